@@ -1,0 +1,350 @@
+package par
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// spinWindow is how long an idle worker polls for the next job before it
+	// parks. It must exceed the time that waking a parked worker takes (about
+	// 110 µs), or a steady stream of small operators would pay for a wake-up
+	// every time.
+	spinWindow = 300 * time.Microsecond
+
+	// wakeWorth is the remaining work below which parked workers are left
+	// alone: waking them would cost the caller more than it saves.
+	wakeWorth = 10 * time.Microsecond
+)
+
+// The pool's state is one word: the job number in the upper half, then two
+// flags and the count of workers that are inside the job.
+const (
+	openBit   = uint64(1) << 31 // workers may join
+	waitBit   = uint64(1) << 30 // the caller is parked until the last one leaves
+	countMask = waitBit - 1
+	epochUnit = uint64(1) << 32
+)
+
+type pool struct {
+	threads int // what NumThreads reports
+
+	_     [64]byte // the words below are hot: keep them off shared cache lines
+	state atomic.Uint64
+	_     [56]byte
+	next  atomic.Int64 // first index that nobody has claimed
+	_     [56]byte
+	busy  atomic.Bool // a For owns the pool
+	quit  atomic.Bool // the pool has been replaced; workers leave
+
+	// The job. Written by the owner while the count is zero and the job is
+	// closed, read by workers that have joined it.
+	f        func(lo, hi int)
+	n, grain int
+
+	workers int
+	parked  atomic.Int32
+	wake    chan struct{} // one token wakes one parked worker; spare tokens are harmless
+	done    chan struct{}
+
+	failMu sync.Mutex
+	failed bool
+	fail   any // the first panic of a worker
+}
+
+var (
+	current atomic.Pointer[pool]
+	setMu   sync.Mutex
+)
+
+// newPool starts the workers for a team of threads, the caller included. There
+// are never more of them than GOMAXPROCS allows to run at once: surplus
+// spinning workers would only take time from the useful ones.
+func newPool(threads int) *pool {
+	p := &pool{threads: threads, done: make(chan struct{}, 1)}
+	p.workers = min(threads, runtime.GOMAXPROCS(0)) - 1
+	p.wake = make(chan struct{}, max(p.workers, 1))
+	for i := range p.workers {
+		go p.work(i)
+	}
+	return p
+}
+
+func getPool() *pool {
+	if p := current.Load(); p != nil {
+		return p
+	}
+	setMu.Lock()
+	defer setMu.Unlock()
+	if p := current.Load(); p != nil {
+		return p
+	}
+	p := newPool(runtime.GOMAXPROCS(0))
+	current.Store(p)
+	return p
+}
+
+// NumThreads returns the size of the team that runs a [For], the caller
+// included. Until [SetNumThreads] is called it is the value that GOMAXPROCS had
+// at first use.
+func NumThreads() int { return getPool().threads }
+
+// SetNumThreads sets the size of the team. With n larger than GOMAXPROCS only
+// GOMAXPROCS threads take part. Loops that are running keep their team. It
+// panics if n < 1. Results of kernels do not depend on it.
+func SetNumThreads(n int) {
+	if n < 1 {
+		panic(fmt.Sprintf("par.SetNumThreads: got %d threads, expected at least 1", n))
+	}
+	setMu.Lock()
+	defer setMu.Unlock()
+	old := current.Load()
+	current.Store(newPool(n))
+	if old != nil {
+		old.quit.Store(true)
+		old.wakeUp(old.workers)
+	}
+}
+
+// For cuts [0,n) into blocks of exactly grain indices, the last one possibly
+// shorter, and calls f(lo, hi) once for each block. Blocks run concurrently and
+// in no particular order; For returns when all of them have finished. The cut
+// depends on n and grain only.
+//
+// For runs serially, in order, when there is a single block, a single thread,
+// or when the pool is taken (a nested or concurrent For). A panic in f is
+// raised again in the caller, with the same value, after all running blocks
+// have ended; blocks that had not begun may be skipped. A grain below 1 counts
+// as 1; n below 1 does nothing.
+func For(n, grain int, f func(lo, hi int)) {
+	if n <= 0 {
+		return
+	}
+	if grain < 1 {
+		grain = 1
+	}
+	if n <= grain {
+		f(0, n)
+		return
+	}
+	p := getPool()
+	if p.workers <= 0 || !p.busy.CompareAndSwap(false, true) {
+		serial(0, n, grain, f)
+		return
+	}
+	p.run(n, grain, f)
+}
+
+// serial runs the blocks of [lo,n) in order.
+func serial(lo, n, grain int, f func(lo, hi int)) {
+	for n-lo > grain { // written so that lo+grain cannot overflow
+		f(lo, lo+grain)
+		lo += grain
+	}
+	f(lo, n)
+}
+
+// run executes a job whose caller has taken the pool.
+func (p *pool) run(n, grain int, f func(lo, hi int)) {
+	first := 0
+	if int(p.parked.Load()) == p.workers {
+		// Everyone sleeps. Time one block before deciding to wake them.
+		first = grain
+		opened := false
+		defer func() {
+			if !opened {
+				p.busy.Store(false) // f panicked, or the job was small
+			}
+		}()
+		start := time.Now()
+		f(0, grain)
+		cost := time.Since(start)
+		left := (n - first + grain - 1) / grain
+		if left == 1 || cost*time.Duration(min(left, 1000)) < wakeWorth {
+			serial(first, n, grain, f)
+			return
+		}
+		opened = true
+	}
+
+	p.f, p.n, p.grain = f, n, grain
+	p.next.Store(int64(first))
+	p.state.Store((p.state.Load()&^(epochUnit-1) + epochUnit) | openBit)
+	if parked := int(p.parked.Load()); parked > 0 {
+		p.wakeUp(min(parked, (n-first-1)/grain))
+	}
+	// Deferred, because the caller's own block may panic: workers must have
+	// left before anything that f uses goes out of scope.
+	defer p.finish()
+	p.blocks(f, n, grain)
+}
+
+// blocks claims and runs blocks until none is left.
+func (p *pool) blocks(f func(lo, hi int), n, grain int) {
+	for {
+		// Claims overshoot n by at most one grain per thread: no overflow for
+		// any range that fits memory.
+		hi := int(p.next.Add(int64(grain)))
+		lo := hi - grain
+		if lo >= n || lo < 0 {
+			return
+		}
+		f(lo, min(hi, n))
+	}
+}
+
+// finish closes the job, waits for the workers inside it, frees the pool and
+// raises a worker's panic.
+func (p *pool) finish() {
+	p.next.Store(int64(p.n)) // matters only after a panic: stop handing out blocks
+	s := p.state.And(^openBit)
+	if s&countMask != 0 {
+		p.await()
+	}
+	p.f = nil // do not keep the caller's data alive
+	failed, fail := p.failed, p.fail
+	p.failed, p.fail = false, nil
+	p.busy.Store(false)
+	if failed {
+		panic(fail)
+	}
+}
+
+// await spins, then parks, until no worker is inside the closed job.
+func (p *pool) await() {
+	start := time.Now()
+	for i := 1; ; i++ {
+		if p.state.Load()&countMask == 0 {
+			return
+		}
+		pause()
+		if i%64 == 0 {
+			// The worker may need this very P to make progress.
+			runtime.Gosched()
+			if time.Since(start) > spinWindow {
+				break
+			}
+		}
+	}
+	for {
+		s := p.state.Load()
+		if s&countMask == 0 {
+			return
+		}
+		if p.state.CompareAndSwap(s, s|waitBit) {
+			<-p.done
+			return
+		}
+	}
+}
+
+// wakeUp leaves up to n tokens for parked workers.
+func (p *pool) wakeUp(n int) {
+	for range n {
+		select {
+		case p.wake <- struct{}{}:
+		default:
+			return // as many tokens as workers are already there
+		}
+	}
+}
+
+// work is the life of a worker.
+func (p *pool) work(id int) {
+	normal := false
+	defer func() {
+		// f called runtime.Goexit (a failing test does): replace this worker.
+		if !normal {
+			go p.work(id)
+		}
+	}()
+	seen := uint64(0) // the last job that this worker has been in
+	for p.idle(&seen, id) {
+		p.join()
+	}
+	normal = true
+}
+
+// idle waits for a job that the worker has not seen and enters it. It returns
+// false when the pool has been replaced.
+func (p *pool) idle(seen *uint64, id int) bool {
+	start := time.Now()
+	for i := 1; ; i++ {
+		if p.enter(seen) {
+			return true
+		}
+		pause()
+		if i%64 != 0 {
+			continue
+		}
+		if p.quit.Load() {
+			return false
+		}
+		// Let other goroutines have the P; this is also where the garbage
+		// collector gets hold of a spinning worker.
+		runtime.Gosched()
+		if time.Since(start) < spinWindow {
+			continue
+		}
+		// Announce first, look again second: a caller that opens a job in
+		// between either sees the announcement or is seen here.
+		p.parked.Add(1)
+		if p.enter(seen) {
+			p.parked.Add(-1)
+			return true
+		}
+		if p.quit.Load() {
+			return false
+		}
+		<-p.wake
+		// GOMAXPROCS may have been lowered since the pool was made.
+		for id >= runtime.GOMAXPROCS(0)-1 && !p.quit.Load() {
+			<-p.wake
+		}
+		p.parked.Add(-1)
+		start = time.Now()
+	}
+}
+
+// enter joins the current job if it is open and new to the worker.
+func (p *pool) enter(seen *uint64) bool {
+	for {
+		s := p.state.Load()
+		if s&openBit == 0 || s/epochUnit == *seen {
+			return false
+		}
+		if p.state.CompareAndSwap(s, s+1) {
+			*seen = s / epochUnit
+			return true
+		}
+	}
+}
+
+// join runs blocks of the job that the worker has entered, and leaves it.
+func (p *pool) join() {
+	ok := false
+	defer func() {
+		if !ok {
+			// recover returns nil for Goexit, which a caller must not take for
+			// success.
+			v := recover()
+			if v == nil {
+				v = "par.For: the function called runtime.Goexit in a worker"
+			}
+			p.failMu.Lock()
+			if !p.failed {
+				p.failed, p.fail = true, v
+			}
+			p.failMu.Unlock()
+			p.next.Store(int64(p.n)) // nobody needs the other blocks
+		}
+		if s := p.state.Add(^uint64(0)); s&countMask == 0 && s&waitBit != 0 {
+			p.done <- struct{}{}
+		}
+	}()
+	p.blocks(p.f, p.n, p.grain)
+	ok = true
+}

@@ -1,0 +1,6 @@
+//go:build !purego
+
+package par
+
+//go:noescape
+func pause()

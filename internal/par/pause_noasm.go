@@ -1,0 +1,6 @@
+//go:build !amd64 || purego
+
+package par
+
+//go:noinline
+func pause() {}
