@@ -1,0 +1,7 @@
+//go:build !(aix || darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris || windows)
+
+package recordio
+
+import "os"
+
+func mmap(*os.File, int) ([]byte, func() error, error) { return nil, nil, errNoMmap }

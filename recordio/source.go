@@ -1,0 +1,207 @@
+package recordio
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+)
+
+// source is what the parser reads from. avail reports how many of the n bytes
+// at off exist; with a stream that means reading ahead, with a file it is a
+// subtraction. Having it apart from ReadAt lets the parser check a length
+// before it allocates anything.
+type source interface {
+	io.ReaderAt
+	avail(off, n int64) (int64, error)
+	name() string
+}
+
+// readFull fills p from off or fails; a short read is io.ErrUnexpectedEOF.
+func readFull(src io.ReaderAt, p []byte, off int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := src.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// fixedSource is a source of known size: a mapping, a file, or bytes.
+type fixedSource struct {
+	io.ReaderAt
+	size int64
+	path string
+}
+
+func (s *fixedSource) name() string { return s.path }
+
+func (s *fixedSource) avail(off, n int64) (int64, error) {
+	if off < 0 || off >= s.size {
+		return 0, nil
+	}
+	return min(n, s.size-off), nil
+}
+
+// streamSource makes a plain io.Reader look like a source. It keeps the bytes
+// from the start of the current record on, and no more: when a record turns out
+// to be damaged, the search for the next one starts again inside this window.
+type streamSource struct {
+	r    io.Reader
+	base int64 // offset of buf[0]
+	buf  []byte
+	err  error // sticky read error; io.EOF included
+}
+
+func (s *streamSource) name() string { return "" }
+
+// release drops everything before off.
+func (s *streamSource) release(off int64) {
+	n := off - s.base
+	if n <= 0 {
+		return
+	}
+	if n >= int64(len(s.buf)) {
+		s.buf = s.buf[:0]
+	} else {
+		// Moving the tail down once per record is cheap: it is at most one
+		// read-ahead long.
+		s.buf = s.buf[:copy(s.buf, s.buf[n:])]
+	}
+	s.base = off
+}
+
+func (s *streamSource) avail(off, n int64) (int64, error) {
+	const step = 64 << 10
+	if off < s.base {
+		return 0, errors.New("recordio: internal error: offset already released")
+	}
+	for {
+		have := s.base + int64(len(s.buf)) - off
+		if have >= n {
+			return n, nil
+		}
+		if s.err == io.EOF {
+			return max(have, 0), nil
+		}
+		if s.err != nil {
+			return 0, s.err
+		}
+		// Grow with what arrives (append doubles), never by the claimed length.
+		if cap(s.buf)-len(s.buf) < step/2 {
+			s.buf = append(s.buf, make([]byte, step)...)[:len(s.buf)]
+		}
+		var m int
+		m, s.err = s.r.Read(s.buf[len(s.buf):cap(s.buf)])
+		s.buf = s.buf[:len(s.buf)+m]
+		if m == 0 && s.err == nil {
+			// A reader may return nothing a few times; a broken one forever.
+			m, s.err = io.ReadAtLeast(s.r, s.buf[len(s.buf):cap(s.buf)], 1)
+			s.buf = s.buf[:len(s.buf)+m]
+		}
+	}
+}
+
+func (s *streamSource) ReadAt(p []byte, off int64) (int, error) {
+	have, err := s.avail(off, int64(len(p)))
+	if err != nil {
+		return 0, err
+	}
+	if have == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.buf[off-s.base:][:have])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// nextMagic returns the first offset >= from, with the same phase modulo four,
+// at which b holds the magic word, or -1.
+func nextMagic(b []byte, from int) int {
+	for from+4 <= len(b) {
+		i := bytes.Index(b[from:], magicBytes[:])
+		if i < 0 {
+			return -1
+		}
+		if i%4 == 0 {
+			return from + i
+		}
+		from += (i + 3) &^ 3
+	}
+	return -1
+}
+
+// findHead returns the first offset >= off, at a multiple of four from origin,
+// of a header that may start a record (flag 0 or 1). io.EOF means there is none.
+func findHead(src source, off, origin int64) (int64, error) {
+	const window = 64 << 10
+	off = origin + align4(off-origin)
+	buf := make([]byte, window)
+	for {
+		have, err := src.avail(off, window)
+		if err != nil {
+			return off, err
+		}
+		if have < headSize {
+			return off + have, io.EOF
+		}
+		b := buf[:have]
+		if err := readFull(src, b, off); err != nil {
+			return off, err
+		}
+		for i := nextMagic(b, 0); i >= 0 && i+headSize <= len(b); i = nextMagic(b, i+4) {
+			if f := b[i+7] >> 5; f == flagWhole || f == flagFirst {
+				return off + int64(i), nil
+			}
+		}
+		// Keep one word of overlap, so that a header across the border is seen.
+		off += (have - headSize + 4) &^ 3
+		if s, ok := src.(*streamSource); ok {
+			s.release(off)
+		}
+	}
+}
+
+// guarded serialises Close against reads of a mapping: unmapping memory that
+// another goroutine copies from would crash the process.
+type guarded struct {
+	mu     sync.RWMutex
+	data   []byte // mapping, nil when closed or when at is used
+	at     io.ReaderAt
+	size   int64
+	closer func() error
+	closed bool
+}
+
+func (g *guarded) ReadAt(p []byte, off int64) (int, error) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.closed {
+		return 0, ErrClosed
+	}
+	if g.at != nil {
+		return g.at.ReadAt(p, off)
+	}
+	if off < 0 || off >= int64(len(g.data)) {
+		return 0, io.EOF
+	}
+	return copyMapped(p, g.data[off:])
+}
+
+func (g *guarded) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	g.data, g.at = nil, nil
+	return g.closer()
+}
