@@ -78,6 +78,9 @@ func fma32(a, b, c float32) float32 {
 func fma32full(a, b, c float32) float32 {
 	p, q := float64(a)*float64(b), float64(c)
 	s := p + q
+	if math.Float64bits(s)&(1<<29-1) != 1<<28 && math.Abs(s) >= 0x1p-126 {
+		return float32(s) // as in fma32; most results end here
+	}
 	t := s - p
 	e := (p - (s - t)) + (q - t) // what s lacks, exactly
 	bits := math.Float64bits(s)

@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package rng
 
 // twistRun would replace whole groups of eight words; without vectors it leaves
