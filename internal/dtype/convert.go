@@ -1,0 +1,194 @@
+package dtype
+
+import "unsafe"
+
+type number interface {
+	~uint8 | ~int8 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64
+}
+
+// Converter copies n contiguous elements from src to dst, changing their type. dst and src must not overlap.
+type Converter func(dst, src unsafe.Pointer, n int)
+
+var converters [numTypes][numTypes]Converter
+
+// Convert returns the converter from one type to another.
+func Convert(dst, src DType) Converter { return converters[dst][src] }
+
+func sl[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
+
+func same[T any](d, s unsafe.Pointer, n int) { copy(sl[T](d, n), sl[T](s, n)) }
+
+func num[D, S number](d, s unsafe.Pointer, n int) {
+	dd, ss := sl[D](d, n), sl[S](s, n)
+	for i, v := range ss {
+		dd[i] = D(v)
+	}
+}
+
+// floats go to small integers by way of int64, as C compilers do
+func floatToInt[D, S number](d, s unsafe.Pointer, n int) {
+	dd, ss := sl[D](d, n), sl[S](s, n)
+	for i, v := range ss {
+		dd[i] = D(int64(v))
+	}
+}
+
+func toBool[S number](d, s unsafe.Pointer, n int) {
+	dd, ss := sl[uint8](d, n), sl[S](s, n)
+	for i, v := range ss {
+		var b uint8
+		if v != 0 {
+			b = 1
+		}
+		dd[i] = b
+	}
+}
+
+func toC64[S number](d, s unsafe.Pointer, n int) {
+	dd, ss := sl[complex64](d, n), sl[S](s, n)
+	for i, v := range ss {
+		dd[i] = complex(float32(v), 0)
+	}
+}
+
+func toC128[S number](d, s unsafe.Pointer, n int) {
+	dd, ss := sl[complex128](d, n), sl[S](s, n)
+	for i, v := range ss {
+		dd[i] = complex(float64(v), 0)
+	}
+}
+
+func halfTo32(d, s unsafe.Pointer, n int) {
+	dd, ss := sl[float32](d, n), sl[Float16Bits](s, n)
+	for i, v := range ss {
+		dd[i] = v.F32()
+	}
+}
+
+func bf16To32(d, s unsafe.Pointer, n int) {
+	dd, ss := sl[float32](d, n), sl[BFloat16Bits](s, n)
+	for i, v := range ss {
+		dd[i] = v.F32()
+	}
+}
+
+func f32ToHalf(d, s unsafe.Pointer, n int) {
+	dd, ss := sl[Float16Bits](d, n), sl[float32](s, n)
+	for i, v := range ss {
+		dd[i] = ToFloat16(v)
+	}
+}
+
+func f32ToBF16(d, s unsafe.Pointer, n int) {
+	dd, ss := sl[BFloat16Bits](d, n), sl[float32](s, n)
+	for i, v := range ss {
+		dd[i] = ToBFloat16(v)
+	}
+}
+
+// via converts through an intermediate type in blocks that stay in the cache.
+func via(first, second Converter, mid DType, from, to DType) Converter {
+	const block = 512
+	ms, fs, ts := mid.Size(), from.Size(), to.Size()
+	return func(d, s unsafe.Pointer, n int) {
+		var buf [block * 16 / 8]uint64
+		p := unsafe.Pointer(&buf[0])
+		for n > 0 {
+			k := min(n, block*16/ms)
+			first(p, s, k)
+			second(d, p, k)
+			s, d, n = unsafe.Add(s, k*fs), unsafe.Add(d, k*ts), n-k
+		}
+	}
+}
+
+func fromReal[S number](s DType, float bool) {
+	c := &converters
+	conv := func(d DType, direct, truncating Converter) {
+		if float {
+			direct = truncating
+		}
+		c[d][s] = direct
+	}
+	c[Bool][s] = toBool[S]
+	conv(Uint8, num[uint8, S], floatToInt[uint8, S])
+	conv(Int8, num[int8, S], floatToInt[int8, S])
+	conv(Int16, num[int16, S], floatToInt[int16, S])
+	conv(Int32, num[int32, S], floatToInt[int32, S])
+	conv(Int64, num[int64, S], num[int64, S])
+	c[Float32][s] = num[float32, S]
+	c[Float64][s] = num[float64, S]
+	c[Complex64][s] = toC64[S]
+	c[Complex128][s] = toC128[S]
+}
+
+func init() {
+	c := &converters
+	fromReal[uint8](Bool, false)
+	fromReal[uint8](Uint8, false)
+	fromReal[int8](Int8, false)
+	fromReal[int16](Int16, false)
+	fromReal[int32](Int32, false)
+	fromReal[int64](Int64, false)
+	fromReal[float32](Float32, true)
+	fromReal[float64](Float64, true)
+	c[Bool][Bool], c[Uint8][Uint8] = same[uint8], same[uint8]
+	for _, d := range []DType{Float32, Float64, Int64, Int32, Int16, Int8} {
+		d := d
+		size := d.Size()
+		c[d][d] = func(p, q unsafe.Pointer, n int) { copy(sl[byte](p, n*size), sl[byte](q, n*size)) }
+	}
+	c[Float16][Float16], c[BFloat16][BFloat16] = same[uint16], same[uint16]
+	c[Complex64][Complex64], c[Complex128][Complex128] = same[complex64], same[complex128]
+	c[Complex128][Complex64] = func(p, q unsafe.Pointer, n int) { num[float64, float32](p, q, 2*n) }
+	c[Complex64][Complex128] = func(p, q unsafe.Pointer, n int) { num[float32, float64](p, q, 2*n) }
+	c[Float32][Complex64] = func(p, q unsafe.Pointer, n int) {
+		d, s := sl[float32](p, n), sl[complex64](q, n)
+		for i, v := range s {
+			d[i] = real(v)
+		}
+	}
+	c[Float64][Complex128] = func(p, q unsafe.Pointer, n int) {
+		d, s := sl[float64](p, n), sl[complex128](q, n)
+		for i, v := range s {
+			d[i] = real(v)
+		}
+	}
+	c[Bool][Complex64] = func(p, q unsafe.Pointer, n int) {
+		d, s := sl[uint8](p, n), sl[complex64](q, n)
+		for i, v := range s {
+			d[i] = 0
+			if v != 0 {
+				d[i] = 1
+			}
+		}
+	}
+	c[Bool][Complex128] = func(p, q unsafe.Pointer, n int) {
+		d, s := sl[uint8](p, n), sl[complex128](q, n)
+		for i, v := range s {
+			d[i] = 0
+			if v != 0 {
+				d[i] = 1
+			}
+		}
+	}
+	for _, d := range []DType{Uint8, Int8, Int16, Int32, Int64, Float64} {
+		c[d][Complex64] = via(c[Float32][Complex64], c[d][Float32], Float32, Complex64, d)
+	}
+	for _, d := range []DType{Uint8, Int8, Int16, Int32, Int64, Float32} {
+		c[d][Complex128] = via(c[Float64][Complex128], c[d][Float64], Float64, Complex128, d)
+	}
+	c[Float32][Float16], c[Float32][BFloat16] = halfTo32, bf16To32
+	c[Float16][Float32], c[BFloat16][Float32] = f32ToHalf, f32ToBF16
+	for _, h := range []DType{Float16, BFloat16} {
+		for _, d := range All {
+			if d != h && d != Float32 {
+				c[d][h] = via(c[Float32][h], c[d][Float32], Float32, h, d)
+				if c[Float32][d] == nil { // the other 16-bit type, not filled yet
+					continue
+				}
+				c[h][d] = via(c[Float32][d], c[h][Float32], Float32, d, h)
+			}
+		}
+	}
+}

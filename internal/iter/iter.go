@@ -1,0 +1,416 @@
+// Package iter walks several strided arrays of one logical shape and hands contiguous runs of them to kernels.
+//
+// It is the only place that knows about strides, broadcasting (stride 0), element conversion and goroutines for elementwise work: a
+// kernel sees plain slices. Work is cut into blocks whose size does not depend on the number of threads, so neither does the result.
+package iter
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// MaxOperands bounds the number of arrays of one walk.
+const MaxOperands = 6
+
+// Operand is one array: its first element, its strides in elements (aligned with the walk's shape; 0 broadcasts), the type that its
+// memory has and the type that the kernel wants to see.
+type Operand struct {
+	P       unsafe.Pointer
+	Strides []int
+	Mem     dtype.DType
+	As      dtype.DType
+}
+
+// Ptrs are the operands' addresses for one run, in the order given to Run.
+type Ptrs [MaxOperands]unsafe.Pointer
+
+const (
+	block    = 1024      // elements of a converted or gathered run
+	grain    = 32 * 1024 // elements of a parallel task
+	minInner = 32        // shortest row that is handed over without gathering
+)
+
+type walk struct {
+	nout, n int // operands that are written (they come first); all operands
+	shape   []int
+	strides [MaxOperands][]int // in bytes
+	size    [MaxOperands]int   // of a memory element
+	asSize  [MaxOperands]int
+	p       Ptrs
+	load    [MaxOperands]dtype.Converter // nil: same type
+	store   [MaxOperands]dtype.Converter
+	dims    [MaxOperands + 1][8]int
+	kernel  func(p *Ptrs, n int)
+}
+
+// Run calls kernel for runs that together cover the shape once. The first nout operands are written, the others read. Reading and
+// writing the very same elements is allowed, other overlap is not.
+func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
+	total := 1
+	for _, s := range shape {
+		total *= s
+	}
+	if total == 0 {
+		return
+	}
+	var w walk
+	w.init(shape, nout, ops)
+	w.kernel = kernel
+	if len(w.shape) == 1 && w.plain() {
+		w.runPlain(total)
+		return
+	}
+	w.runRows(total)
+}
+
+func (w *walk) init(shape []int, nout int, ops []Operand) {
+	w.nout, w.n = nout, len(ops)
+	nd := len(shape)
+	for i := range ops {
+		o := &ops[i]
+		w.p[i] = o.P
+		w.size[i] = o.Mem.Size()
+		w.asSize[i] = o.As.Size()
+		if o.Mem != o.As {
+			w.load[i] = dtype.Convert(o.As, o.Mem)
+			w.store[i] = dtype.Convert(o.Mem, o.As)
+		}
+		if nd <= 8 {
+			w.strides[i] = w.dims[i][:0]
+		}
+	}
+	w.shape = w.dims[MaxOperands][:0]
+	// order the dimensions by the output's strides, outermost first (insertion sort: few dimensions, usually in order)
+	var permBuf [8]int
+	perm := permBuf[:0]
+	for d := 0; d < nd; d++ {
+		if shape[d] == 1 {
+			continue
+		}
+		perm = append(perm, d)
+		for j := len(perm) - 1; j > 0 && outer(ops, perm[j], perm[j-1]); j-- {
+			perm[j], perm[j-1] = perm[j-1], perm[j]
+		}
+	}
+	// merge neighbours that every operand walks as one
+	for _, d := range perm {
+		k := len(w.shape) - 1
+		merge := k >= 0
+		for i := range ops {
+			if !merge {
+				break
+			}
+			merge = w.strides[i][k] == ops[i].Strides[d]*w.size[i]*shape[d]
+		}
+		if merge {
+			w.shape[k] *= shape[d]
+			for i := range ops {
+				w.strides[i][k] = ops[i].Strides[d] * w.size[i]
+			}
+			continue
+		}
+		w.shape = append(w.shape, shape[d])
+		for i := range ops {
+			w.strides[i] = append(w.strides[i], ops[i].Strides[d]*w.size[i])
+		}
+	}
+	if len(w.shape) == 0 {
+		w.shape = append(w.shape, 1)
+		for i := range ops {
+			w.strides[i] = append(w.strides[i], w.size[i])
+		}
+	}
+}
+
+// outer reports that dimension a must be walked outside dimension b, although it stands inside.
+func outer(ops []Operand, a, b int) bool {
+	for i := range ops {
+		sa, sb := abs(ops[i].Strides[a]), abs(ops[i].Strides[b])
+		if sa == 0 || sb == 0 || sa == sb {
+			continue
+		}
+		return sa > sb
+	}
+	return false
+}
+
+func abs(x int) int {
+	if x < 0 {
+		return -x
+	}
+	return x
+}
+
+// plain reports that the innermost dimension of every operand is contiguous and of the wanted type.
+func (w *walk) plain() bool {
+	k := len(w.shape) - 1
+	for i := 0; i < w.n; i++ {
+		if w.strides[i][k] != w.size[i] || w.load[i] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walk) runPlain(total int) {
+	if total <= grain {
+		w.kernel(&w.p, total)
+		return
+	}
+	par.For(total, grain, func(lo, hi int) {
+		var p Ptrs
+		for i := 0; i < w.n; i++ {
+			p[i] = unsafe.Add(w.p[i], lo*w.size[i])
+		}
+		w.kernel(&p, hi-lo)
+	})
+}
+
+// runRows handles everything else: long rows are cut into blocks, short ones are gathered into blocks.
+func (w *walk) runRows(total int) {
+	k := len(w.shape) - 1
+	inner := w.shape[k]
+	if inner >= minInner || k == 0 {
+		if w.plain() && inner <= grain {
+			rows := total / inner
+			par.For(rows, max(1, grain/inner), func(lo, hi int) {
+				var p Ptrs
+				for r := lo; r < hi; r++ {
+					w.at(&p, r, k)
+					w.kernel(&p, inner)
+				}
+			})
+			return
+		}
+		per := (inner + block - 1) / block
+		par.For(total/inner*per, grain/block, func(lo, hi int) {
+			b := newBuffers(w)
+			var p Ptrs
+			for t := lo; t < hi; t++ {
+				r, from := t/per, t%per*block
+				n := min(block, inner-from)
+				w.at(&p, r, k)
+				for i := 0; i < w.n; i++ {
+					p[i] = unsafe.Add(p[i], from*w.strides[i][k])
+				}
+				w.runBlock(b, &p, n, k, t > lo)
+			}
+		})
+		return
+	}
+	par.For(total, grain, func(lo, hi int) {
+		b := newBuffers(w)
+		for ; lo < hi; lo += block {
+			w.gatherBlock(b, lo, min(block, hi-lo))
+		}
+	})
+}
+
+// at sets p to the start of row r, the dimensions before k counted row-major.
+func (w *walk) at(p *Ptrs, r, k int) {
+	*p = w.p
+	for d := k - 1; d >= 0 && r > 0; d-- {
+		q := r / w.shape[d]
+		x := r - q*w.shape[d]
+		r = q
+		for i := 0; i < w.n; i++ {
+			p[i] = unsafe.Add(p[i], x*w.strides[i][d])
+		}
+	}
+}
+
+// buffers are the scratch runs of one task: raw (memory type, gathered) and conv (wanted type).
+type buffers struct {
+	raw, conv [MaxOperands][]uint64
+	last      Ptrs // the broadcast scalar that conv[i] is filled with
+}
+
+func newBuffers(w *walk) *buffers { return &buffers{} }
+
+func (b *buffers) get(s *[MaxOperands][]uint64, i, size int) unsafe.Pointer {
+	if s[i] == nil {
+		s[i] = make([]uint64, (block*size+7)/8+8)
+	}
+	return unsafe.Pointer(&s[i][0])
+}
+
+// runBlock runs the kernel on n elements of one row.
+func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
+	var q Ptrs
+	for i := 0; i < w.n; i++ {
+		st := w.strides[i][k]
+		if st == w.size[i] && w.load[i] == nil {
+			q[i] = p[i]
+			continue
+		}
+		c := b.get(&b.conv, i, w.asSize[i])
+		q[i] = c
+		if i < w.nout {
+			continue
+		}
+		if st == 0 && again && b.last[i] == p[i] {
+			continue // still filled with this value
+		}
+		src := p[i]
+		m := n
+		if st == 0 {
+			m = 1
+		} else if st != w.size[i] {
+			src = b.get(&b.raw, i, w.size[i])
+			gather(src, p[i], st, n, w.size[i])
+		}
+		if w.load[i] != nil {
+			w.load[i](c, src, m)
+		} else {
+			copyBytes(c, src, m*w.size[i])
+		}
+		if st == 0 {
+			fill(c, block, w.asSize[i])
+			b.last[i] = p[i]
+		}
+	}
+	w.kernel(&q, n)
+	for i := 0; i < w.nout; i++ {
+		if q[i] == p[i] {
+			continue
+		}
+		st := w.strides[i][k]
+		src := q[i]
+		if w.store[i] != nil {
+			if st == w.size[i] {
+				w.store[i](p[i], src, n)
+				continue
+			}
+			raw := b.get(&b.raw, i, w.size[i])
+			w.store[i](raw, src, n)
+			src = raw
+		}
+		scatter(p[i], src, st, n, w.size[i])
+	}
+}
+
+// gatherBlock runs the kernel on n elements from the linear position lo, whatever rows they lie in.
+func (w *walk) gatherBlock(b *buffers, lo, n int) {
+	k := len(w.shape) - 1
+	inner := w.shape[k]
+	var q Ptrs
+	var p Ptrs
+	for i := 0; i < w.n; i++ {
+		q[i] = b.get(&b.conv, i, w.asSize[i])
+		if i < w.nout {
+			continue
+		}
+	}
+	move := func(out bool) {
+		first, lastOp := w.nout, w.n
+		if out {
+			first, lastOp = 0, w.nout
+		}
+		for pos := 0; pos < n; {
+			r, x := (lo+pos)/inner, (lo+pos)%inner
+			m := min(inner-x, n-pos)
+			w.at(&p, r, k)
+			for i := first; i < lastOp; i++ {
+				st, sz := w.strides[i][k], w.size[i]
+				mem := unsafe.Add(p[i], x*st)
+				if out {
+					src := q[i]
+					if w.store[i] != nil {
+						src = unsafe.Pointer(&b.raw[i][0])
+					}
+					scatter(mem, unsafe.Add(src, pos*sz), st, m, sz)
+				} else {
+					dst := q[i]
+					if w.load[i] != nil {
+						dst = b.get(&b.raw, i, sz)
+					}
+					gather(unsafe.Add(dst, pos*sz), mem, st, m, sz)
+				}
+			}
+			pos += m
+		}
+	}
+	move(false)
+	for i := w.nout; i < w.n; i++ {
+		if w.load[i] != nil {
+			w.load[i](q[i], unsafe.Pointer(&b.raw[i][0]), n)
+		}
+	}
+	w.kernel(&q, n)
+	for i := 0; i < w.nout; i++ {
+		if w.store[i] != nil {
+			w.store[i](b.get(&b.raw, i, w.size[i]), q[i], n)
+		}
+	}
+	move(true)
+}
+
+func copyBytes(d, s unsafe.Pointer, n int) {
+	copy(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
+}
+
+type c16 struct{ a, b uint64 }
+
+func gatherT[T any](d, s unsafe.Pointer, st, n int) {
+	dd := unsafe.Slice((*T)(d), n)
+	for i := range dd {
+		dd[i] = *(*T)(s)
+		s = unsafe.Add(s, st)
+	}
+}
+
+func scatterT[T any](d, s unsafe.Pointer, st, n int) {
+	for _, v := range unsafe.Slice((*T)(s), n) {
+		*(*T)(d) = v
+		d = unsafe.Add(d, st)
+	}
+}
+
+// gather copies n elements that lie st bytes apart to a contiguous run.
+func gather(d, s unsafe.Pointer, st, n, size int) {
+	if st == size {
+		copyBytes(d, s, n*size)
+		return
+	}
+	switch size {
+	case 1:
+		gatherT[uint8](d, s, st, n)
+	case 2:
+		gatherT[uint16](d, s, st, n)
+	case 4:
+		gatherT[uint32](d, s, st, n)
+	case 8:
+		gatherT[uint64](d, s, st, n)
+	default:
+		gatherT[c16](d, s, st, n)
+	}
+}
+
+func scatter(d, s unsafe.Pointer, st, n, size int) {
+	if st == size {
+		copyBytes(d, s, n*size)
+		return
+	}
+	switch size {
+	case 1:
+		scatterT[uint8](d, s, st, n)
+	case 2:
+		scatterT[uint16](d, s, st, n)
+	case 4:
+		scatterT[uint32](d, s, st, n)
+	case 8:
+		scatterT[uint64](d, s, st, n)
+	default:
+		scatterT[c16](d, s, st, n)
+	}
+}
+
+// fill repeats the first element over n elements.
+func fill(p unsafe.Pointer, n, size int) {
+	b := unsafe.Slice((*byte)(p), n*size)
+	for k := size; k < len(b); k *= 2 {
+		copy(b[k:], b[:k])
+	}
+}

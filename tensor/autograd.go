@@ -1,0 +1,647 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+)
+
+// Node is the record of one call on the tape: what it read, and where the gradients of its inputs go.
+type Node struct {
+	op    *Op
+	args  []Value // tensor arguments that the rule does not read are stubs
+	outs  []*Tensor
+	saved []savedTensor
+	user  any
+
+	fn       func(n *Node, grads []*Tensor) []*Tensor // instead of op: accumulators, custom functions, slices written in place
+	name     string
+	next     []edge // one per tensor argument
+	outMeta  []outMeta
+	seq      uint64
+	leaf     *Tensor // of an accumulator
+	hooks    []*hook // of results
+	pre      []*nodeHook
+	post     []*nodeHook
+	released bool
+
+	argBuf   [3]Value
+	nextBuf  [2]edge
+	metaBuf  [1]outMeta
+	savedBuf [2]savedTensor
+	stubBuf  [2]stub
+	nstub    int
+}
+
+type edge struct {
+	node *Node
+	nr   int
+}
+
+// outMeta is what the engine must know about a result to check its gradient.
+type outMeta struct {
+	shape []int
+	dt    DType
+	buf   [4]int
+}
+
+type savedTensor struct {
+	t    *Tensor
+	ver  uint32
+	node *Node
+	nr   int32
+	out  bool
+}
+
+// stub stands for a tensor argument that the rule does not read.
+type stub struct {
+	shape []int
+	dt    DType
+	buf   [4]int
+}
+
+type hook struct {
+	nr     int
+	fn     func(*Tensor) *Tensor
+	retain bool
+	off    bool
+}
+
+type nodeHook struct {
+	pre  func(grads []*Tensor) []*Tensor
+	post func(in, out []*Tensor) []*Tensor
+	off  bool
+}
+
+var nodeSeq atomic.Uint64
+
+// Name is PyTorch's name of the node, "MulBackward0".
+func (n *Node) Name() string {
+	if n.op != nil {
+		return n.op.grad
+	}
+	return n.name
+}
+
+// String prints the node as grad_fn does in Python.
+func (n *Node) String() string { return fmt.Sprintf("<%s>", n.Name()) }
+
+// NextFunctions are the nodes that the gradients go to, nil where an argument needs none; the second slice holds result numbers.
+func (n *Node) NextFunctions() ([]*Node, []int) {
+	nodes, nrs := make([]*Node, len(n.next)), make([]int, len(n.next))
+	for i, e := range n.next {
+		nodes[i], nrs[i] = e.node, e.nr
+	}
+	return nodes, nrs
+}
+
+// Variable is the leaf whose gradient an accumulator collects, nil for other nodes.
+func (n *Node) Variable() *Tensor { return n.leaf }
+
+// Op is the operator that the node records, nil for custom functions and accumulators.
+func (n *Node) Op() *Op { return n.op }
+
+// slotOf is the first gradient slot of argument i.
+func (n *Node) slotOf(i int) int {
+	s := 0
+	for k := 0; k < i; k++ {
+		s += slotCount(&n.args[k], &n.op.Sch.Params[k])
+	}
+	return s
+}
+
+func (m *outMeta) set(t *Tensor) {
+	m.dt = t.dt
+	m.shape = append(m.buf[:0], t.shape...)
+}
+
+// edgeOf is where a tensor's gradient goes.
+func edgeOf(t *Tensor) edge {
+	if t == nil {
+		return edge{}
+	}
+	if n := t.gradNode(); n != nil {
+		return edge{n, int(t.outNr)}
+	}
+	if t.flags&flagRequiresGrad != 0 {
+		return edge{t.accumulator(), 0}
+	}
+	return edge{}
+}
+
+func (t *Tensor) accumulator() *Node {
+	m := t.meta()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.acc == nil {
+		n := &Node{name: "AccumulateGrad", leaf: t, seq: math.MaxUint64}
+		n.outMeta = n.metaBuf[:1]
+		n.outMeta[0].set(t)
+		n.hooks = m.hooks
+		m.acc = n
+	}
+	return m.acc
+}
+
+// gradNode is the node that computed t; that of a view is made anew after its memory was changed in place.
+func (t *Tensor) gradNode() *Node {
+	if t.base != nil && t.attr != t.ver.Load() {
+		t.regenerate()
+	}
+	return t.node
+}
+
+var opAsStrided = slot("aten::as_strided")
+var opAsStridedScatter = slot("aten::as_strided_scatter")
+
+func asStrided(t *Tensor, shape, stride []int, off int) *Tensor {
+	c := NewCall(opAsStrided, 4)
+	*c.Arg(0), *c.Arg(1), *c.Arg(2), *c.Arg(3) = TensorValue(t), IntsValue(shape), IntsValue(stride), IntValue(off)
+	return c.Do1()
+}
+
+func (t *Tensor) regenerate() {
+	t.attr = t.ver.Load()
+	if t.flags&flagRequiresGrad != 0 || !t.base.RequiresGrad() || t.base.dt != t.dt {
+		return
+	}
+	EnableGrad(func() {
+		v := asStrided(t.base, t.shape, t.stride, t.off)
+		t.node, t.outNr = v.node, v.outNr
+	})
+}
+
+// record puts a functional call on the tape when one of its arguments requires grad.
+func (c *Ctx) record() {
+	if c.op.VJP == nil || !c.anyRequiresGrad() || !IsGradEnabled() {
+		return
+	}
+	diff := false
+	for _, t := range c.outs {
+		diff = diff || t.dt.IsDifferentiable()
+	}
+	if !diff {
+		return
+	}
+	n := c.newNode(nil)
+	for i, t := range c.outs {
+		if t.dt.IsDifferentiable() {
+			t.node, t.outNr = n, int32(i)
+		}
+	}
+	n.saveOuts(c)
+}
+
+// newNode records the arguments. before replaces the first one, which was overwritten in place.
+func (c *Ctx) newNode(before *Tensor) *Node {
+	n := &Node{op: c.op, seq: nodeSeq.Add(1), user: c.user}
+	n.next = n.nextBuf[:0]
+	n.saved = n.savedBuf[:0]
+	n.args = append(n.argBuf[:0], c.args...)
+	for i := range n.args {
+		v := &n.args[i]
+		switch v.K {
+		case KTensor:
+			t := v.T
+			n.next = append(n.next, edgeOf(t))
+			if i == 0 && before != nil {
+				before.flags |= t.flags & flagRequiresGrad
+				before.node, before.outNr = t.node, t.outNr
+				t = before
+				v.T = t
+			}
+			if c.op.saveIn>>i&1 == 0 {
+				*v = n.stub(t)
+			} else {
+				n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr})
+			}
+		case KTensors:
+			l := v.X.([]*Tensor)
+			keep := make([]*Tensor, len(l))
+			for j, t := range l {
+				n.next = append(n.next, edgeOf(t))
+				if t == nil {
+					continue
+				}
+				if c.op.saveIn>>i&1 == 0 {
+					s := &Tensor{dt: t.dt}
+					s.setDims(t.shape, nil)
+					keep[j] = s
+				} else {
+					keep[j] = t
+					n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr})
+				}
+			}
+			v.X = keep
+		case KNone:
+			if i < len(c.op.Sch.Params) && c.op.Sch.Params[i].Kind == KTensor {
+				n.next = append(n.next, edge{})
+			}
+		default:
+			if i < len(c.op.Sch.Params) && c.op.Sch.Params[i].Kind == KTensor { // a number in place of a tensor
+				n.next = append(n.next, edge{})
+			}
+		}
+	}
+	n.outMeta = n.metaBuf[:0]
+	for _, t := range c.outs {
+		n.outMeta = append(n.outMeta, outMeta{})
+		n.outMeta[len(n.outMeta)-1].set(t)
+	}
+	return n
+}
+
+func (n *Node) stub(t *Tensor) Value {
+	var s *stub
+	if n.nstub < len(n.stubBuf) {
+		s = &n.stubBuf[n.nstub]
+		n.nstub++
+	} else {
+		s = new(stub)
+	}
+	s.dt = t.dt
+	s.shape = append(s.buf[:0], t.shape...)
+	return Value{K: KTensor, X: s}
+}
+
+// saveOuts keeps the results that the rule reads.
+func (n *Node) saveOuts(c *Ctx) {
+	if c.op.saveOut == 0 {
+		return
+	}
+	n.outs = make([]*Tensor, len(c.outs))
+	for i, t := range c.outs {
+		if c.op.saveOut>>i&1 != 0 {
+			n.outs[i] = t
+			n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr, out: true})
+		}
+	}
+}
+
+// saved checks and returns a tensor argument in a gradient rule.
+func (c *Ctx) saved(v *Value, i int) *Tensor {
+	if _, ok := v.X.(*stub); ok {
+		panic(fmt.Sprintf("gradient of %s reads argument %s, which Save does not name", c.op.full, c.op.Sch.Params[i].Name))
+	}
+	return c.backward.node.unpack(v.T)
+}
+
+func (n *Node) unpack(t *Tensor) *Tensor {
+	n.checkReleased()
+	for i := range n.saved {
+		s := &n.saved[i]
+		if s.t != t {
+			continue
+		}
+		if v := t.ver.Load(); v != s.ver {
+			what := ""
+			if s.node != nil {
+				what = fmt.Sprintf(", which is output %d of %s,", s.nr, s.node.Name())
+			}
+			panic(&Error{Op: n.opName(), Err: ErrAutograd, Caller: caller(), Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+				t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver)})
+		}
+		if t.node != s.node { // rebased without a change of its elements
+			a := *t
+			a.node, a.outNr = s.node, s.nr
+			return &a
+		}
+		return t
+	}
+	return t
+}
+
+func (n *Node) opName() string {
+	if n.op != nil {
+		return n.op.full
+	}
+	return n.name
+}
+
+func (n *Node) checkReleased() {
+	if n.released {
+		Fail(ErrAutograd, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
+	}
+}
+
+// release drops what was saved.
+func (n *Node) release() {
+	if len(n.saved) == 0 && n.user == nil && n.fn == nil {
+		return
+	}
+	if n.leaf != nil {
+		return
+	}
+	if len(n.saved) > 0 {
+		n.released = true
+	}
+	clear(n.saved)
+	n.saved = n.saved[:0]
+	for i := range n.args {
+		if n.args[i].K == KTensor && n.args[i].T != nil {
+			n.args[i] = Value{K: KTensor, X: &stub{}}
+		} else if n.args[i].K == KTensors && n.op.saveIn>>i&1 != 0 {
+			n.args[i].X = []*Tensor(nil)
+		}
+	}
+	n.outs, n.user = nil, nil
+}
+
+// checkInPlace refuses in-place changes that autograd cannot follow.
+func (c *Ctx) checkInPlace(self *Tensor) {
+	for i, s := range self.stride {
+		if s == 0 && self.shape[i] > 1 {
+			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+		}
+	}
+	if !IsGradEnabled() {
+		return
+	}
+	if self.flags&flagRequiresGrad != 0 && self.node == nil {
+		c.Fail(ErrAutograd, "a leaf Variable that requires grad is being used in an in-place operation.")
+	}
+	if self.base != nil && self.base.flags&flagRequiresGrad != 0 && self.base.node == nil {
+		c.Fail(ErrAutograd, "a view of a leaf Variable that requires grad is being used in an in-place operation.")
+	}
+}
+
+// recordInPlace puts an in-place call on the tape: self becomes its result.
+func (c *Ctx) recordInPlace(before *Tensor) {
+	if c.op.VJP == nil || !IsGradEnabled() || !c.anyRequiresGrad() || !c.args[0].T.dt.IsDifferentiable() {
+		return
+	}
+	self := c.args[0].T
+	self.attr = self.ver.Load() // the edges below are those of the tensor before the change
+	n := c.newNode(before)
+	self.rebase(n)
+	n.saveOuts(c)
+}
+
+// rebase makes node the origin of t after an in-place change. For a view the change is one of its base.
+func (t *Tensor) rebase(n *Node) {
+	if t.base == nil {
+		t.node, t.outNr = n, 0
+		return
+	}
+	base := t.base
+	w := &Node{name: "CopySlices", seq: nodeSeq.Add(1), next: append([]edge{edgeOf(base)}, n.next[1:]...)}
+	w.outMeta = w.metaBuf[:1]
+	w.outMeta[0].set(base)
+	shape, stride, off := append([]int(nil), t.shape...), append([]int(nil), t.stride...), t.off
+	baseStride, baseOff := base.stride, base.off
+	w.fn = func(_ *Node, g []*Tensor) []*Tensor {
+		full := g[0]
+		if !SameShape(full.stride, baseStride) || full.off != baseOff {
+			f := NewStrided(full.shape, baseStride, full.dt)
+			if IsGradEnabled() && full.RequiresGrad() {
+				f = full.cloneOp()
+			} else {
+				copyRaw(f, full)
+			}
+			full = f
+		}
+		slice := asStrided(full, shape, stride, off-baseOff+full.off)
+		r := n.call([]*Tensor{slice})
+		inner := r[0]
+		if inner == nil {
+			inner = zerosLike(slice)
+		}
+		c := NewCall(opAsStridedScatter, 5)
+		*c.Arg(0), *c.Arg(1), *c.Arg(2), *c.Arg(3), *c.Arg(4) = TensorValue(full), TensorValue(sumTo(inner, slice.shape)), IntsValue(shape), IntsValue(stride), IntValue(off-baseOff+full.off)
+		return append([]*Tensor{c.Do1()}, r[1:]...)
+	}
+	base.node, base.outNr = w, 0
+	t.attr = t.ver.Load() - 1 // made anew on the next use
+}
+
+func zerosLike(t *Tensor) *Tensor {
+	z := New(t.shape, t.dt)
+	z.ZeroRaw()
+	return z
+}
+
+// ZeroRaw clears a dense tensor without recording: for kernels.
+func (t *Tensor) ZeroRaw() {
+	if t.numel == 0 {
+		return
+	}
+	if !t.IsDense() {
+		z := New(nil, t.dt)
+		clear(z.st.Bytes())
+		copyRaw(t, z)
+		return
+	}
+	p := t.Ptr()
+	clear(bytesAt(p, t.numel*t.dt.Size()))
+}
+
+// RequiresGrad reports whether operators on t are recorded.
+func (t *Tensor) RequiresGrad() bool {
+	return t.flags&flagRequiresGrad != 0 || t.node != nil || (t.base != nil && t.attr != t.ver.Load() && t.gradNode() != nil)
+}
+
+// SetRequiresGrad marks a leaf as one whose gradient is wanted, and returns it.
+func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
+	if on && !t.dt.IsDifferentiable() {
+		Fail(ErrAutograd, "only Tensors of floating point and complex dtype can require gradients")
+	}
+	if t.node != nil {
+		if on {
+			return t
+		}
+		Fail(ErrAutograd, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+	}
+	if on {
+		t.flags |= flagRequiresGrad
+	} else {
+		t.flags &^= flagRequiresGrad
+	}
+	return t
+}
+
+// IsLeaf reports a tensor that no recorded operator computed.
+func (t *Tensor) IsLeaf() bool { return t.gradNode() == nil }
+
+// GradFn is the node that computed t, nil for leaves.
+func (t *Tensor) GradFn() *Node { return t.gradNode() }
+
+// OutputNr is t's number among the results of GradFn.
+func (t *Tensor) OutputNr() int { return int(t.outNr) }
+
+// Base is the tensor that t is a view of, nil when it is none.
+func (t *Tensor) Base() *Tensor { return t.base }
+
+// IsView reports a view of another tensor.
+func (t *Tensor) IsView() bool { return t.base != nil }
+
+// Grad is the gradient that Backward accumulated, nil when there is none. Only leaves have one, and tensors after RetainGrad.
+func (t *Tensor) Grad() *Tensor {
+	if t.ag == nil {
+		return nil
+	}
+	return t.ag.grad
+}
+
+// SetGrad sets or, with nil, removes the gradient.
+func (t *Tensor) SetGrad(g *Tensor) {
+	if g == nil && t.ag == nil {
+		return
+	}
+	if g != nil && !SameShape(g.shape, t.shape) {
+		Fail(ErrShape, "assigned grad has data of a different size: expected %s, got %s", ShapeString(t.shape), ShapeString(g.shape))
+	}
+	t.meta().grad = g
+}
+
+// Detach returns a view of the same memory that is not connected to the tape.
+func (t *Tensor) Detach() *Tensor {
+	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & flagConj}
+	d.setDims(t.shape, t.stride)
+	return d
+}
+
+// DetachInPlace cuts t off from the tape.
+func (t *Tensor) DetachInPlace() *Tensor {
+	if t.base != nil {
+		Fail(ErrAutograd, "Can't detach views in-place. Use detach() instead.")
+	}
+	t.node, t.outNr = nil, 0
+	t.flags &^= flagRequiresGrad
+	return t
+}
+
+// HookHandle removes a hook.
+type HookHandle struct{ remove func() }
+
+// Remove takes the hook off; it may be called more than once.
+func (h HookHandle) Remove() {
+	if h.remove != nil {
+		h.remove()
+	}
+}
+
+// RegisterHook calls f with every gradient of t; what it returns, unless nil, is used instead.
+func (t *Tensor) RegisterHook(f func(g *Tensor) *Tensor) HookHandle {
+	if !t.RequiresGrad() {
+		Fail(ErrAutograd, "cannot register a hook on a tensor that doesn't require gradient")
+	}
+	h := &hook{nr: int(t.outNr), fn: f}
+	t.addHook(h)
+	return HookHandle{func() { h.off = true }}
+}
+
+func (t *Tensor) addHook(h *hook) {
+	if n := t.gradNode(); n != nil {
+		n.hooks = append(n.hooks, h)
+		return
+	}
+	a := t.accumulator()
+	a.hooks = append(a.hooks, h)
+	t.ag.hooks = a.hooks
+}
+
+// RegisterPostAccumulateGradHook calls f with the leaf after its gradient was accumulated.
+func (t *Tensor) RegisterPostAccumulateGradHook(f func(t *Tensor)) HookHandle {
+	if t.gradNode() != nil || !t.RequiresGrad() {
+		Fail(ErrAutograd, "post accumulate grad hooks cannot be registered on non-leaf tensors")
+	}
+	m := t.meta()
+	m.postAcc = append(m.postAcc, f)
+	i := len(m.postAcc) - 1
+	return HookHandle{func() { m.postAcc[i] = nil }}
+}
+
+// RetainGrad makes Backward keep the gradient of a tensor that is not a leaf.
+func (t *Tensor) RetainGrad() {
+	if !t.RequiresGrad() {
+		Fail(ErrAutograd, "can't retain_grad on Tensor that has requires_grad=False")
+	}
+	if t.gradNode() == nil || t.flags&flagRetainGrad != 0 {
+		return
+	}
+	t.flags |= flagRetainGrad
+	t.addHook(&hook{nr: int(t.outNr), retain: true, fn: func(g *Tensor) *Tensor {
+		if old := t.Grad(); old != nil {
+			t.SetGrad(addT(old, g))
+		} else {
+			t.SetGrad(g.cloneOp())
+		}
+		return nil
+	}})
+}
+
+// RetainsGrad reports whether RetainGrad was called on a tensor that is not a leaf.
+func (t *Tensor) RetainsGrad() bool { return t.flags&flagRetainGrad != 0 }
+
+// RegisterHook calls f when the node has computed its gradients: in holds those of the arguments, out those of the results. What it
+// returns, unless nil, is used instead of in.
+func (n *Node) RegisterHook(f func(in, out []*Tensor) []*Tensor) HookHandle {
+	h := &nodeHook{post: f}
+	n.post = append(n.post, h)
+	return HookHandle{func() { h.off = true }}
+}
+
+// RegisterPrehook calls f with the gradients of the results before the node runs.
+func (n *Node) RegisterPrehook(f func(out []*Tensor) []*Tensor) HookHandle {
+	h := &nodeHook{pre: f}
+	n.pre = append(n.pre, h)
+	return HookHandle{func() { h.off = true }}
+}
+
+// Attach records outputs as computed from inputs by a function with its own gradient: backward gets the gradients of outputs and returns
+// one per input, nil where there is none. It is what custom functions, checkpointing and data-parallel modules are made of. Nothing
+// is recorded when no input requires grad or recording is off; the result tells.
+func Attach(name string, inputs, outputs []*Tensor, backward func(grads []*Tensor) []*Tensor) bool {
+	if !IsGradEnabled() {
+		return false
+	}
+	need := false
+	for _, t := range inputs {
+		need = need || t != nil && t.RequiresGrad()
+	}
+	if !need {
+		return false
+	}
+	n := &Node{name: name, seq: nodeSeq.Add(1)}
+	n.fn = func(_ *Node, g []*Tensor) []*Tensor { return backward(g) }
+	for _, t := range inputs {
+		n.next = append(n.next, edgeOf(t))
+	}
+	for i, t := range outputs {
+		m := outMeta{}
+		if t != nil {
+			m.set(t)
+			if t.dt.IsDifferentiable() {
+				t.node, t.outNr = n, int32(i)
+			}
+		}
+		n.outMeta = append(n.outMeta, m)
+	}
+	return true
+}
+
+// SavedTensor keeps a tensor for a custom gradient and notices when it was changed in place since.
+type SavedTensor struct {
+	t   *Tensor
+	ver uint32
+}
+
+// SaveForBackward keeps tensors for a custom gradient.
+func SaveForBackward(ts ...*Tensor) []SavedTensor {
+	out := make([]SavedTensor, len(ts))
+	for i, t := range ts {
+		if t != nil {
+			out[i] = SavedTensor{t, t.ver.Load()}
+		}
+	}
+	return out
+}
+
+// Get returns the tensor, or panics when it was modified in place.
+func (s SavedTensor) Get() *Tensor {
+	if s.t == nil {
+		return nil
+	}
+	n := &Node{name: "custom function", saved: []savedTensor{{t: s.t, ver: s.ver, node: s.t.node, nr: s.t.outNr}}}
+	return n.unpack(s.t)
+}

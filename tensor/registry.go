@@ -1,0 +1,343 @@
+package tensor
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Def describes one operator: everything that is derived from it (methods, boxed calls, in-place and out variants, gradients of
+// composed operators, tests) follows from this one value. A Def has either Kernel (with Infer) or View or Body.
+type Def struct {
+	// Schema is the functional form in PyTorch's schema language. The namespace is aten; "F::name" declares a function of
+	// torch.nn.functional with Python's signature.
+	Schema string
+	// Doc becomes the generated method's comment.
+	Doc string
+	// Go overrides the generated Go name ("-": generate nothing).
+	Go string
+	// Aliases are further names of the same operator ("absolute" for abs).
+	Aliases []string
+	// InPlace derives name_ which writes to the first tensor argument; Out derives the overload with an out argument.
+	InPlace, Out bool
+	// Scalar names a tensor parameter that may also be a number: derives the overload ".Scalar".
+	Scalar string
+
+	// Infer checks the arguments and allocates the outputs with Ctx.Alloc.
+	Infer func(c *Ctx)
+	// CPU computes the outputs.
+	CPU func(c *Ctx)
+	// View returns an alias of an argument (Ctx.SetOut for several).
+	View func(c *Ctx) *Tensor
+	// Body is a composed operator: public operators only; it ends with Ctx.Return or Ctx.ReturnValue.
+	Body func(c *Ctx)
+
+	// VJP is the gradient rule: given the gradient of the first output (see Ctx.G for others) it returns one gradient per tensor argument
+	// in schema order (a list counts as its elements), nil where there is none. Results may have the broadcast shape or a promoted
+	// dtype: the engine reduces and casts them.
+	VJP func(c *Ctx, g *Tensor) []*Tensor
+	// Save names the tensor arguments and results that VJP reads ("self other result"). Others may be asked for their shape only.
+	Save string
+	// NoGrad says why there is no gradient ("integer result"); every Def has VJP, Body or NoGrad.
+	NoGrad string
+	// Grad overrides the name of the node ("SumBackward1").
+	Grad string
+
+	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.
+	Elementwise bool
+	// AMP is the autocast class.
+	AMP AMPClass
+	// Samples are arguments that tests, benchmarks and documentation run the operator with.
+	Samples func(s *Sampler)
+}
+
+// AMPClass says what autocast does with an operator's floating-point arguments.
+type AMPClass uint8
+
+// The autocast classes.
+const (
+	AMPKeep    AMPClass = iota // leave as they are
+	AMPLower                   // cast to the autocast type
+	AMPFP32                    // cast to float32
+	AMPPromote                 // cast to the widest type among them
+	AMPBanned                  // refuse
+)
+
+// Op is a registered operator, or one of its derived variants.
+type Op struct {
+	*Def
+	Sch     *Schema
+	full    string
+	kernels [numDevices]func(c *Ctx)
+	base    *Op // of a derived variant
+	variant variant
+	scalar  int    // parameter that a .Scalar variant turns into a tensor
+	saveIn  uint64 // bit per parameter
+	saveOut uint64 // bit per result
+	grad    string
+	nparams int
+}
+
+type variant uint8
+
+const (
+	functional variant = iota
+	inPlace
+	outVariant
+)
+
+// FullName is the boxed name: "aten::add_.Tensor".
+func (o *Op) FullName() string { return o.full }
+
+// IsInPlace reports a variant that writes to its first argument.
+func (o *Op) IsInPlace() bool { return o.variant == inPlace }
+
+// IsOut reports a variant that takes its outputs as arguments.
+func (o *Op) IsOut() bool { return o.variant == outVariant }
+
+var registry = struct {
+	sync.RWMutex
+	ops    map[string]*Op   // by full name
+	byName map[string][]*Op // overloads of "aten::add"
+}{ops: map[string]*Op{}, byName: map[string][]*Op{}}
+
+// slot returns the operator of a full name, creating an empty one that Register fills in.
+func slot(full string) *Op {
+	o := registry.ops[full]
+	if o == nil {
+		o = &Op{full: full}
+		registry.ops[full] = o
+	}
+	return o
+}
+
+// Slot is slot for generated code in other packages.
+func Slot(full string) *Op {
+	registry.Lock()
+	defer registry.Unlock()
+	return slot(full)
+}
+
+// Register adds an operator and its derived variants. It panics on a faulty Def, at program start.
+func Register(d Def) {
+	sch, err := ParseSchema(d.Schema)
+	if err != nil {
+		panic(err)
+	}
+	if d.Body == nil && d.VJP == nil && d.NoGrad == "" {
+		panic("tensor.Register: " + d.Schema + ": give VJP, Body or NoGrad")
+	}
+	if d.Body == nil && d.CPU == nil && d.View == nil {
+		panic("tensor.Register: " + d.Schema + ": give CPU, View or Body")
+	}
+	registry.Lock()
+	defer registry.Unlock()
+	for _, alias := range append([]string{sch.Name}, d.Aliases...) {
+		s := *sch
+		s.Name = alias
+		dd := d
+		base := add(&dd, &s, nil, functional)
+		forms := []*Op{base}
+		if d.Scalar != "" {
+			forms = append(forms, addScalar(&dd, &s, base, functional))
+		}
+		if d.InPlace {
+			si := s
+			si.Name += "_"
+			si.Params = append([]Param(nil), s.Params...)
+			si.Params[0].Writes, si.Params[0].Alias = true, true
+			b := add(&dd, &si, base, inPlace)
+			if d.Scalar != "" {
+				addScalar(&dd, &si, b, inPlace)
+			}
+		}
+		if d.Out {
+			for _, f := range forms {
+				so := *f.Sch
+				so.Params = append([]Param(nil), f.Sch.Params...)
+				if so.Overload == "" {
+					so.Overload = "out"
+				} else if strings.HasSuffix(so.Overload, "Tensor") && f == base && so.Overload == "Tensor" {
+					so.Overload = "out"
+				} else {
+					so.Overload += "_out"
+				}
+				for i, r := range s.Results {
+					name := "out"
+					if len(s.Results) > 1 {
+						name = r.Name
+						if name == "" {
+							name = fmt.Sprintf("out%d", i)
+						}
+					}
+					so.Params = append(so.Params, Param{Name: name, Kind: KTensor, KwOnly: true, Writes: true, Alias: true})
+				}
+				o := add(&dd, &so, base, outVariant)
+				o.scalar = f.scalar
+			}
+		}
+	}
+}
+
+func add(d *Def, s *Schema, base *Op, v variant) *Op {
+	o := slot(s.FullName())
+	if o.Def != nil {
+		panic("tensor.Register: " + s.FullName() + " is registered twice")
+	}
+	o.Def, o.Sch, o.base, o.variant, o.scalar = d, s, base, v, -1
+	o.nparams = len(s.Params)
+	o.kernels[CPUDevice] = d.CPU
+	for _, name := range strings.Fields(d.Save) {
+		found := false
+		for i := range s.Params {
+			if s.Params[i].Name == name {
+				o.saveIn |= 1 << i
+				found = true
+			}
+		}
+		for i, r := range s.Results {
+			if r.Name == name || (name == "result" && i == 0) || name == fmt.Sprintf("result%d", i) {
+				o.saveOut |= 1 << i
+				found = true
+			}
+		}
+		if !found {
+			panic("tensor.Register: " + d.Schema + ": Save names " + name + ", which is no argument or result")
+		}
+	}
+	o.grad = d.Grad
+	if o.grad == "" {
+		o.grad = camel(strings.TrimSuffix(s.Name, "_")) + "Backward0"
+	}
+	key := s.Namespace + "::" + s.Name
+	registry.byName[key] = append(registry.byName[key], o)
+	return o
+}
+
+func addScalar(d *Def, s *Schema, base *Op, v variant) *Op {
+	ss := *s
+	ss.Params = append([]Param(nil), s.Params...)
+	i := ss.Index(d.Scalar)
+	if i < 0 {
+		panic("tensor.Register: " + d.Schema + ": Scalar names no parameter")
+	}
+	ss.Params[i].Kind = KScalar
+	switch {
+	case s.Overload == "Tensor" || s.Overload == "":
+		ss.Overload = "Scalar"
+	case strings.Contains(s.Overload, "Tensor"):
+		ss.Overload = strings.Replace(s.Overload, "Tensor", "Scalar", 1)
+	default:
+		ss.Overload += "_Scalar"
+	}
+	b := base
+	if b.base != nil {
+		b = b.base
+	}
+	o := add(d, &ss, b, v)
+	o.scalar = i
+	return o
+}
+
+func camel(s string) string {
+	var b strings.Builder
+	for _, p := range strings.Split(strings.TrimLeft(s, "_"), "_") {
+		if p != "" {
+			b.WriteString(strings.ToUpper(p[:1]) + p[1:])
+		}
+	}
+	return b.String()
+}
+
+// RegisterKernel adds a device's kernel to operators that are already defined.
+func RegisterKernel(full string, d DeviceType, kernel func(c *Ctx)) {
+	registry.Lock()
+	defer registry.Unlock()
+	slot(full).kernels[d] = kernel
+}
+
+// LookupOp finds an operator by its full name ("aten::add.Tensor"), nil when it is not registered.
+func LookupOp(full string) *Op {
+	registry.RLock()
+	defer registry.RUnlock()
+	if o := registry.ops[full]; o != nil && o.Def != nil {
+		return o
+	}
+	return nil
+}
+
+// Overloads lists the overloads of a name without overload part ("aten::add"), in order of registration.
+func Overloads(name string) []*Op {
+	registry.RLock()
+	defer registry.RUnlock()
+	return registry.byName[name]
+}
+
+// Ops lists every registered operator and variant, sorted by full name.
+func Ops() []*Op {
+	registry.RLock()
+	defer registry.RUnlock()
+	var out []*Op
+	for _, o := range registry.ops {
+		if o.Def != nil {
+			out = append(out, o)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].full < out[j].full })
+	return out
+}
+
+// IsVariant reports an in-place, out or scalar form derived from another operator.
+func (o *Op) IsVariant() bool { return o.base != nil }
+
+// Sampler collects the sample calls of a Def.
+type Sampler struct {
+	Calls []Sample
+}
+
+// Sample is one call: arguments by schema position; tensors whose elements matter for the gradient are made with Grad.
+type Sample struct {
+	Args []Value
+	Note string
+}
+
+// Add adds a call.
+func (s *Sampler) Add(args ...any) {
+	c := Sample{}
+	for _, a := range args {
+		c.Args = append(c.Args, Box(a))
+	}
+	s.Calls = append(s.Calls, c)
+}
+
+// Box turns a Go value into a boxed argument.
+func Box(a any) Value {
+	switch x := a.(type) {
+	case nil:
+		return Value{}
+	case Value:
+		return x
+	case *Tensor:
+		return TensorValue(x)
+	case []*Tensor:
+		return TensorsValue(x)
+	case []int:
+		return IntsValue(x)
+	case []float64:
+		return FloatsValue(x)
+	case []bool:
+		return BoolsValue(x)
+	case string:
+		return StrValue(x)
+	case DType:
+		return DTypeValue(x)
+	case Device:
+		return DeviceValue(x)
+	case MemoryFormat:
+		return FormatValue(x)
+	case int, float64, float32, bool, complex128, complex64, int64, int32, uint8, Num:
+		return ScalarValue(x)
+	}
+	return AnyValue(a)
+}

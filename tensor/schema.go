@@ -1,0 +1,286 @@
+package tensor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Kind is the type of an operator's argument or result.
+type Kind uint8
+
+// The kinds of the schema language. SymInt counts as KInt.
+const (
+	KNone Kind = iota
+	KTensor
+	KTensors // Tensor[] and Tensor?[]
+	KInt
+	KFloat
+	KBool
+	KComplex
+	KScalar
+	KStr
+	KInts
+	KFloats
+	KBools
+	KScalars
+	KDType
+	KDevice
+	KLayout
+	KFormat
+	KGenerator
+	KAny
+)
+
+var kindNames = map[string]Kind{
+	"Tensor": KTensor, "int": KInt, "SymInt": KInt, "float": KFloat, "bool": KBool, "complex": KComplex, "Scalar": KScalar, "str": KStr,
+	"ScalarType": KDType, "Device": KDevice, "Layout": KLayout, "MemoryFormat": KFormat, "Generator": KGenerator, "Any": KAny, "number": KScalar,
+	"DeviceIndex": KInt, "Dimname": KStr, "Storage": KAny,
+}
+
+// Param is one argument of a schema.
+type Param struct {
+	Name     string
+	Kind     Kind
+	Optional bool // T?
+	ElemOpt  bool // Tensor?[]
+	Fixed    int  // int[2]: a single int counts as two
+	KwOnly   bool
+	Writes   bool // Tensor(a!)
+	Alias    bool // Tensor(a)
+	Default  *Value
+	DefText  string
+}
+
+// Required reports that a call must give the argument.
+func (p *Param) Required() bool { return p.Default == nil }
+
+// Result is one return value of a schema.
+type Result struct {
+	Name string
+	Kind Kind
+}
+
+// Schema is an operator's signature.
+type Schema struct {
+	Namespace string // "aten"; "F" for the functions of torch.nn.functional
+	Name      string
+	Overload  string
+	Params    []Param
+	Results   []Result
+}
+
+// FullName is the boxed name, "aten::add.Tensor".
+func (s *Schema) FullName() string {
+	n := s.Namespace + "::" + s.Name
+	if s.Overload != "" {
+		n += "." + s.Overload
+	}
+	return n
+}
+
+// Index finds a parameter by name, -1 when there is none.
+func (s *Schema) Index(name string) int {
+	for i := range s.Params {
+		if s.Params[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// ParseSchema reads PyTorch's schema language: "[ns::]name[.overload](Tensor self, int[2] k=1, *, Tensor? w=None) -> (Tensor, Tensor)".
+func ParseSchema(text string) (*Schema, error) {
+	bad := func(why string) (*Schema, error) { return nil, fmt.Errorf("schema %q: %s", text, why) }
+	open := strings.IndexByte(text, '(')
+	arrow := strings.LastIndex(text, ") -> ")
+	if open < 0 || arrow < open {
+		return bad("want name(arguments) -> results")
+	}
+	s := &Schema{Namespace: "aten", Name: text[:open]}
+	if i := strings.Index(s.Name, "::"); i >= 0 {
+		s.Namespace, s.Name = s.Name[:i], s.Name[i+2:]
+	}
+	if i := strings.IndexByte(s.Name, '.'); i >= 0 {
+		s.Name, s.Overload = s.Name[:i], s.Name[i+1:]
+	}
+	kw := false
+	for _, a := range splitTop(text[open+1 : arrow]) {
+		if a == "*" {
+			kw = true
+			continue
+		}
+		p := Param{KwOnly: kw}
+		typ, rest := cutType(a)
+		if !p.setType(typ) {
+			return bad("unknown type " + typ)
+		}
+		p.Name = rest
+		if i := strings.IndexByte(rest, '='); i >= 0 {
+			p.Name, p.DefText = rest[:i], rest[i+1:]
+			v, err := parseDefault(&p, p.DefText)
+			if err != nil {
+				return bad(err.Error())
+			}
+			p.Default = &v
+		}
+		if p.Name == "" {
+			return bad("argument without a name: " + a)
+		}
+		s.Params = append(s.Params, p)
+	}
+	ret := strings.TrimSpace(text[arrow+5:])
+	if strings.HasPrefix(ret, "(") && strings.HasSuffix(ret, ")") {
+		ret = ret[1 : len(ret)-1]
+	}
+	for _, r := range splitTop(ret) {
+		typ, name := cutType(r)
+		var p Param
+		if !p.setType(typ) {
+			return bad("unknown result type " + typ)
+		}
+		s.Results = append(s.Results, Result{Name: name, Kind: p.Kind})
+	}
+	return s, nil
+}
+
+// cutType splits "Tensor(a -> *)[] x" at the blank between type and name.
+func cutType(a string) (typ, name string) {
+	depth := 0
+	for i, c := range a {
+		switch c {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ' ':
+			if depth == 0 {
+				return a[:i], strings.TrimSpace(a[i+1:])
+			}
+		}
+	}
+	return a, ""
+}
+
+func splitTop(s string) []string {
+	var out []string
+	depth, from := 0, 0
+	quote := byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '(' || c == '[':
+			depth++
+		case c == ')' || c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			out = append(out, strings.TrimSpace(s[from:i]))
+			from = i + 1
+		}
+	}
+	if last := strings.TrimSpace(s[from:]); last != "" {
+		out = append(out, last)
+	}
+	return out
+}
+
+func (p *Param) setType(t string) bool {
+	if i := strings.IndexByte(t, '('); i >= 0 {
+		j := strings.IndexByte(t, ')')
+		p.Alias = true
+		p.Writes = strings.Contains(t[i:j], "!")
+		t = t[:i] + t[j+1:]
+	}
+	if strings.HasSuffix(t, "?") {
+		p.Optional = true
+		t = t[:len(t)-1]
+	}
+	list := false
+	if i := strings.IndexByte(t, '['); i >= 0 {
+		list = true
+		p.Fixed, _ = strconv.Atoi(t[i+1 : len(t)-1])
+		t = t[:i]
+		if strings.HasSuffix(t, "?") {
+			p.ElemOpt = true
+			t = t[:len(t)-1]
+		}
+	}
+	k, ok := kindNames[t]
+	if !ok {
+		return false
+	}
+	if list {
+		l, ok := map[Kind]Kind{KTensor: KTensors, KInt: KInts, KFloat: KFloats, KBool: KBools, KScalar: KScalars}[k]
+		if !ok {
+			l = KAny
+		}
+		k = l
+	}
+	p.Kind = k
+	return true
+}
+
+func parseDefault(p *Param, s string) (Value, error) {
+	switch s {
+	case "None":
+		return Value{}, nil
+	case "True", "False":
+		if p.Kind == KScalar || p.Kind == KBool || p.Kind == KBools || p.Kind == KAny {
+			return BoolValue(s == "True"), nil
+		}
+	case "Mean":
+		return IntValue(1), nil
+	case "contiguous_format":
+		return FormatValue(ContiguousFormat), nil
+	case "long":
+		return DTypeValue(Int64), nil
+	case "strided", "cpu":
+		return Value{}, nil
+	}
+	if strings.HasPrefix(s, "[") {
+		var l []int
+		for _, e := range splitTop(s[1 : len(s)-1]) {
+			switch e {
+			case "True":
+				l = append(l, 1)
+			case "False":
+				l = append(l, 0)
+			default:
+				n, err := strconv.Atoi(e)
+				if err != nil {
+					return Value{}, fmt.Errorf("default %s of %s", s, p.Name)
+				}
+				l = append(l, n)
+			}
+		}
+		if p.Kind == KBools {
+			return Value{K: KBools, X: l}, nil
+		}
+		return IntsValue(l), nil
+	}
+	if s[0] == '"' || s[0] == '\'' {
+		return StrValue(s[1 : len(s)-1]), nil
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		if p.Kind == KFloat {
+			return FloatValue(float64(n)), nil
+		}
+		if p.Kind == KInts {
+			l := make([]int, max(1, p.Fixed))
+			for i := range l {
+				l[i] = int(n)
+			}
+			return IntsValue(l), nil
+		}
+		return IntValue(int(n)), nil
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
+		return FloatValue(f), nil
+	}
+	return Value{}, fmt.Errorf("cannot read default %s of %s", s, p.Name)
+}

@@ -1,0 +1,466 @@
+package tensor
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+)
+
+// DType is the element type of a tensor.
+type DType = dtype.DType
+
+// The element types. DType's zero value means "not given".
+const (
+	Bool       = dtype.Bool
+	Uint8      = dtype.Uint8
+	Int8       = dtype.Int8
+	Int16      = dtype.Int16
+	Int32      = dtype.Int32
+	Int64      = dtype.Int64
+	Float16    = dtype.Float16
+	BFloat16   = dtype.BFloat16
+	Float32    = dtype.Float32
+	Float64    = dtype.Float64
+	Complex64  = dtype.Complex64
+	Complex128 = dtype.Complex128
+)
+
+// DeviceType names a kind of device.
+type DeviceType uint8
+
+// The kinds of device. Kernels for kinds other than CPU come in by blank import.
+const (
+	CPUDevice DeviceType = iota
+	CUDADevice
+	MetaDevice
+	numDevices
+)
+
+// Device is where a tensor's memory lies. The zero value is the CPU.
+type Device struct {
+	Type  DeviceType
+	Index int8
+}
+
+// String prints "cpu" or "cuda:0".
+func (d Device) String() string {
+	switch d.Type {
+	case CUDADevice:
+		return fmt.Sprintf("cuda:%d", d.Index)
+	case MetaDevice:
+		return "meta"
+	}
+	return "cpu"
+}
+
+// MemoryFormat is a hint for the order of a new tensor's dimensions in memory. The zero value means "not given".
+type MemoryFormat uint8
+
+// The memory formats of PyTorch.
+const (
+	NoFormat MemoryFormat = iota
+	ContiguousFormat
+	PreserveFormat
+	ChannelsLast
+	ChannelsLast3d
+)
+
+type flags uint16
+
+const (
+	flagRequiresGrad flags = 1 << iota // set by the user on a leaf
+	flagWrapped                        // made from a Go number: takes part in promotion as a scalar
+	flagParam                          // an nn.Parameter
+	flagInference
+	flagRetainGrad
+	flagKeep // not freed by Tidy
+	flagConj // lazily conjugated view
+)
+
+// Tensor is a strided view of a Storage. Its methods panic with *Error on bad arguments.
+type Tensor struct {
+	st     *Storage
+	ver    *atomic.Uint32 // shared with all views, bumped by in-place operators
+	shape  []int
+	stride []int // in elements
+	off    int   // in elements
+	numel  int
+	dt     DType
+	dev    Device
+	flags  flags
+	outNr  int32
+	attr   uint32  // of a view: version of the memory that node belongs to
+	node   *Node   // what computed this tensor; nil for leaves (read it with gradNode)
+	base   *Tensor // the tensor this is a view of
+	ag     *agMeta
+	dims   [8]int // shape and stride of tensors of up to four dimensions
+}
+
+// agMeta holds what few tensors have.
+type agMeta struct {
+	grad    *Tensor
+	hooks   []*hook // of a leaf; those of other tensors are on their node
+	acc     *Node   // the leaf's gradient accumulator
+	name    string
+	postAcc []func(*Tensor)
+	mu      sync.Mutex // guards grad while gradients are accumulated
+}
+
+func (t *Tensor) meta() *agMeta {
+	if t.ag == nil {
+		t.ag = &agMeta{}
+	}
+	return t.ag
+}
+
+func (t *Tensor) setDims(shape, stride []int) {
+	n := len(shape)
+	if n <= 4 {
+		t.shape, t.stride = t.dims[:n:n], t.dims[4:4+n:4+n]
+	} else {
+		b := make([]int, 2*n)
+		t.shape, t.stride = b[:n:n], b[n:]
+	}
+	copy(t.shape, shape)
+	if stride != nil {
+		copy(t.stride, stride)
+	} else {
+		s := 1
+		for i := n - 1; i >= 0; i-- {
+			t.stride[i] = s
+			s *= max(1, shape[i])
+		}
+	}
+	t.numel = numel(shape)
+}
+
+// small joins a tensor, its storage and a few elements in one allocation.
+type small struct {
+	t Tensor
+	s Storage
+	b [4]uint64
+}
+
+// New returns a contiguous tensor on the CPU whose elements are not initialised.
+func New(shape []int, dt DType) *Tensor { return NewStrided(shape, nil, dt) }
+
+// NewStrided returns an uninitialised tensor with the given strides in elements (nil: contiguous).
+func NewStrided(shape, stride []int, dt DType) *Tensor {
+	n := 1
+	for _, s := range shape {
+		if s < 0 {
+			Fail(ErrShape, "Trying to create tensor with negative dimension %d: %s", s, ShapeString(shape))
+		}
+		if s > 0 && n > (1<<46)/s {
+			Fail(ErrShape, "Storage size calculation overflowed with sizes=%s", ShapeString(shape))
+		}
+		n *= s
+	}
+	if stride != nil {
+		n = storageLen(shape, stride)
+	}
+	n *= dt.Size()
+	if n <= 32 {
+		x := &small{}
+		x.s.p, x.s.n = unsafe.Pointer(&x.b), n
+		x.s.seq = storageSeq.Add(1)
+		t := &x.t
+		t.st, t.dt = &x.s, dt
+		t.ver = &x.s.version
+		t.setDims(shape, stride)
+		return t
+	}
+	st := newStorage(n)
+	t := &Tensor{st: st, dt: dt, ver: &st.version}
+	t.setDims(shape, stride)
+	return t
+}
+
+// storageLen is the number of elements that a view from offset 0 reaches.
+func storageLen(shape, stride []int) int {
+	n := 1
+	for i, s := range shape {
+		if s == 0 {
+			return 0
+		}
+		n += (s - 1) * stride[i]
+	}
+	return n
+}
+
+// Alias returns a new tensor over the same storage with another shape, strides (in elements, nil: contiguous) and offset (in elements
+// of the storage). It is a view of t: in-place changes to one are changes to the other.
+func (t *Tensor) Alias(shape, stride []int, offset int) *Tensor {
+	v := &Tensor{st: t.st, ver: t.ver, off: offset, dt: t.dt, dev: t.dev}
+	v.setDims(shape, stride)
+	v.base = t
+	if t.base != nil {
+		v.base = t.base
+	}
+	v.attr = t.ver.Load()
+	return v
+}
+
+// WithDType reinterprets the alias's element type; only for building views such as view_as_real.
+func (t *Tensor) WithDType(dt DType) *Tensor {
+	t.dt = dt
+	return t
+}
+
+// FromStorage makes a tensor over existing memory, as loading files does.
+func FromStorage(s *Storage, dt DType, shape, stride []int, offset int) *Tensor {
+	t := &Tensor{st: s, ver: &s.version, off: offset, dt: dt}
+	t.setDims(shape, stride)
+	end := 0
+	if t.numel > 0 {
+		end = offset + storageLen(t.shape, t.stride)
+	}
+	if offset < 0 || end*dt.Size() > s.n {
+		Fail(ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
+			ShapeString(t.shape), ShapeString(t.stride), offset, dt.Size(), end*dt.Size(), s.n)
+	}
+	return t
+}
+
+// NewStorage returns a storage of n bytes that are not cleared.
+func NewStorage(n int) *Storage { return newStorage(n) }
+
+// Shape is the size of each dimension. The slice must not be changed.
+func (t *Tensor) Shape() []int { return t.shape }
+
+// Strides are the distances between neighbours along each dimension, in elements. The slice must not be changed.
+func (t *Tensor) Strides() []int { return t.stride }
+
+// StorageOffset is the position of the first element in the storage, in elements.
+func (t *Tensor) StorageOffset() int { return t.off }
+
+// Dim is the number of dimensions.
+func (t *Tensor) Dim() int { return len(t.shape) }
+
+// NDim is the number of dimensions.
+func (t *Tensor) NDim() int { return len(t.shape) }
+
+// Size is the length of one dimension; negative dims count from the end.
+func (t *Tensor) Size(dim int) int { return t.shape[WrapDim(dim, len(t.shape))] }
+
+// Stride is the stride of one dimension in elements; negative dims count from the end.
+func (t *Tensor) Stride(dim int) int { return t.stride[WrapDim(dim, len(t.shape))] }
+
+// Numel is the number of elements.
+func (t *Tensor) Numel() int { return t.numel }
+
+// DType is the element type.
+func (t *Tensor) DType() DType { return t.dt }
+
+// Device is where the memory lies.
+func (t *Tensor) Device() Device { return t.dev }
+
+// ElementSize is the number of bytes of one element.
+func (t *Tensor) ElementSize() int { return t.dt.Size() }
+
+// Storage is the memory that the tensor views.
+func (t *Tensor) Storage() *Storage { return t.st }
+
+// Version counts the in-place changes of the tensor and all its views.
+func (t *Tensor) Version() int { return int(t.ver.Load()) }
+
+// IsComplex reports a complex element type.
+func (t *Tensor) IsComplex() bool { return t.dt.IsComplex() }
+
+// IsFloatingPoint reports a real floating-point element type.
+func (t *Tensor) IsFloatingPoint() bool { return t.dt.IsFloat() }
+
+// IsParameter reports that the tensor was made by nn.NewParameter.
+func (t *Tensor) IsParameter() bool { return t.flags&flagParam != 0 }
+
+// SetParameter marks the tensor as a parameter, which modules and optimizers look for.
+func (t *Tensor) SetParameter() *Tensor {
+	t.flags |= flagParam | flagKeep
+	return t
+}
+
+// IsWrappedNumber reports a 0-d tensor made from a Go number, which counts as a scalar in type promotion.
+func (t *Tensor) IsWrappedNumber() bool { return t.flags&flagWrapped != 0 }
+
+// SetWrappedNumber marks a 0-d tensor as a number.
+func (t *Tensor) SetWrappedNumber() *Tensor {
+	t.flags |= flagWrapped
+	return t
+}
+
+// Ptr is the address of the first element.
+func (t *Tensor) Ptr() unsafe.Pointer {
+	if t.st.released {
+		t.st.Bytes() // panics
+	}
+	return unsafe.Add(t.st.p, t.off*t.dt.Size())
+}
+
+// IsContiguous reports that the elements lie row by row without gaps.
+func (t *Tensor) IsContiguous() bool {
+	s := 1
+	for i := len(t.shape) - 1; i >= 0; i-- {
+		if t.shape[i] == 1 {
+			continue
+		}
+		if t.stride[i] != s {
+			return t.numel == 0
+		}
+		s *= t.shape[i]
+	}
+	return true
+}
+
+// IsContiguousFormat is IsContiguous for a memory format: ChannelsLast wants 4 dimensions laid out N, H, W, C.
+func (t *Tensor) IsContiguousFormat(f MemoryFormat) bool {
+	switch f {
+	case ChannelsLast, ChannelsLast3d:
+		want := FormatStrides(t.shape, f)
+		if want == nil {
+			return false
+		}
+		for i, s := range t.shape {
+			if s != 1 && t.stride[i] != want[i] {
+				return false
+			}
+		}
+		return true
+	}
+	return t.IsContiguous()
+}
+
+// FormatStrides gives the strides of a dense tensor in a memory format, nil when the format does not fit the number of dimensions.
+func FormatStrides(shape []int, f MemoryFormat) []int {
+	n := len(shape)
+	out := make([]int, n)
+	order := make([]int, 0, n)
+	switch {
+	case f == ChannelsLast && n == 4, f == ChannelsLast3d && n == 5:
+		order = append(order, 1)
+		for d := n - 1; d >= 2; d-- {
+			order = append(order, d)
+		}
+		order = append(order, 0)
+	case f == ChannelsLast || f == ChannelsLast3d:
+		return nil
+	default:
+		for d := n - 1; d >= 0; d-- {
+			order = append(order, d)
+		}
+	}
+	s := 1
+	for _, d := range order {
+		out[d] = s
+		s *= max(1, shape[d])
+	}
+	return out
+}
+
+// IsDense reports that the elements fill a block of memory without gaps or overlap, in whatever order of dimensions.
+func (t *Tensor) IsDense() bool {
+	if t.IsContiguous() {
+		return true
+	}
+	var buf [16]int
+	perm := buf[:0]
+	for d, s := range t.shape {
+		if s == 1 {
+			continue
+		}
+		perm = append(perm, d)
+		for j := len(perm) - 1; j > 0 && t.stride[perm[j]] < t.stride[perm[j-1]]; j-- {
+			perm[j], perm[j-1] = perm[j-1], perm[j]
+		}
+	}
+	want := 1
+	for _, d := range perm {
+		if t.stride[d] != want {
+			return false
+		}
+		want *= t.shape[d]
+	}
+	return true
+}
+
+// Element is a Go type that holds tensor elements. Float16 and BFloat16 hold the bits of 16-bit floats.
+type Element interface {
+	bool | uint8 | int8 | int16 | int32 | int64 | int | float32 | float64 | complex64 | complex128 | dtype.Float16Bits | dtype.BFloat16Bits
+}
+
+// DTypeOf is the element type that a Go type stands for; int is Int64.
+func DTypeOf[T Element]() DType {
+	var z T
+	switch any(z).(type) {
+	case bool:
+		return Bool
+	case uint8:
+		return Uint8
+	case int8:
+		return Int8
+	case int16:
+		return Int16
+	case int32:
+		return Int32
+	case int64, int:
+		return Int64
+	case float32:
+		return Float32
+	case float64:
+		return Float64
+	case complex64:
+		return Complex64
+	case complex128:
+		return Complex128
+	case dtype.Float16Bits:
+		return Float16
+	}
+	return BFloat16
+}
+
+// Data is the memory of a contiguous tensor as a Go slice that shares it. It panics when the tensor is not contiguous or T is not its
+// element type.
+func Data[T Element](t *Tensor) []T {
+	if DTypeOf[T]() != t.dt {
+		Fail(ErrDType, "Data: the tensor's dtype is %s, the slice's is %s", t.dt, DTypeOf[T]())
+	}
+	if !t.IsContiguous() {
+		Fail(ErrShape, "Data: the tensor (shape %s, strides %s) is not contiguous: call Contiguous first", ShapeString(t.shape), ShapeString(t.stride))
+	}
+	if t.numel == 0 {
+		return []T{}
+	}
+	return unsafe.Slice((*T)(t.Ptr()), t.numel)
+}
+
+// FromSlice copies a Go slice into a new tensor. Without a shape the result is 1-d.
+func FromSlice[T Element](data []T, shape ...int) *Tensor {
+	if shape == nil {
+		shape = []int{len(data)}
+	}
+	if numel(shape) != len(data) {
+		Fail(ErrShape, "FromSlice: shape %s needs %d elements, the slice has %d", ShapeString(shape), numel(shape), len(data))
+	}
+	t := New(shape, DTypeOf[T]())
+	if len(data) > 0 {
+		copy(unsafe.Slice((*T)(t.Ptr()), len(data)), data)
+	}
+	return t
+}
+
+// ShapeString prints sizes as PyTorch's messages do: "[2, 3]".
+func ShapeString(s []int) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, x := range s {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, x)
+	}
+	b.WriteByte(']')
+	return b.String()
+}
