@@ -46,3 +46,8 @@ func (c *Ctx) SetOutArg(out *Tensor) {
 	c.given = []*Tensor{out}
 	c.outForm = true
 }
+
+// OutOptions is the optional argument of operators that can write their result to an existing tensor.
+type OutOptions struct {
+	Out *Tensor
+}

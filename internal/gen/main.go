@@ -401,10 +401,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 	isF := s.Namespace == "F"
 	method := !isF && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {
-		slotVar := "op" + name
-		if isF || !asMethod {
-			slotVar = "fn" + name
-		}
+		slotVar := "slot" + name
 		fmt.Fprintf(b, "var %s = %s(%q)\n\n", slotVar, map[bool]string{true: "slot", false: "tensor.Slot"}[q == ""], s.FullName())
 		var pos, opt []int
 		for i := range s.Params {
@@ -422,6 +419,9 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 			}
 		}
 		hasOpt := len(opt) > 0 || out
+		if out && len(opt) == 0 {
+			optType = q + "OutOptions"
+		}
 		if hasOpt && optType == "" {
 			optType = name + "Options"
 			fmt.Fprintf(b, "// %s are the optional arguments of %s; the zero value is PyTorch's default.\ntype %s struct {\n", optType, name, optType)
@@ -526,14 +526,14 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 // forward writes the function of package torch that calls a method.
 func forward(d *def, s *tensor.Schema, name string, out bool, b *bytes.Buffer) {
 	var params, args []string
-	hasOpt := out
+	hasOpt, optional, optType := out, false, ""
 	for i := range s.Params {
 		p := &s.Params[i]
 		if i == 0 || p.Kind == tensor.KLayout || p.Name == "pin_memory" {
 			continue
 		}
 		if !p.Required() {
-			hasOpt = true
+			hasOpt, optional = true, true
 			continue
 		}
 		typ, _ := goType(p, "tensor.")
@@ -541,7 +541,11 @@ func forward(d *def, s *tensor.Schema, name string, out bool, b *bytes.Buffer) {
 		args = append(args, lower(p.Name))
 	}
 	if hasOpt {
-		params = append(params, "opts ...tensor."+name+"Options")
+		optType = "tensor." + name + "Options"
+		if !optional {
+			optType = "tensor.OutOptions"
+		}
+		params = append(params, "opts ..."+optType)
 		args = append(args, "opts...")
 	}
 	ret, _ := results(s, "tensor.")
@@ -550,7 +554,7 @@ func forward(d *def, s *tensor.Schema, name string, out bool, b *bytes.Buffer) {
 		fmt.Fprintf(b, "\treturn ")
 	}
 	fmt.Fprintf(b, "t.%s(%s)\n}\n\n", name, strings.Join(args, ", "))
-	if hasOpt {
+	if optional {
 		fmt.Fprintf(b, "// %sOptions are the optional arguments of %s.\ntype %sOptions = tensor.%sOptions\n\n", name, name, name, name)
 	}
 }
@@ -610,7 +614,7 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 }
 
 func comment(name, doc string) string {
-	if r := doc[0]; r >= 'a' && r <= 'z' && (strings.HasPrefix(doc, "is ") || strings.HasPrefix(doc, "returns ")) {
+	if r := doc[0]; r >= 'a' && r <= 'z' {
 		doc = name + " " + doc
 	} else {
 		doc = name + ": " + strings.ToLower(doc[:1]) + doc[1:]

@@ -1,0 +1,6 @@
+// Package all links every operator family into a program.
+package all
+
+import (
+	_ "github.com/gotorch-dev/torch/ops/pointwise"
+)

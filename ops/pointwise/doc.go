@@ -1,0 +1,2 @@
+// Package pointwise holds the operators that work element by element.
+package pointwise
