@@ -6,7 +6,6 @@ type number interface {
 	~uint8 | ~int8 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64 | ~complex64 | ~complex128
 }
 
-
 func mulK[E number](d, a, b []E) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
