@@ -26,12 +26,12 @@ import (
 	"github.com/gotorch-dev/torch/coco/mask"
 )
 
-// Result is what became of one family of cases.
-type Result struct {
+// Result is what became of one family of cases; Reason is the first failure, or
+// why cases were skipped.
+type Result = struct {
 	Name                    string
 	Passed, Failed, Skipped int
-	// Reason is the first failure, or why cases were skipped.
-	Reason string
+	Reason                  string
 }
 
 // tolerance is how far a number may be from the reference's.

@@ -4,33 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gotorch-dev/torch/internal/shared"
 )
 
-// shared finds the folder of golden data beside one of the parents.
-func shared(t *testing.T) string {
-	if d := os.Getenv("GOTORCH_SHARED"); d != "" {
-		return d
-	}
-	at, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; filepath.Dir(at) != at; at = filepath.Dir(at) {
-		if d := filepath.Join(at, "shared"); exists(filepath.Join(d, "golden")) {
-			return d
-		}
-	}
-	t.Skip("no golden data")
-	return ""
-}
-
-func exists(p string) bool { _, err := os.Stat(p); return err == nil }
-
 func TestGolden(t *testing.T) {
-	dir := filepath.Join(shared(t), "golden", "coco")
-	if !exists(dir) {
-		t.Skip("no golden data for coco")
-	}
+	dir := shared.Path(t, "golden/coco")
 	results, err := Run(dir)
 	if err != nil {
 		t.Fatal(err)
