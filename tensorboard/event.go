@@ -842,3 +842,5 @@ func (m *Tensor) append(b []byte) []byte {
 	b = putVarints(b, 17, m.Uint64Val)
 	return putBytes(b, 18, m.Float8Val)
 }
+
+func f32bits(v float32) uint32 { return math.Float32bits(v) }
