@@ -1,0 +1,3 @@
+module gotorch-dev/vecgen
+
+go 1.26.0

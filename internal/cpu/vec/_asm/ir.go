@@ -1,0 +1,396 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// This file is the little language in which kernels are written: a body is a
+// straight line of vector operations on values in static single assignment
+// form. A Body function runs once per back end, so that all of them (plain
+// Go, AVX2, AVX-512) execute the same operations in the same order and give
+// the same bits.
+
+// ISA is the back end that a body is being recorded for.
+type ISA int
+
+const (
+	Generic ISA = iota
+	AVX2
+	AVX512
+)
+
+func (i ISA) String() string { return [...]string{"Generic", "AVX2", "AVX512"}[i] }
+
+// Type is the type of a lane or of an element in memory.
+type Type int
+
+const (
+	F32 Type = iota
+	F64
+	I32
+	I64
+	U8   // bytes holding 0 or 1, or small integers
+	I8   // signed bytes
+	F16  // IEEE half precision, in uint16
+	BF16 // upper half of a float32, in uint16
+	Mask // one truth value per lane
+)
+
+// Go names the type in Go source.
+func (t Type) Go() string {
+	return [...]string{"float32", "float64", "int32", "int64", "uint8", "int8", "uint16", "uint16", "bool"}[t]
+}
+
+// Size is the size of one element in memory.
+func (t Type) Size() int { return [...]int{4, 8, 4, 8, 1, 1, 2, 2, 0}[t] }
+
+// ArgKind says what a kernel does with an argument.
+type ArgKind int
+
+const (
+	ArgIn ArgKind = iota
+	ArgOut
+	ArgInOut
+	ArgScalar
+)
+
+// Arg is one argument of a kernel.
+type Arg struct {
+	Name string
+	T    Type
+	Kind ArgKind
+}
+
+// In, Out, InOut and Scalar declare arguments.
+func In(name string, t Type) Arg     { return Arg{name, t, ArgIn} }
+func Out(name string, t Type) Arg    { return Arg{name, t, ArgOut} }
+func InOut(name string, t Type) Arg  { return Arg{name, t, ArgInOut} }
+func Scalar(name string, t Type) Arg { return Arg{name, t, ArgScalar} }
+
+// Acc is an accumulator of a reduction: every lane starts at Init, the body
+// updates it, and the lanes are folded with Comb (add, max or min) at the end,
+// upper half onto lower half until one is left.
+type Acc struct {
+	Name string
+	Comb string
+	Init float64
+}
+
+// Kernel describes one kernel.
+type Kernel struct {
+	Name   string // exported: chunked wrapper; unexported: bare dispatch, the caller bounds n
+	Doc    string
+	Lane   Type // F32 or F64
+	Args   []Arg
+	Accs   []Acc
+	Lanes  int // accumulator lanes, the same on every path
+	Unroll int // 0: chosen from the length of the body
+	Body   func(b *B)
+	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction
+	// set lacks what is needed.
+	NoAVX2 bool
+}
+
+type opcode int
+
+const (
+	opLoad opcode = iota
+	opStore
+	opScalar
+	opConst
+	opAccIn
+	opAccOut
+	opAdd
+	opSub
+	opMul
+	opDiv
+	opMin // a < b ? a : b, as MINPS: b when either is NaN
+	opMax // a > b ? a : b, as MAXPS: b when either is NaN
+	opFMA // a*b + c, rounded once
+	opFNMA
+	opSqrt
+	opAnd
+	opOr
+	opXor
+	opCmp
+	opMAnd
+	opMOr
+	opSel // mask ? a : b
+	opIAdd
+	opISub
+	opIAnd
+	opShl
+	opSra
+	opSrl
+	opCast  // same bits, another type
+	opI2F   // int32 -> float32
+	opF2I   // float32 -> int32, towards zero
+	opScale // AVX-512 only: a * 2^b
+	opRound // to an integer; imm as in ROUNDPS: 0 even, 1 down, 2 up, 3 towards zero
+)
+
+// Value is one operation and its result.
+type Value struct {
+	op   opcode
+	t    Type
+	a    []*Value
+	imm  int    // predicate, shift count
+	arg  int    // argument or accumulator index
+	bits uint64 // constant
+	id   int
+	last int // index of the last use in the schedule
+	reg  int // assigned register
+
+	inAcc bool // computed straight into its accumulator
+}
+
+// B records a body.
+type B struct {
+	k      *Kernel
+	isa    ISA
+	vals   []*Value
+	consts map[constKey]*Value
+}
+
+type constKey struct {
+	t    Type
+	bits uint64
+}
+
+func (b *B) lane() Type { return b.k.Lane }
+
+// intLane is the integer type as wide as a lane.
+func (b *B) intLane() Type {
+	if b.k.Lane == F64 {
+		return I64
+	}
+	return I32
+}
+
+func (b *B) push(v *Value) *Value {
+	v.id = len(b.vals)
+	b.vals = append(b.vals, v)
+	return v
+}
+
+func (b *B) argIndex(name string) int {
+	for i, a := range b.k.Args {
+		if a.Name == name {
+			return i
+		}
+	}
+	panic(b.k.Name + ": no argument " + name)
+}
+
+// Load reads an argument, widened to the lane type. A byte argument is read
+// as an integer lane.
+func (b *B) Load(name string) *Value {
+	i := b.argIndex(name)
+	a := b.k.Args[i]
+	if a.Kind == ArgScalar {
+		return b.konst(&Value{op: opScalar, t: b.lane(), arg: i}, constKey{Type(-1), uint64(i)})
+	}
+	t := b.lane()
+	switch a.T {
+	case U8, I8, I32, I64:
+		t = b.intLane()
+	}
+	return b.push(&Value{op: opLoad, t: t, arg: i})
+}
+
+// LoadMask reads a byte argument as a truth value per lane.
+func (b *B) LoadMask(name string) *Value {
+	return b.push(&Value{op: opLoad, t: Mask, arg: b.argIndex(name)})
+}
+
+// Store writes an argument.
+func (b *B) Store(name string, v *Value) {
+	b.push(&Value{op: opStore, t: v.t, a: []*Value{v}, arg: b.argIndex(name)})
+}
+
+// AccIn is the accumulator before this element, AccOut sets its new value.
+func (b *B) AccIn(i int) *Value { return b.push(&Value{op: opAccIn, t: b.lane(), arg: i}) }
+func (b *B) AccOut(i int, v *Value) {
+	b.push(&Value{op: opAccOut, t: b.lane(), a: []*Value{v}, arg: i})
+}
+
+func (b *B) konst(v *Value, key constKey) *Value {
+	if c, ok := b.consts[key]; ok {
+		return c
+	}
+	v.id = -1 - len(b.consts)
+	b.consts[key] = v
+	return v
+}
+
+// C is a floating-point constant, rounded to the lane type.
+func (b *B) C(x float64) *Value {
+	bits := math.Float64bits(x)
+	if b.lane() == F32 {
+		bits = uint64(math.Float32bits(float32(x)))
+	}
+	return b.konst(&Value{op: opConst, t: b.lane(), bits: bits}, constKey{b.lane(), bits})
+}
+
+// CI is an integer constant.
+func (b *B) CI(x uint64) *Value {
+	return b.konst(&Value{op: opConst, t: b.intLane(), bits: x}, constKey{b.intLane(), x})
+}
+
+func (b *B) bin(op opcode, x, y *Value) *Value {
+	return b.push(&Value{op: op, t: x.t, a: []*Value{x, y}})
+}
+
+func (b *B) Add(x, y *Value) *Value { return b.bin(opAdd, x, y) }
+func (b *B) Sub(x, y *Value) *Value { return b.bin(opSub, x, y) }
+func (b *B) Mul(x, y *Value) *Value { return b.bin(opMul, x, y) }
+func (b *B) Div(x, y *Value) *Value { return b.bin(opDiv, x, y) }
+
+// Round rounds to an integer: mode 0 to even, 1 down, 2 up, 3 towards zero.
+func (b *B) Round(x *Value, mode int) *Value {
+	return b.push(&Value{op: opRound, t: x.t, a: []*Value{x}, imm: mode})
+}
+
+// MinX and MaxX give the second operand when either is NaN, as the x86
+// instructions do.
+func (b *B) MinX(x, y *Value) *Value { return b.bin(opMin, x, y) }
+func (b *B) MaxX(x, y *Value) *Value { return b.bin(opMax, x, y) }
+
+// MinN and MaxN give NaN when either operand is NaN.
+func (b *B) MinN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, x, x), x, b.MinX(x, y)) }
+func (b *B) MaxN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, x, x), x, b.MaxX(x, y)) }
+
+// FMA is x*y + z and FNMA is z - x*y, both rounded once.
+func (b *B) FMA(x, y, z *Value) *Value {
+	return b.push(&Value{op: opFMA, t: x.t, a: []*Value{x, y, z}})
+}
+func (b *B) FNMA(x, y, z *Value) *Value {
+	return b.push(&Value{op: opFNMA, t: x.t, a: []*Value{x, y, z}})
+}
+
+func (b *B) Sqrt(x *Value) *Value { return b.push(&Value{op: opSqrt, t: x.t, a: []*Value{x}}) }
+
+func (b *B) And(x, y *Value) *Value { return b.bin(opAnd, x, y) }
+func (b *B) Or(x, y *Value) *Value  { return b.bin(opOr, x, y) }
+func (b *B) Xor(x, y *Value) *Value { return b.bin(opXor, x, y) }
+
+func (b *B) signBit() uint64 {
+	if b.lane() == F64 {
+		return 1 << 63
+	}
+	return 1 << 31
+}
+
+// Sign keeps the sign bit alone, Abs clears it, Neg flips it.
+func (b *B) Sign(x *Value) *Value { return b.And(x, b.CI(b.signBit())) }
+func (b *B) Abs(x *Value) *Value  { return b.And(x, b.CI(b.signBit()-1)) }
+func (b *B) Neg(x *Value) *Value  { return b.Xor(x, b.CI(b.signBit())) }
+
+// Comparison predicates, numbered as the x86 immediates that raise no
+// exception on quiet NaN.
+const (
+	EQ    = 0x00
+	LT    = 0x11
+	LE    = 0x12
+	UNORD = 0x03
+	NEQ   = 0x04
+	GE    = 0x1d
+	GT    = 0x1e
+)
+
+// Cmp compares; every predicate but NEQ and UNORD is false on NaN.
+func (b *B) Cmp(pred int, x, y *Value) *Value {
+	return b.push(&Value{op: opCmp, t: Mask, a: []*Value{x, y}, imm: pred})
+}
+func (b *B) MAnd(x, y *Value) *Value { return b.bin(opMAnd, x, y) }
+func (b *B) MOr(x, y *Value) *Value  { return b.bin(opMOr, x, y) }
+
+// Sel is m ? x : y.
+func (b *B) Sel(m, x, y *Value) *Value {
+	return b.push(&Value{op: opSel, t: x.t, a: []*Value{m, x, y}})
+}
+
+func (b *B) IAdd(x, y *Value) *Value { return b.bin(opIAdd, x, y) }
+func (b *B) ISub(x, y *Value) *Value { return b.bin(opISub, x, y) }
+func (b *B) IAnd(x, y *Value) *Value { return b.bin(opIAnd, x, y) }
+func (b *B) shift(op opcode, x *Value, n int) *Value {
+	return b.push(&Value{op: op, t: x.t, a: []*Value{x}, imm: n})
+}
+func (b *B) Shl(x *Value, n int) *Value { return b.shift(opShl, x, n) }
+func (b *B) Sra(x *Value, n int) *Value { return b.shift(opSra, x, n) }
+func (b *B) Srl(x *Value, n int) *Value { return b.shift(opSrl, x, n) }
+
+// Bits and Float reinterpret a lane.
+func (b *B) Bits(x *Value) *Value {
+	return b.push(&Value{op: opCast, t: b.intLane(), a: []*Value{x}})
+}
+func (b *B) Float(x *Value) *Value {
+	return b.push(&Value{op: opCast, t: b.lane(), a: []*Value{x}})
+}
+
+// I2F and F2I convert (int32 and float32 lanes only).
+func (b *B) I2F(x *Value) *Value { return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}}) }
+func (b *B) F2I(x *Value) *Value { return b.push(&Value{op: opF2I, t: I32, a: []*Value{x}}) }
+
+// Ldexp is p * 2^n for p near one and an integral |n| <= 160; t is n plus
+// the rounding constant 1.5*2^23, whose low bits are the integer.
+func (b *B) Ldexp(p, n, t *Value) *Value {
+	if b.isa == AVX512 {
+		return b.push(&Value{op: opScale, t: p.t, a: []*Value{p, n}})
+	}
+	// Two steps, so that neither factor leaves the normal range: the product
+	// is rounded once, also when it is subnormal.
+	i := b.ISub(b.Bits(t), b.CI(uint64(math.Float32bits(roundMagic))))
+	h := b.Sra(i, 1)
+	s1 := b.Float(b.Shl(b.IAdd(h, b.CI(127)), 23))
+	s2 := b.Float(b.Shl(b.IAdd(b.ISub(i, h), b.CI(127)), 23))
+	return b.Mul(b.Mul(p, s1), s2)
+}
+
+// roundMagic rounds to an integer (to even on ties) when it is added: the sum
+// of it and any |x| < 2^22 has no fraction bits left.
+const roundMagic = 0x1.8p23
+
+// Poly evaluates c[0] + c[1]x + c[2]x² … with Horner's rule, one fused
+// multiply-add per step.
+func (b *B) Poly(x *Value, c ...float64) *Value {
+	r := b.C(c[len(c)-1])
+	for i := len(c) - 2; i >= 0; i-- {
+		r = b.FMA(r, x, b.C(c[i]))
+	}
+	return r
+}
+
+// record runs the body of k for a back end and drops values that nothing uses.
+func record(k *Kernel, isa ISA) *B {
+	b := &B{k: k, isa: isa, consts: map[constKey]*Value{}}
+	k.Body(b)
+	used := map[*Value]bool{}
+	for i := len(b.vals) - 1; i >= 0; i-- {
+		v := b.vals[i]
+		if v.op == opStore || v.op == opAccOut {
+			used[v] = true
+		}
+		if used[v] {
+			for _, a := range v.a {
+				used[a] = true
+			}
+		}
+	}
+	var live []*Value
+	for _, v := range b.vals {
+		if used[v] {
+			v.id = len(live)
+			live = append(live, v)
+		}
+	}
+	b.vals = live
+	return b
+}
+
+func check(ok bool, format string, args ...any) {
+	if !ok {
+		panic(fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,403 @@
+package main
+
+import "math"
+
+var kernels []*Kernel
+
+func add(k Kernel) { kernels = append(kernels, &k) }
+
+func init() {
+	for _, t := range []Type{F32, F64} {
+		arithmetic(t, map[Type]string{F32: "F32", F64: "F64"}[t])
+		reductions(t, map[Type]string{F32: "F32", F64: "F64"}[t])
+	}
+	transcendental()
+	rows()
+	optimizers()
+	conversions()
+}
+
+// arithmetic lists the cheap elementwise kernels of a type.
+func arithmetic(t Type, sfx string) {
+	binary := func(name, doc string, f func(b *B, x, y *Value) *Value) {
+		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t,
+			Args: []Arg{Out("dst", t), In("a", t), In("b", t)},
+			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("b"))) }})
+	}
+	scalar := func(name, doc string, f func(b *B, x, s *Value) *Value) {
+		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t,
+			Args: []Arg{Out("dst", t), In("a", t), Scalar("s", t)},
+			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("s"))) }})
+	}
+	unary := func(name, doc string, f func(b *B, x *Value) *Value) {
+		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t,
+			Args: []Arg{Out("dst", t), In("a", t)},
+			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"))) }})
+	}
+	binary("Add", "a[i] + b[i]", (*B).Add)
+	binary("Sub", "a[i] - b[i]", (*B).Sub)
+	binary("Mul", "a[i] * b[i]", (*B).Mul)
+	binary("Div", "a[i] / b[i]", (*B).Div)
+	binary("Maximum", "max(a[i], b[i]), NaN when either is NaN", (*B).MaxN)
+	binary("Minimum", "min(a[i], b[i]), NaN when either is NaN", (*B).MinN)
+
+	scalar("AddScalar", "a[i] + s", (*B).Add)
+	scalar("SubScalar", "a[i] - s", (*B).Sub)
+	scalar("RSubScalar", "s - a[i]", func(b *B, x, s *Value) *Value { return b.Sub(s, x) })
+	scalar("MulScalar", "a[i] * s", (*B).Mul)
+	scalar("DivScalar", "a[i] / s", (*B).Div)
+	scalar("RDivScalar", "s / a[i]", func(b *B, x, s *Value) *Value { return b.Div(s, x) })
+	scalar("MaximumScalar", "max(a[i], s), NaN when either is NaN", (*B).MaxN)
+	scalar("MinimumScalar", "min(a[i], s), NaN when either is NaN", (*B).MinN)
+
+	unary("Abs", "|a[i]|", (*B).Abs)
+	unary("Neg", "-a[i]", (*B).Neg)
+	unary("Sqrt", "sqrt(a[i]); NaN below 0", (*B).Sqrt)
+	unary("Rsqrt", "1 / sqrt(a[i])", func(b *B, x *Value) *Value { return b.Div(b.C(1), b.Sqrt(x)) })
+	unary("Reciprocal", "1 / a[i]", func(b *B, x *Value) *Value { return b.Div(b.C(1), x) })
+	unary("Square", "a[i]²", func(b *B, x *Value) *Value { return b.Mul(x, x) })
+	unary("ReLU", "max(a[i], 0); NaN stays", func(b *B, x *Value) *Value { return b.MaxX(b.C(0), x) })
+	unary("Sign", "-1, 0 or 1 with the sign of a[i]; 0 for NaN", func(b *B, x *Value) *Value {
+		pos := b.Sel(b.Cmp(GT, x, b.C(0)), b.C(1), b.C(0))
+		return b.Sel(b.Cmp(LT, x, b.C(0)), b.C(-1), pos)
+	})
+	unary("Floor", "floor(a[i])", func(b *B, x *Value) *Value { return b.Round(x, 1) })
+	unary("Ceil", "ceil(a[i])", func(b *B, x *Value) *Value { return b.Round(x, 2) })
+	unary("Trunc", "a[i] without its fraction", func(b *B, x *Value) *Value { return b.Round(x, 3) })
+	unary("Round", "a[i] rounded to an integer, ties to even", func(b *B, x *Value) *Value { return b.Round(x, 0) })
+
+	add(Kernel{Name: "AddScaled" + sfx, Doc: "sets dst[i] = a[i] + alpha*b[i], rounded once.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), Scalar("alpha", t)},
+		Body: func(b *B) { b.Store("dst", b.FMA(b.Load("b"), b.Load("alpha"), b.Load("a"))) }})
+	add(Kernel{Name: "MulAdd" + sfx, Doc: "sets dst[i] = a[i]*b[i] + c[i], rounded once.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("c", t)},
+		Body: func(b *B) { b.Store("dst", b.FMA(b.Load("a"), b.Load("b"), b.Load("c"))) }})
+	add(Kernel{Name: "Addcmul" + sfx, Doc: "sets dst[i] = a[i] + (value*b[i])*c[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("c", t), Scalar("value", t)},
+		Body: func(b *B) {
+			b.Store("dst", b.FMA(b.Mul(b.Load("b"), b.Load("value")), b.Load("c"), b.Load("a")))
+		}})
+	add(Kernel{Name: "Addcdiv" + sfx, Doc: "sets dst[i] = a[i] + (value*b[i])/c[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("c", t), Scalar("value", t)},
+		Body: func(b *B) {
+			b.Store("dst", b.Add(b.Load("a"), b.Div(b.Mul(b.Load("b"), b.Load("value")), b.Load("c"))))
+		}})
+	add(Kernel{Name: "Lerp" + sfx, Doc: "sets dst[i] = a[i] + w*(b[i]-a[i]).", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), Scalar("w", t)},
+		Body: func(b *B) {
+			x := b.Load("a")
+			b.Store("dst", b.FMA(b.Sub(b.Load("b"), x), b.Load("w"), x))
+		}})
+	add(Kernel{Name: "ScaleShift" + sfx, Doc: "sets dst[i] = a[i]*scale + shift, rounded once.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), Scalar("scale", t), Scalar("shift", t)},
+		Body: func(b *B) { b.Store("dst", b.FMA(b.Load("a"), b.Load("scale"), b.Load("shift"))) }})
+	add(Kernel{Name: "Combine" + sfx, Doc: "sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), Scalar("x", t), Scalar("y", t), Scalar("z", t)},
+		Body: func(b *B) {
+			b.Store("dst", b.FMA(b.Load("a"), b.Load("x"), b.FMA(b.Load("b"), b.Load("y"), b.Load("z"))))
+		}})
+	add(Kernel{Name: "Clamp" + sfx, Doc: "sets dst[i] = min(max(a[i], lo), hi); NaN stays.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), Scalar("lo", t), Scalar("hi", t)},
+		Body: func(b *B) { b.Store("dst", b.MinX(b.Load("hi"), b.MaxX(b.Load("lo"), b.Load("a")))) }})
+	add(Kernel{Name: "ThresholdBackward" + sfx, Doc: "sets dst[i] = 0 where x[i] <= threshold, else grad[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("threshold", t)},
+		Body: func(b *B) {
+			b.Store("dst", b.Sel(b.Cmp(LE, b.Load("x"), b.Load("threshold")), b.C(0), b.Load("grad")))
+		}})
+	add(Kernel{Name: "LeakyReLU" + sfx, Doc: "sets dst[i] = a[i] where it is > 0, else slope*a[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), Scalar("slope", t)},
+		Body: func(b *B) {
+			x := b.Load("a")
+			b.Store("dst", b.Sel(b.Cmp(GT, x, b.C(0)), x, b.Mul(x, b.Load("slope"))))
+		}})
+	add(Kernel{Name: "LeakyReLUBackward" + sfx, Doc: "sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("slope", t)},
+		Body: func(b *B) {
+			g := b.Load("grad")
+			b.Store("dst", b.Sel(b.Cmp(GT, b.Load("x"), b.C(0)), g, b.Mul(g, b.Load("slope"))))
+		}})
+	add(Kernel{Name: "TanhBackward" + sfx, Doc: "sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh.", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("y", t)},
+		Body: func(b *B) {
+			y := b.Load("y")
+			b.Store("dst", b.Mul(b.Load("grad"), b.FNMA(y, y, b.C(1))))
+		}})
+	add(Kernel{Name: "SigmoidBackward" + sfx, Doc: "sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid.", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("y", t)},
+		Body: func(b *B) {
+			y := b.Load("y")
+			b.Store("dst", b.Mul(b.Load("grad"), b.Mul(b.Sub(b.C(1), y), y)))
+		}})
+	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("y", t), Scalar("dot", t)},
+		Body: func(b *B) { b.Store("dst", b.Mul(b.Load("y"), b.Sub(b.Load("grad"), b.Load("dot")))) }})
+	add(Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t,
+		Args: []Arg{Out("dst", t), Scalar("s", t)}, Unroll: 4,
+		Body: func(b *B) { b.Store("dst", b.Load("s")) }})
+
+	for _, c := range []struct {
+		name, op string
+		pred     int
+	}{{"Eq", "==", EQ}, {"Ne", "!=", NEQ}, {"Lt", "<", LT}, {"Le", "<=", LE}, {"Gt", ">", GT}, {"Ge", ">=", GE}} {
+		add(Kernel{Name: c.name + sfx, Doc: "sets dst[i] = 1 where a[i] " + c.op + " b[i], else 0.", Lane: t,
+			Args: []Arg{Out("dst", U8), In("a", t), In("b", t)},
+			Body: func(b *B) { b.Store("dst", b.Cmp(c.pred, b.Load("a"), b.Load("b"))) }})
+		add(Kernel{Name: c.name + "Scalar" + sfx, Doc: "sets dst[i] = 1 where a[i] " + c.op + " s, else 0.", Lane: t,
+			Args: []Arg{Out("dst", U8), In("a", t), Scalar("s", t)},
+			Body: func(b *B) { b.Store("dst", b.Cmp(c.pred, b.Load("a"), b.Load("s"))) }})
+	}
+	add(Kernel{Name: "Where" + sfx, Doc: "sets dst[i] = a[i] where mask[i] is not 0, else b[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("mask", U8), In("a", t), In("b", t)},
+		Body: func(b *B) { b.Store("dst", b.Sel(b.LoadMask("mask"), b.Load("a"), b.Load("b"))) }})
+	add(Kernel{Name: "MaskedFill" + sfx, Doc: "sets dst[i] = s where mask[i] is not 0, else a[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("mask", U8), Scalar("s", t)},
+		Body: func(b *B) { b.Store("dst", b.Sel(b.LoadMask("mask"), b.Load("s"), b.Load("a"))) }})
+	add(Kernel{Name: "Dropout" + sfx, Doc: "sets dst[i] = a[i]*scale where mask[i] is not 0, else 0.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("mask", U8), Scalar("scale", t)},
+		Body: func(b *B) {
+			b.Store("dst", b.Sel(b.LoadMask("mask"), b.Mul(b.Load("a"), b.Load("scale")), b.C(0)))
+		}})
+}
+
+// reductions lists the kernels that reduce one block; the exported functions
+// cut runs into blocks and combine their results pairwise. Accumulator lanes
+// are the same number on every path, so the order of additions is, too.
+func reductions(t Type, sfx string) {
+	lanes := 256 / t.Size()
+	plus := func(name string) Acc { return Acc{name, "add", 0} }
+	add(Kernel{Name: "sumBlock" + sfx, Doc: "returns the sum of a block.", Lane: t, Lanes: lanes,
+		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Load("a"))) }})
+	add(Kernel{Name: "sumSqBlock" + sfx, Doc: "returns the sum of (x-c)² over a block.", Lane: t, Lanes: lanes,
+		Args: []Arg{In("a", t), Scalar("c", t)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) {
+			d := b.Sub(b.Load("a"), b.Load("c"))
+			b.AccOut(0, b.FMA(d, d, b.AccIn(0)))
+		}})
+	add(Kernel{Name: "sumAbsBlock" + sfx, Doc: "returns the sum of |x| over a block.", Lane: t, Lanes: lanes,
+		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Abs(b.Load("a")))) }})
+	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes,
+		Args: []Arg{In("a", t), In("b", t)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) { b.AccOut(0, b.FMA(b.Load("a"), b.Load("b"), b.AccIn(0))) }})
+	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes,
+		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "max", math.Inf(-1)}},
+		Body: func(b *B) {
+			// A NaN in the accumulator stays: it is the second operand.
+			x := b.Load("a")
+			b.AccOut(0, b.MaxN(x, b.AccIn(0)))
+		}})
+	add(Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes,
+		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "min", math.Inf(1)}},
+		Body: func(b *B) { b.AccOut(0, b.MinN(b.Load("a"), b.AccIn(0))) }})
+	add(Kernel{Name: "gradSumsBlock" + sfx, Doc: "returns the sums of grad and of grad*(x-mean) over a block.", Lane: t, Lanes: lanes / 2,
+		Args: []Arg{In("grad", t), In("x", t), Scalar("mean", t)}, Accs: []Acc{plus("s0"), plus("s1")},
+		Body: func(b *B) {
+			g := b.Load("grad")
+			b.AccOut(0, b.Add(b.AccIn(0), g))
+			b.AccOut(1, b.FMA(g, b.Sub(b.Load("x"), b.Load("mean")), b.AccIn(1)))
+		}})
+	add(Kernel{Name: "gradSumsWeightBlock" + sfx, Doc: "returns the sums of grad*w and of grad*w*(x-mean) over a block.", Lane: t, Lanes: lanes / 2,
+		Args: []Arg{In("grad", t), In("w", t), In("x", t), Scalar("mean", t)}, Accs: []Acc{plus("s0"), plus("s1")},
+		Body: func(b *B) {
+			g := b.Mul(b.Load("grad"), b.Load("w"))
+			b.AccOut(0, b.Add(b.AccIn(0), g))
+			b.AccOut(1, b.FMA(g, b.Sub(b.Load("x"), b.Load("mean")), b.AccIn(1)))
+		}})
+	if t == F64 {
+		add(Kernel{Name: "sumBlockF32As64", Doc: "returns the sum of a block, added up in float64.", Lane: F64, Lanes: 32,
+			Args: []Arg{In("a", F32)}, Accs: []Acc{plus("sum")},
+			Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Load("a"))) }})
+		add(Kernel{Name: "sumSqBlockF32As64", Doc: "returns the sum of (x-c)² over a block, in float64.", Lane: F64, Lanes: 32,
+			Args: []Arg{In("a", F32), Scalar("c", F64)}, Accs: []Acc{plus("sum")},
+			Body: func(b *B) {
+				d := b.Sub(b.Load("a"), b.Load("c"))
+				b.AccOut(0, b.FMA(d, d, b.AccIn(0)))
+			}})
+		add(Kernel{Name: "dotBlockF32As64", Doc: "returns the sum of a*b over a block, in float64.", Lane: F64, Lanes: 32,
+			Args: []Arg{In("a", F32), In("b", F32)}, Accs: []Acc{plus("sum")},
+			Body: func(b *B) { b.AccOut(0, b.FMA(b.Load("a"), b.Load("b"), b.AccIn(0))) }})
+		add(Kernel{Name: "AccumulateF32ToF64", Doc: "sets dst[i] += a[i].", Lane: F64,
+			Args: []Arg{InOut("dst", F64), In("a", F32)},
+			Body: func(b *B) { b.Store("dst", b.Add(b.Load("dst"), b.Load("a"))) }})
+	}
+}
+
+func transcendental() {
+	unary := func(name, doc string, f func(b *B, x *Value) *Value) {
+		add(Kernel{Name: name + "F32", Doc: "sets dst[i] = " + doc + ".", Lane: F32,
+			Args: []Arg{Out("dst", F32), In("a", F32)},
+			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"))) }})
+	}
+	backward := func(name, doc string, f func(b *B, x *Value) *Value) {
+		add(Kernel{Name: name + "BackwardF32", Doc: "sets dst[i] = grad[i] times " + doc + " at x[i].", Lane: F32,
+			Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32)},
+			Body: func(b *B) { b.Store("dst", b.Mul(f(b, b.Load("x")), b.Load("grad"))) }})
+	}
+	unary("Exp", "e^a[i], within 1 ulp", Exp)
+	unary("Expm1", "e^a[i] - 1, within 2 ulp", Expm1)
+	unary("Log", "the natural logarithm of a[i], within 1 ulp; NaN below 0", Log)
+	unary("Log1p", "log(1 + a[i]), within 2 ulp; NaN below -1", Log1p)
+	unary("Log2", "the logarithm of a[i] to base 2", func(b *B, x *Value) *Value { return b.Mul(Log(b, x), b.C(log2E)) })
+	unary("Log10", "the logarithm of a[i] to base 10", func(b *B, x *Value) *Value { return b.Mul(Log(b, x), b.C(math.Log10E)) })
+	unary("Tanh", "tanh(a[i]), within 2 ulp", Tanh)
+	unary("Sigmoid", "1 / (1 + e^-a[i])", Sigmoid)
+	unary("Erf", "the error function of a[i], within 2 ulp", Erf)
+	unary("GELU", "a[i] times the normal distribution function of a[i]", GELU)
+	unary("GELUTanh", "the tanh approximation of GELU of a[i]", GELUTanh)
+	unary("SiLU", "a[i] / (1 + e^-a[i])", SiLU)
+	unary("sin", "sin(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 0) })
+	unary("cos", "cos(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 1) })
+	backward("GELU", "the derivative of GELU", GELUGrad)
+	backward("GELUTanh", "the derivative of the tanh approximation of GELU", GELUTanhGrad)
+	backward("SiLU", "the derivative of SiLU", SiLUGrad)
+
+	add(Kernel{Name: "SoftplusF32", Doc: "sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("beta", F32), Scalar("threshold", F32)},
+		Body: func(b *B) {
+			b.Store("dst", Softplus(b, b.Load("a"), b.Load("beta"), b.Load("threshold")))
+		}})
+	add(Kernel{Name: "SoftplusBackwardF32", Doc: "sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32), Scalar("beta", F32), Scalar("threshold", F32)},
+		Body: func(b *B) {
+			g := b.Load("grad")
+			z := b.Mul(b.Load("x"), b.Load("beta"))
+			b.Store("dst", b.Sel(b.Cmp(GT, z, b.Load("threshold")), g, b.Mul(g, Sigmoid(b, z))))
+		}})
+	add(Kernel{Name: "ELUF32", Doc: "sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("alpha", F32), Scalar("scale", F32), Scalar("inputScale", F32)},
+		Body: func(b *B) {
+			x := b.Load("a")
+			neg := b.Mul(Expm1(b, b.Mul(x, b.Load("inputScale"))), b.Mul(b.Load("alpha"), b.Load("scale")))
+			b.Store("dst", b.Sel(b.Cmp(GT, x, b.C(0)), b.Mul(x, b.Load("scale")), neg))
+		}})
+}
+
+// rows lists the fused kernels behind softmax and layer norm.
+func rows() {
+	plus := func(name string) Acc { return Acc{name, "add", 0} }
+	add(Kernel{Name: "expSumBlockF32", Doc: "sets dst[i] = e^(a[i]-m) and returns the sum.", Lane: F32, Lanes: 32,
+		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) {
+			e := Exp(b, b.Sub(b.Load("a"), b.Load("m")))
+			b.Store("dst", e)
+			b.AccOut(0, b.Add(b.AccIn(0), e))
+		}})
+	add(Kernel{Name: "sumExpBlockF32", Doc: "returns the sum of e^(a[i]-m).", Lane: F32, Lanes: 32,
+		Args: []Arg{In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) {
+			b.AccOut(0, b.Add(b.AccIn(0), Exp(b, b.Sub(b.Load("a"), b.Load("m")))))
+		}})
+	add(Kernel{Name: "LogSoftmaxBackwardF32", Doc: "sets dst[i] = grad[i] - e^y[i]*sum, where y is the result of log_softmax and sum the sum of grad over the row.", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("grad", F32), In("y", F32), Scalar("sum", F32)},
+		Body: func(b *B) {
+			b.Store("dst", b.FNMA(Exp(b, b.Load("y")), b.Load("sum"), b.Load("grad")))
+		}})
+	add(Kernel{Name: "logSoftmaxShiftF32", Doc: "sets dst[i] = (a[i] - m) - s.", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32), Scalar("s", F32)},
+		Body: func(b *B) { b.Store("dst", b.Sub(b.Sub(b.Load("a"), b.Load("m")), b.Load("s"))) }})
+	add(Kernel{Name: "NormalizeF32", Doc: "sets dst[i] = (a[i]-mean) * rstd.", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("mean", F32), Scalar("rstd", F32)},
+		Body: func(b *B) {
+			b.Store("dst", b.Mul(b.Sub(b.Load("a"), b.Load("mean")), b.Load("rstd")))
+		}})
+	add(Kernel{Name: "NormalizeAffineF32", Doc: "sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("a", F32), In("w", F32), In("c", F32), Scalar("mean", F32), Scalar("rstd", F32)},
+		Body: func(b *B) {
+			x := b.Mul(b.Sub(b.Load("a"), b.Load("mean")), b.Load("rstd"))
+			b.Store("dst", b.FMA(x, b.Load("w"), b.Load("c")))
+		}})
+	add(Kernel{Name: "NormalizeBackwardF32", Doc: "sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,\nwith c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32), Scalar("mean", F32), Scalar("rstd", F32), Scalar("c1", F32), Scalar("c2", F32)},
+		Body: func(b *B) {
+			d := b.Sub(b.Load("grad"), b.Load("c1"))
+			d = b.FNMA(b.Sub(b.Load("x"), b.Load("mean")), b.Load("c2"), d)
+			b.Store("dst", b.Mul(d, b.Load("rstd")))
+		}})
+	add(Kernel{Name: "NormalizeAffineBackwardF32", Doc: "is NormalizeBackwardF32 with grad[i]*w[i] in place of grad[i].", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("grad", F32), In("w", F32), In("x", F32), Scalar("mean", F32), Scalar("rstd", F32), Scalar("c1", F32), Scalar("c2", F32)},
+		Body: func(b *B) {
+			d := b.Sub(b.Mul(b.Load("grad"), b.Load("w")), b.Load("c1"))
+			d = b.FNMA(b.Sub(b.Load("x"), b.Load("mean")), b.Load("c2"), d)
+			b.Store("dst", b.Mul(d, b.Load("rstd")))
+		}})
+	add(Kernel{Name: "NormalizeParamsBackwardF32", Doc: "adds a row's share to the gradients of the affine parameters:\ndw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].", Lane: F32,
+		Args: []Arg{InOut("dw", F32), InOut("db", F32), In("grad", F32), In("x", F32), Scalar("mean", F32), Scalar("rstd", F32)},
+		Body: func(b *B) {
+			g := b.Load("grad")
+			x := b.Mul(b.Sub(b.Load("x"), b.Load("mean")), b.Load("rstd"))
+			b.Store("dw", b.FMA(g, x, b.Load("dw")))
+			b.Store("db", b.Add(b.Load("db"), g))
+		}})
+}
+
+func optimizers() {
+	add(Kernel{Name: "AdamF32", Doc: "is one step of Adam or AdamW on a run of parameters:\n\n\tp *= decay            (AdamW: 1 - lr*weight_decay, else 1)\n\tgrad += l2*p             (Adam's weight_decay, else 0)\n\tm += beta1c*(grad - m)   (beta1c = 1-beta1)\n\tv = beta2*v + beta2c*grad²\n\tp -= step*m / (sqrt(v)/corr + eps)\n\nwith step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.", Lane: F32,
+		Args: []Arg{InOut("p", F32), InOut("m", F32), InOut("v", F32), In("grad", F32),
+			Scalar("decay", F32), Scalar("l2", F32), Scalar("beta1c", F32), Scalar("beta2", F32), Scalar("beta2c", F32),
+			Scalar("step", F32), Scalar("corr", F32), Scalar("eps", F32)},
+		Body: func(b *B) {
+			p := b.Mul(b.Load("p"), b.Load("decay"))
+			g := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			m := b.Load("m")
+			m = b.FMA(b.Sub(g, m), b.Load("beta1c"), m)
+			b.Store("m", m)
+			v := b.Mul(b.Load("v"), b.Load("beta2"))
+			v = b.FMA(b.Mul(g, b.Load("beta2c")), g, v)
+			b.Store("v", v)
+			den := b.Add(b.Div(b.Sqrt(v), b.Load("corr")), b.Load("eps"))
+			b.Store("p", b.Sub(p, b.Div(b.Mul(m, b.Load("step")), den)))
+		}})
+	add(Kernel{Name: "SGDF32", Doc: "is one step of plain gradient descent: p -= lr*(grad + l2*p).", Lane: F32,
+		Args: []Arg{InOut("p", F32), In("grad", F32), Scalar("lr", F32), Scalar("l2", F32)},
+		Body: func(b *B) {
+			p := b.Load("p")
+			b.Store("p", b.FNMA(b.FMA(p, b.Load("l2"), b.Load("grad")), b.Load("lr"), p))
+		}})
+	add(Kernel{Name: "SGDMomentumF32", Doc: "is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,\nwhere damp is 1 - dampening.", Lane: F32,
+		Args: []Arg{InOut("p", F32), InOut("buf", F32), In("grad", F32), Scalar("lr", F32), Scalar("l2", F32), Scalar("momentum", F32), Scalar("damp", F32)},
+		Body: func(b *B) {
+			p := b.Load("p")
+			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			u := b.FMA(d, b.Load("damp"), b.Mul(b.Load("buf"), b.Load("momentum")))
+			b.Store("buf", u)
+			b.Store("p", b.FNMA(u, b.Load("lr"), p))
+		}})
+	add(Kernel{Name: "SGDNesterovF32", Doc: "is SGDMomentumF32 with Nesterov's look-ahead: p -= lr*(d + momentum*buf).", Lane: F32,
+		Args: []Arg{InOut("p", F32), InOut("buf", F32), In("grad", F32), Scalar("lr", F32), Scalar("l2", F32), Scalar("momentum", F32), Scalar("damp", F32)},
+		Body: func(b *B) {
+			p := b.Load("p")
+			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			u := b.FMA(d, b.Load("damp"), b.Mul(b.Load("buf"), b.Load("momentum")))
+			b.Store("buf", u)
+			b.Store("p", b.FNMA(b.FMA(u, b.Load("momentum"), d), b.Load("lr"), p))
+		}})
+}
+
+func conversions() {
+	conv := func(name, doc string, lane, from, to Type, f func(b *B, x *Value) *Value, noAVX2 bool) {
+		add(Kernel{Name: name, Doc: doc, Lane: lane, NoAVX2: noAVX2,
+			Args: []Arg{Out("dst", to), In("a", from)},
+			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"))) }})
+	}
+	same := func(b *B, x *Value) *Value { return x }
+	conv("F16ToF32s", "widens half-precision values.", F32, F16, F32, same, false)
+	conv("F32ToF16s", "rounds to half precision, ties to even; NaN stays NaN, overflow gives Inf.", F32, F32, F16, same, false)
+	conv("BF16ToF32s", "widens bfloat16 values.", F32, BF16, F32, same, false)
+	conv("F32ToBF16s", "rounds to bfloat16, ties to even; every NaN becomes 0x7fc0.", F32, F32, BF16, func(b *B, x *Value) *Value {
+		// Adding 0x7fff plus the last bit that stays carries exactly when the
+		// dropped half is above one half, or at it with an odd last bit.
+		i := b.Bits(x)
+		odd := b.IAnd(b.Srl(i, 16), b.CI(1))
+		r := b.Srl(b.IAdd(b.IAdd(i, b.CI(0x7fff)), odd), 16)
+		return b.Bits(b.Sel(b.Cmp(UNORD, x, x), b.Float(b.CI(0x7fc0)), b.Float(r)))
+	}, false)
+	conv("F64ToF32s", "rounds float64 to float32.", F64, F64, F32, same, false)
+	conv("F32ToF64s", "widens float32 to float64.", F64, F32, F64, same, false)
+	conv("U8ToF32s", "converts bytes.", F32, U8, F32, (*B).I2F, false)
+	conv("I8ToF32s", "converts signed bytes.", F32, I8, F32, (*B).I2F, false)
+	conv("I32ToF32s", "converts int32, rounding to even.", F32, I32, F32, (*B).I2F, false)
+	conv("F32ToI32s", "converts towards zero; NaN and what does not fit give the smallest int32.", F32, F32, I32, (*B).F2I, false)
+	conv("F32ToU8s", "converts towards zero to int32 and keeps the low byte.", F32, F32, U8, (*B).F2I, false)
+	conv("F32ToI8s", "converts towards zero to int32 and keeps the low byte.", F32, F32, I8, (*B).F2I, false)
+}

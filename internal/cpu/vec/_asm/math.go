@@ -1,0 +1,231 @@
+package main
+
+import "math"
+
+// This file holds the transcendental functions of float32 lanes. Each is a
+// range reduction plus a minimax polynomial (coefficients fitted with Lawson
+// iteration for relative error, then rounded to float32). Nothing branches:
+// special values are put in by selects at the end.
+
+const (
+	ln2Hi = 0x1.62e43p-1 // ln 2 rounded to 24 bits
+	ln2Lo = -0x1.05c61p-29
+	log2E = 1.4426950408889634
+)
+
+// expReduce splits x = n*ln2 + r with integral n and |r| <= ln2/2. t is n
+// plus the rounding constant. |x| must be below 2^21.
+func expReduce(b *B, x *Value) (n, t, r *Value) {
+	t = b.FMA(x, b.C(log2E), b.C(roundMagic))
+	n = b.Sub(t, b.C(roundMagic))
+	r = b.FNMA(n, b.C(ln2Hi), x)
+	r = b.FNMA(n, b.C(ln2Lo), r)
+	return n, t, r
+}
+
+// expPoly is (exp(r) - 1 - r) / r² on |r| <= ln2/2.
+func expPoly(b *B, r *Value) *Value {
+	return b.Poly(r, 0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.123a0cp-7, 0x1.6a23fp-10)
+}
+
+// Exp is e^x.
+func Exp(b *B, x *Value) *Value {
+	// Beyond the clamp the result is 0 or +Inf anyway. NaN goes through: it
+	// is the second operand.
+	x = b.MaxX(b.C(-104), b.MinX(b.C(104), x))
+	n, t, r := expReduce(b, x)
+	q := expPoly(b, r)
+	p := b.Add(b.FMA(b.Mul(r, r), q, r), b.C(1))
+	return b.Ldexp(p, n, t)
+}
+
+// Expm1 is e^x - 1 without cancellation near 0.
+func Expm1(b *B, x *Value) *Value {
+	y := b.MaxX(b.C(-20), b.MinX(b.C(88.8), x))
+	_, t, r := expReduce(b, y)
+	q := expPoly(b, r)
+	p := b.FMA(b.Mul(r, r), q, r) // e^r - 1
+	// h = 2^(n-1): half the scale, because n reaches 128. The result is
+	// 2 * (h*p + (h - 1/2)).
+	i := b.ISub(b.Bits(t), b.CI(uint64(math.Float32bits(roundMagic))))
+	h := b.Float(b.Shl(b.IAdd(i, b.CI(126)), 23))
+	e := b.FMA(h, p, b.Sub(h, b.C(0.5)))
+	e = b.Add(e, e)
+	// The sign is that of x, also for -0.
+	return b.Or(e, b.Sign(x))
+}
+
+// logParts gives log(1+f) + e*ln2 for f in [sqrt(1/2)-1, sqrt(2)-1].
+func logParts(b *B, f, e *Value) *Value {
+	p := b.Poly(f, 0x1.555554p-2, -0x1.000228p-2, 0x1.99a01p-3, -0x1.5471f4p-3,
+		0x1.22d90ep-3, -0x1.0d8764p-3, 0x1.056484p-3, -0x1.38c144p-4)
+	y := b.FMA(f, p, b.C(-0.5))
+	y = b.Mul(b.Mul(f, f), y)
+	y = b.FMA(e, b.C(ln2Lo), y)
+	return b.FMA(e, b.C(ln2Hi), b.Add(f, y))
+}
+
+// sqrtHalfBits is sqrt(1/2): taking it off the bits of x leaves the exponent
+// for which the mantissa lies in [sqrt(1/2), sqrt(2)).
+const sqrtHalfBits = 0x3f3504f3
+
+// Log is the natural logarithm; NaN below 0, -Inf at 0.
+func Log(b *B, x *Value) *Value {
+	// Subnormals are scaled up by 2^23.
+	small := b.Cmp(LT, x, b.C(0x1p-126))
+	u := b.Sel(small, b.Mul(x, b.C(0x1p23)), x)
+	bias := b.Sel(small, b.C(-23), b.C(0))
+	i := b.ISub(b.Bits(u), b.CI(sqrtHalfBits))
+	e := b.Add(b.I2F(b.Sra(i, 23)), bias)
+	m := b.Float(b.IAdd(b.IAnd(i, b.CI(0x7fffff)), b.CI(sqrtHalfBits)))
+	y := logParts(b, b.Sub(m, b.C(1)), e)
+	return logSpecial(b, x, x, b.C(0), y)
+}
+
+// logSpecial puts in the values of a logarithm with its pole where x equals
+// pole: -Inf there, NaN below, x itself for +Inf and NaN.
+func logSpecial(b *B, x, inf, pole, y *Value) *Value {
+	y = b.Sel(b.Cmp(LT, x, b.C(math.Inf(1))), y, inf) // +Inf and NaN
+	y = b.Sel(b.Cmp(EQ, x, pole), b.C(math.Inf(-1)), y)
+	return b.Sel(b.Cmp(LT, x, pole), b.C(math.NaN()), y)
+}
+
+// Log1p is log(1+x) without cancellation near 0; NaN below -1.
+func Log1p(b *B, x *Value) *Value {
+	u := b.Add(x, b.C(1))
+	i := b.ISub(b.Bits(u), b.CI(sqrtHalfBits))
+	k := b.Sra(i, 23)
+	e := b.I2F(k)
+	// s = 2^(2-k) stays normal up to k = 128. With it
+	// f = (1+x)*2^-k - 1 = (x/4)*s + (s/4 - 1), where only the last sum rounds.
+	s := b.Float(b.Shl(b.ISub(b.CI(129), k), 23))
+	f := b.FMA(b.Mul(x, b.C(0.25)), s, b.FMA(s, b.C(0.25), b.C(-1)))
+	y := logParts(b, f, e)
+	// log1p(x) = x for tiny x, subnormals and -0 among them.
+	y = b.Sel(b.Cmp(LT, b.Abs(x), b.C(0x1p-25)), x, y)
+	return logSpecial(b, x, x, b.C(-1), y)
+}
+
+// Tanh is the hyperbolic tangent.
+func Tanh(b *B, x *Value) *Value {
+	a := b.Abs(x)
+	// Small: x + x³P(x²).
+	s := b.Mul(x, x)
+	p := b.Poly(s, -0x1.555532p-2, 0x1.11070ap-3, -0x1.b83854p-5, 0x1.520b2ep-6, -0x1.756246p-8)
+	small := b.FMA(b.Mul(p, s), x, x)
+	// Large: 1 - 2/(e^2|x| + 1), which is 1 from |x| = 9.1 on.
+	d := b.MinX(b.C(10), a)
+	n, t, r := expReduce(b, b.Add(d, d))
+	e := b.Add(b.FMA(b.Mul(r, r), expPoly(b, r), r), b.C(1))
+	e = b.Ldexp(e, n, t)
+	large := b.Sub(b.C(1), b.Div(b.C(2), b.Add(e, b.C(1))))
+	large = b.Or(large, b.Sign(x))
+	return b.Sel(b.Cmp(LT, a, b.C(0.625)), small, large)
+}
+
+// Sigmoid is 1 / (1 + e^-x).
+func Sigmoid(b *B, x *Value) *Value {
+	return b.Div(b.C(1), b.Add(Exp(b, b.Neg(x)), b.C(1)))
+}
+
+// Erf is the error function.
+func Erf(b *B, x *Value) *Value {
+	a := b.Abs(x)
+	s := b.Mul(x, x)
+	p := b.Poly(s, 0x1.06eba8p-3, -0x1.812742p-2, 0x1.ce2e0ap-4, -0x1.b80e92p-6,
+		0x1.54c804p-8, -0x1.aa3f9ap-11, 0x1.5cd5e2p-14)
+	small := b.FMA(p, x, x)
+	// Large: 1 - e^-g(|x|), where g fits -log(erfc); erf is 1 from 3.92 on.
+	t := b.MinX(b.C(4), a)
+	g := b.Poly(t, -0x1.6e56b6p-13, 0x1.2127e4p0, 0x1.44460cp-1, 0x1.bb83e6p-4,
+		-0x1.9b8e7ep-6, 0x1.115accp-8, -0x1.c79110p-12, 0x1.61ea64p-16)
+	n, m, r := expReduce(b, b.Neg(g))
+	e := b.Add(b.FMA(b.Mul(r, r), expPoly(b, r), r), b.C(1))
+	large := b.Sub(b.C(1), b.Ldexp(e, n, m))
+	large = b.Or(large, b.Sign(x))
+	return b.Sel(b.Cmp(LT, a, b.C(0.921875)), small, large)
+}
+
+// GELU is x * Phi(x) with the normal distribution function Phi.
+func GELU(b *B, x *Value) *Value {
+	e := Erf(b, b.Mul(x, b.C(math.Sqrt2/2)))
+	h := b.Mul(x, b.C(0.5))
+	return b.FMA(h, e, h)
+}
+
+// GELUGrad is the derivative of GELU: Phi(x) + x*phi(x).
+func GELUGrad(b *B, x *Value) *Value {
+	e := Erf(b, b.Mul(x, b.C(math.Sqrt2/2)))
+	cdf := b.FMA(e, b.C(0.5), b.C(0.5))
+	pdf := Exp(b, b.Mul(b.Mul(x, x), b.C(-0.5)))
+	return b.FMA(b.Mul(x, b.C(1/math.Sqrt(2*math.Pi))), pdf, cdf)
+}
+
+const (
+	geluBeta  = 0.7978845608028654 // sqrt(2/pi)
+	geluKappa = 0.044715
+)
+
+// GELUTanh is 0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x³))).
+func GELUTanh(b *B, x *Value) *Value {
+	s := b.Mul(x, x)
+	in := b.Mul(x, b.FMA(s, b.C(geluBeta*geluKappa), b.C(geluBeta)))
+	h := b.Mul(x, b.C(0.5))
+	return b.FMA(h, Tanh(b, in), h)
+}
+
+// GELUTanhGrad is the derivative of GELUTanh.
+func GELUTanhGrad(b *B, x *Value) *Value {
+	s := b.Mul(x, x)
+	in := b.Mul(x, b.FMA(s, b.C(geluBeta*geluKappa), b.C(geluBeta)))
+	t := Tanh(b, in)
+	din := b.FMA(s, b.C(3*geluBeta*geluKappa), b.C(geluBeta))
+	// 0.5(1+t) + 0.5x(1-t²)in'
+	d := b.Mul(b.FNMA(t, t, b.C(1)), din)
+	y := b.FMA(x, d, b.Add(t, b.C(1)))
+	return b.Mul(y, b.C(0.5))
+}
+
+// SiLU is x * sigmoid(x).
+func SiLU(b *B, x *Value) *Value {
+	return b.Div(x, b.Add(Exp(b, b.Neg(x)), b.C(1)))
+}
+
+// SiLUGrad is s(1 + x(1-s)) with s = sigmoid(x).
+func SiLUGrad(b *B, x *Value) *Value {
+	s := Sigmoid(b, x)
+	return b.Mul(s, b.FMA(x, b.Sub(b.C(1), s), b.C(1)))
+}
+
+// Softplus is log(1 + e^(beta*x)) / beta, and x where beta*x > threshold.
+func Softplus(b *B, x, beta, threshold *Value) *Value {
+	z := b.Mul(x, beta)
+	y := b.Div(Log1p(b, Exp(b, z)), beta)
+	return b.Sel(b.Cmp(GT, z, threshold), x, y)
+}
+
+// sinCos is sin(x) (quadrant 0) or cos(x) (quadrant 1) for |x| <= 65536; the
+// callers of the kernels see to larger arguments.
+func sinCos(b *B, x *Value, quadrant uint64) *Value {
+	t := b.FMA(x, b.C(2/math.Pi), b.C(roundMagic))
+	n := b.Sub(t, b.C(roundMagic))
+	// pi/2 in three parts of 24 bits.
+	r := b.FNMA(n, b.C(0x1.921fb6p0), x)
+	r = b.FNMA(n, b.C(-0x1.777a5cp-25), r)
+	r = b.FNMA(n, b.C(-0x1.ee59dap-50), r)
+	s := b.Mul(r, r)
+	sp := b.Poly(s, -0x1.555556p-3, 0x1.111108p-7, -0x1.a00f7ap-13, 0x1.6cd0aap-19)
+	sin := b.FMA(b.Mul(sp, s), r, r)
+	cp := b.Poly(s, 0x1.555556p-5, -0x1.6c16b8p-10, 0x1.a010dap-16, -0x1.241da4p-22)
+	cp = b.FMA(cp, s, b.C(-0.5))
+	cos := b.FMA(cp, s, b.C(1))
+	// The low two bits of n choose the function and the sign.
+	q := b.Bits(t)
+	if quadrant != 0 {
+		q = b.IAdd(q, b.CI(quadrant))
+	}
+	odd := b.Cmp(NEQ, b.Float(b.Shl(b.IAnd(q, b.CI(1)), 23)), b.C(0))
+	y := b.Sel(odd, cos, sin)
+	sign := b.Float(b.Shl(b.IAnd(q, b.CI(2)), 30))
+	return b.Xor(y, sign)
+}

@@ -1,0 +1,26 @@
+// Package vec holds single-threaded kernels on contiguous slices: elementwise
+// arithmetic, transcendental functions, reductions, the row steps of softmax
+// and the norms, optimizer steps and dtype conversions.
+//
+// Threads, strides and broadcasting are the caller's business. The length of
+// the first slice argument governs; the other slices must be at least as long,
+// or the call panics before it writes anything. A destination may be the very
+// same slice as an input; partly overlapping slices give undefined results.
+//
+// # Paths
+//
+// Every kernel exists in plain Go, and on amd64 as AVX2 and AVX-512 assembly,
+// chosen at each call by the booleans of package internal/cpu. All three are
+// generated from one description (see the folder _asm) and execute the same
+// operations in the same order, so that they give the same bits, NaN payloads
+// aside. A reduction depends on the data and its length alone.
+//
+// # Pre-emption
+//
+// The Go runtime cannot stop a goroutine inside assembly, and a collection
+// waits for every goroutine. Long slices are therefore cut into chunks that
+// take a few microseconds, with a point between them at which the runtime may
+// take over.
+package vec
+
+//go:generate go -C _asm run . -out ..

@@ -1,0 +1,202 @@
+package vec
+
+import "math"
+
+// SoftmaxF32 sets dst to e^(a[i]-max) divided by the sum of these. A row of
+// -Inf alone, or one with NaN or +Inf, gives NaN, as in PyTorch.
+func SoftmaxF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if len(dst) == 0 {
+		return
+	}
+	m := MaxF32(a)
+	sum := expSumF32(dst, a, m)
+	MulScalarF32(dst, dst, 1/sum)
+}
+
+// expSumF32 sets dst[i] = e^(a[i]-m) and returns the sum.
+func expSumF32(dst, a []float32, m float32) float32 {
+	if len(dst) <= redBlock {
+		return expSumBlockF32(dst, a, m)
+	}
+	var c cascade[float32]
+	for len(dst) > 0 {
+		n := min(len(dst), redBlock)
+		c.push(expSumBlockF32(dst[:n], a[:n], m))
+		dst, a = dst[n:], a[n:]
+	}
+	return c.sum()
+}
+
+// SumExpF32 returns the sum of e^(a[i]-m).
+func SumExpF32(a []float32, m float32) float32 {
+	if len(a) <= redBlock {
+		return sumExpBlockF32(a, m)
+	}
+	var c cascade[float32]
+	for len(a) > 0 {
+		n := min(len(a), redBlock)
+		c.push(sumExpBlockF32(a[:n], m))
+		a = a[n:]
+	}
+	return c.sum()
+}
+
+// LogSumExpF32 returns log(sum(e^a[i])), -Inf if a is empty.
+func LogSumExpF32(a []float32) float32 {
+	m := MaxF32(a)
+	if math.IsInf(float64(m), 0) {
+		// All -Inf, or a +Inf: the difference to the maximum would be NaN.
+		return m
+	}
+	return m + float32(math.Log(float64(SumExpF32(a, m))))
+}
+
+// LogSoftmaxF32 sets dst to a[i] - log(sum(e^a)). A row of -Inf alone gives
+// NaN, as in PyTorch.
+func LogSoftmaxF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if len(dst) == 0 {
+		return
+	}
+	m := MaxF32(a)
+	s := float32(math.Log(float64(SumExpF32(a, m))))
+	// Two subtractions: m + s would lose digits of s where m is large.
+	logSoftmaxShiftF32(dst, a, m, s)
+}
+
+// SoftmaxGradF32 sets dst to the input gradient of softmax over a row, from
+// the gradient and the result y.
+func SoftmaxGradF32(dst, grad, y []float32) {
+	grad, y = grad[:len(dst)], y[:len(dst)]
+	SoftmaxBackwardF32(dst, grad, y, DotF32(grad, y))
+}
+
+// LogSoftmaxGradF32 sets dst to the input gradient of log_softmax over a row,
+// from the gradient and the result y.
+func LogSoftmaxGradF32(dst, grad, y []float32) {
+	grad, y = grad[:len(dst)], y[:len(dst)]
+	LogSoftmaxBackwardF32(dst, grad, y, SumF32(grad))
+}
+
+// MeanVarF32 returns the mean of a and its biased variance, in two passes;
+// NaN for an empty row.
+func MeanVarF32(a []float32) (mean, variance float32) {
+	n := float32(len(a))
+	mean = SumF32(a) / n
+	return mean, SumSquaresF32(a, mean) / n
+}
+
+// LayerNormF32 normalises one row: dst[i] = (a[i]-mean)*rstd*w[i] + c[i],
+// where rstd is 1/sqrt(variance + eps). Without w there is no scale and with
+// w but no c no shift. It returns what the backward pass needs.
+func LayerNormF32(dst, a, w, c []float32, eps float32) (mean, rstd float32) {
+	a = a[:len(dst)]
+	mean, variance := MeanVarF32(a)
+	rstd = 1 / float32(math.Sqrt(float64(variance+eps)))
+	switch {
+	case w != nil && c != nil:
+		NormalizeAffineF32(dst, a, w, c, mean, rstd)
+	default:
+		NormalizeF32(dst, a, mean, rstd)
+		if w != nil {
+			MulF32(dst, dst, w)
+		}
+		if c != nil {
+			AddF32(dst, dst, c)
+		}
+	}
+	return mean, rstd
+}
+
+// LayerNormGradF32 sets dst to the input gradient of one row of layer norm;
+// w may be nil. The parameters' share is NormalizeParamsBackwardF32.
+func LayerNormGradF32(dst, grad, w, x []float32, mean, rstd float32) {
+	grad, x = grad[:len(dst)], x[:len(dst)]
+	n := float32(len(dst))
+	s0, s1 := GradSumsF32(grad, w, x, mean)
+	c1, c2 := s0/n, s1/n*rstd*rstd
+	if w == nil {
+		NormalizeBackwardF32(dst, grad, x, mean, rstd, c1, c2)
+	} else {
+		NormalizeAffineBackwardF32(dst, grad, w[:len(dst)], x, mean, rstd, c1, c2)
+	}
+}
+
+// trigMax is the largest argument for which the kernels' range reduction
+// keeps all digits.
+const trigMax = 65536
+
+// SinF32 sets dst[i] = sin(a[i]).
+func SinF32(dst, a []float32) {
+	a = a[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), chunk)
+		if trigSmall(a[:n]) {
+			sinF32(dst[:n], a[:n])
+		} else {
+			for i, x := range a[:n] {
+				if x >= -trigMax && x <= trigMax {
+					// The kernel again: the result of an element must not
+					// depend on its neighbours.
+					sinF32Generic(dst[i:i+1], a[i:i+1])
+				} else {
+					dst[i] = float32(math.Sin(float64(x)))
+				}
+			}
+		}
+		dst, a = dst[n:], a[n:]
+	}
+}
+
+// CosF32 sets dst[i] = cos(a[i]).
+func CosF32(dst, a []float32) {
+	a = a[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), chunk)
+		if trigSmall(a[:n]) {
+			cosF32(dst[:n], a[:n])
+		} else {
+			for i, x := range a[:n] {
+				if x >= -trigMax && x <= trigMax {
+					// The kernel again: the result of an element must not
+					// depend on its neighbours.
+					cosF32Generic(dst[i:i+1], a[i:i+1])
+				} else {
+					dst[i] = float32(math.Cos(float64(x)))
+				}
+			}
+		}
+		dst, a = dst[n:], a[n:]
+	}
+}
+
+// trigSmall reports that the kernels can take all of a. A NaN hides large
+// values from the maximum, so it counts as large.
+func trigSmall(a []float32) bool {
+	return maxBlockF32(a) <= trigMax && minBlockF32(a) >= -trigMax
+}
+
+// TransposeF32 sets dst[j*ldd+i] = src[i*lds+j] for i < rows and j < cols:
+// a copy with the two axes exchanged. Blocks keep both sides in cache.
+func TransposeF32(dst []float32, ldd int, src []float32, lds, rows, cols int) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
+	const block = 16
+	for i := 0; i < rows; i += block {
+		for j := 0; j < cols; j += block {
+			transposeBlock(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, min(block, rows-i), min(block, cols-j))
+		}
+	}
+}
+
+func transposeBlock(dst []float32, ldd int, src []float32, lds, rows, cols int) {
+	for j := 0; j < cols; j++ {
+		d := dst[j*ldd:][:rows]
+		for i := range d {
+			d[i] = src[i*lds+j]
+		}
+	}
+}
