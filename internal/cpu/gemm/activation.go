@@ -1,0 +1,34 @@
+package gemm
+
+import "math"
+
+// Activate32, when set, applies an activation to a run of finished elements in
+// place of the scalar code below. A package with vector versions sets it from
+// an init function.
+var Activate32 func(act Activation, x []float32)
+
+func activate[T float](act Activation, x []T) {
+	if f, ok := any(x).([]float32); ok && Activate32 != nil {
+		Activate32(act, f)
+		return
+	}
+	switch act {
+	case ActReLU:
+		for i, v := range x {
+			if v < 0 {
+				x[i] = 0
+			}
+		}
+	case ActGELU:
+		for i, v := range x {
+			v := float64(v)
+			x[i] = T(0.5 * v * (1 + math.Erf(v/math.Sqrt2)))
+		}
+	case ActGELUTanh:
+		// Hendrycks & Gimpel, "Gaussian Error Linear Units", arXiv 1606.08415.
+		for i, v := range x {
+			v := float64(v)
+			x[i] = T(0.5 * v * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(v+0.044715*v*v*v))))
+		}
+	}
+}

@@ -1,0 +1,472 @@
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// onEveryPath runs f once for each instruction set that the machine has.
+func onEveryPath(t *testing.T, f func(t *testing.T)) {
+	for _, l := range cpu.Levels() {
+		t.Run(l.Name, func(t *testing.T) {
+			defer cpu.Set(l.Features)()
+			f(t)
+		})
+	}
+}
+
+// layout says how a rows×cols matrix lies in memory.
+type layout struct {
+	name   string
+	stride func(rows, cols int) (rs, cs int)
+}
+
+var layouts = []layout{
+	{"row", func(r, c int) (int, int) { return c, 1 }},
+	{"col", func(r, c int) (int, int) { return 1, r }},
+	{"row+3", func(r, c int) (int, int) { return c + 3, 1 }},
+	{"col+5", func(r, c int) (int, int) { return 1, r + 5 }},
+	{"odd", func(r, c int) (int, int) { return 2*c + 7, 2 }},
+	{"page", func(r, c int) (int, int) { return (c + 1023) &^ 1023, 1 }},
+}
+
+// matrix is a test operand inside a slice whose other elements are NaN: a
+// kernel that reads too far poisons its result, one that writes too far is
+// caught by intact.
+type matrix[T float] struct {
+	rows, cols, rs, cs int
+	raw                []T
+	data               []T // from element (0,0)
+}
+
+func newMatrix[T float](rng *rand.Rand, rows, cols int, l layout, misalign int) *matrix[T] {
+	x := &matrix[T]{rows: rows, cols: cols}
+	x.rs, x.cs = l.stride(rows, cols)
+	span := max(0, (rows-1)*x.rs+(cols-1)*x.cs+1)
+	if rows == 0 || cols == 0 {
+		span = 0
+	}
+	const guard = 67
+	x.raw = make([]T, guard+misalign+span+guard)
+	for i := range x.raw {
+		x.raw[i] = T(math.NaN())
+	}
+	x.data = x.raw[guard+misalign:][:span]
+	for i := range rows {
+		for j := range cols {
+			// Small integers over 8: products and sums of few are exact, so
+			// real differences stand out.
+			x.data[i*x.rs+j*x.cs] = T(rng.IntN(33)-16) / 8
+		}
+	}
+	return x
+}
+
+func (x *matrix[T]) at(i, j int) float64 { return float64(x.data[i*x.rs+j*x.cs]) }
+
+// intact reports whether everything outside the matrix is still NaN.
+func (x *matrix[T]) intact() bool {
+	inside := make([]bool, len(x.raw))
+	base := len(x.raw) - 67 - len(x.data)
+	for i := range x.rows {
+		for j := range x.cols {
+			inside[base+i*x.rs+j*x.cs] = true
+		}
+	}
+	for i, v := range x.raw {
+		if !inside[i] && v == v {
+			return false
+		}
+	}
+	return true
+}
+
+type problem struct {
+	m, n, k     int
+	la, lb, lc  layout
+	alpha, beta float64
+	bias        int // 1: per column, 2: per row, 3: both
+	act         Activation
+}
+
+func (p problem) String() string {
+	return fmt.Sprintf("%dx%dx%d A %s B %s C %s alpha %v beta %v bias %d act %d", p.m, p.n, p.k, p.la.name, p.lb.name, p.lc.name, p.alpha, p.beta, p.bias, p.act)
+}
+
+func check[T float](t *testing.T, seed uint64, p problem) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	a := newMatrix[T](rng, p.m, p.k, p.la, rng.IntN(5))
+	b := newMatrix[T](rng, p.k, p.n, p.lb, rng.IntN(5))
+	c := newMatrix[T](rng, p.m, p.n, p.lc, rng.IntN(5))
+	c0 := make([]float64, p.m*p.n)
+	for i := range p.m {
+		for j := range p.n {
+			c0[i*p.n+j] = c.at(i, j)
+			if p.beta == 0 {
+				c.data[i*c.rs+j*c.cs] = T(math.NaN()) // must not be read
+			}
+		}
+	}
+	ep := &Epilogue[T]{Act: p.act}
+	if p.bias&1 != 0 {
+		ep.BiasCol = newMatrix[T](rng, 1, p.n, layouts[0], 1).data
+	}
+	if p.bias&2 != 0 {
+		ep.BiasRow = newMatrix[T](rng, 1, p.m, layouts[0], 1).data
+	}
+	GEMM(p.m, p.n, p.k, T(p.alpha), a.data, a.rs, a.cs, b.data, b.rs, b.cs, T(p.beta), c.data, c.rs, c.cs, ep)
+	var z T
+	eps := 1.2e-7
+	if unsafe.Sizeof(z) == 8 {
+		eps = 2.3e-16
+	}
+	// Of large results a sample: the step is prime to most tile sizes.
+	step := 1
+	if p.m*p.n*p.k > 1<<21 {
+		step = 11
+	}
+	for e := 0; e < p.m*p.n; e += step {
+		i, j := e/p.n, e%p.n
+		sum, mag := 0.0, 0.0
+		if p.alpha != 0 {
+			for k := range p.k {
+				x := a.at(i, k) * b.at(k, j)
+				sum += x
+				mag += math.Abs(x)
+			}
+		}
+		want := p.alpha * sum
+		if p.beta != 0 {
+			want += p.beta * c0[i*p.n+j]
+		}
+		if ep.BiasCol != nil {
+			want += float64(ep.BiasCol[j])
+		}
+		if ep.BiasRow != nil {
+			want += float64(ep.BiasRow[i])
+		}
+		w := []float64{want}
+		activate(p.act, w)
+		got := c.at(i, j)
+		tol := eps * (math.Abs(p.alpha)*mag*math.Sqrt(float64(p.k)+4) + 16)
+		if !(math.Abs(got-w[0]) <= tol) {
+			t.Fatalf("%v: C[%d,%d]: got %v, expected %v", p, i, j, got, w[0])
+		}
+	}
+	if !c.intact() {
+		t.Fatalf("%v: wrote outside of C", p)
+	}
+}
+
+// Every size from 1 to 70 in each dimension, with the others drawn at random,
+// and layouts, scalars and epilogues in rotation.
+func TestSizes(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		alphas := []float64{1, 1, -0.5, 0}
+		betas := []float64{0, 1, 0.5}
+		i := 0
+		for size := 1; size <= 70; size++ {
+			for dim := range 3 {
+				for range 6 {
+					d := [3]int{1 + rng.IntN(70), 1 + rng.IntN(70), 1 + rng.IntN(70)}
+					d[dim] = size
+					i++
+					p := problem{
+						m: d[0], n: d[1], k: d[2],
+						la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))], lc: layouts[rng.IntN(len(layouts))],
+						alpha: alphas[rng.IntN(len(alphas))], beta: betas[rng.IntN(len(betas))],
+						bias: rng.IntN(4), act: Activation(rng.IntN(4)),
+					}
+					check[float32](t, uint64(i), p)
+					check[float64](t, uint64(i), p)
+				}
+			}
+		}
+	})
+}
+
+// Every pair of tile edges: rows 1..29 by columns around the vector widths.
+func TestEdges(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		for m := 1; m <= 29; m++ {
+			for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100} {
+				p := problem{m: m, n: n, k: 1 + (m*7+n)%23, la: layouts[m%2], lb: layouts[n%2], lc: layouts[0], alpha: 1, bias: 3, act: ActReLU}
+				check[float32](t, uint64(m*1000+n), p)
+				check[float64](t, uint64(m*1000+n), p)
+			}
+		}
+	})
+}
+
+// Sizes that reach several blocks of k, panels, packed A and many tasks.
+func TestLarge(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		for i, d := range [][3]int{{70, 90, 1030}, {300, 140, 130}, {513, 70, 70}, {1, 700, 1100}, {700, 1, 1100}, {3, 300, 2000}, {9, 130, 700}, {150, 300, 513}} {
+			for la := range layouts {
+				for lb := range layouts {
+					if (la+lb+i)%3 != 0 && !(la == lb) {
+						continue // a sample of the pairs
+					}
+					p := problem{m: d[0], n: d[1], k: d[2], la: layouts[la], lb: layouts[lb], lc: layouts[(la+lb)%2], alpha: 1, beta: float64(i % 2), bias: i % 4}
+					if i%2 == 0 {
+						check[float32](t, uint64(i), p)
+					} else {
+						check[float64](t, uint64(i), p)
+					}
+				}
+			}
+		}
+	})
+}
+
+// B beyond the panel buffer: several rounds of columns.
+func TestPanelRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	check[float32](t, 1, problem{m: 300, n: 2500, k: 2100, la: layouts[0], lb: layouts[1], lc: layouts[0], alpha: 1, beta: 1, bias: 3})
+}
+
+func TestEmpty(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		for _, l := range layouts {
+			// No k: C becomes beta*C + bias.
+			check[float32](t, 1, problem{m: 5, n: 40, k: 0, la: l, lb: l, lc: l, alpha: 1, beta: 0.5, bias: 1})
+			check[float64](t, 1, problem{m: 100, n: 1, k: 0, la: l, lb: l, lc: l, alpha: 1, beta: 0, bias: 2})
+			check[float32](t, 1, problem{m: 0, n: 3, k: 3, la: l, lb: l, lc: layouts[0], alpha: 1})
+		}
+	})
+}
+
+// NaN and infinity go through; alpha 0 stops them.
+func TestNonFinite(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		nan, inf := float32(math.NaN()), float32(math.Inf(1))
+		a := []float32{nan, 1, inf, 1}
+		b := []float32{1, 0, 0, 1}
+		c := make([]float32, 4)
+		GEMM(2, 2, 2, 1, a, 2, 1, b, 2, 1, 0, c, 2, 1, &Epilogue[float32]{Act: ActReLU})
+		if c[0] == c[0] || c[1] == c[1] || !math.IsInf(float64(c[2]), 1) {
+			t.Errorf("got %v, expected NaN, NaN, +Inf, NaN", c)
+		}
+		SGEMM(2, 2, 2, 0, a, 2, 1, b, 2, 1, 0, c, 2, 1)
+		for _, v := range c {
+			if v != 0 {
+				t.Errorf("alpha 0, beta 0: got %v, expected zeros", c)
+			}
+		}
+	})
+}
+
+// The same bits whatever the number of threads.
+func TestThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	defer par.SetNumThreads(par.NumThreads())
+	onEveryPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		random := func(n int) []float32 {
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = float32(rng.NormFloat64())
+			}
+			return x
+		}
+		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {6, 500, 900}, {300, 33, 700}} {
+			m, n, k := d[0], d[1], d[2]
+			a, b := random(m*k), random(k*n)
+			for _, transposed := range []bool{false, true} {
+				var want []float32
+				for _, threads := range []int{1, 2, 3, 8} {
+					par.SetNumThreads(threads)
+					c := make([]float32, m*n)
+					if transposed {
+						SGEMM(m, n, k, 1, a, k, 1, b, 1, k, 0, c, n, 1)
+					} else {
+						SGEMM(m, n, k, 1, a, k, 1, b, n, 1, 0, c, n, 1)
+					}
+					if want == nil {
+						want = c
+						continue
+					}
+					for i := range c {
+						if c[i] != want[i] {
+							t.Fatalf("%v transposed %v: element %d differs between 1 and %d threads: %v, %v", d, transposed, i, threads, want[i], c[i])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestBatch(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		for _, d := range [][3]int{{5, 7, 3}, {1, 9, 20}, {9, 1, 20}, {64, 64, 32}, {300, 40, 20}} {
+			m, n, k := d[0], d[1], d[2]
+			for variant := range 8 {
+				// Two batch dimensions; A or B may repeat along them.
+				n0, n1 := 3, 4
+				dims := []BatchDim{{n0, n1 * m * k, n1 * k * n, n1 * m * n}, {n1, m * k, k * n, m * n}}
+				if variant&1 != 0 {
+					dims[0].A, dims[1].A = 0, 0
+				}
+				if variant&2 != 0 {
+					dims[0].B, dims[1].B = 0, 0
+				}
+				rsB, csB := n, 1
+				if variant&4 != 0 {
+					rsB, csB = 1, k
+				}
+				fill := func(l int) []float32 {
+					x := make([]float32, l)
+					for i := range x {
+						x[i] = float32(rng.IntN(9) - 4)
+					}
+					return x
+				}
+				a, b, c := fill(n0*n1*m*k), fill(n0*n1*k*n), make([]float32, n0*n1*m*n)
+				GEMMBatch(dims, m, n, k, 1, a, k, 1, b, rsB, csB, 0, c, n, 1, nil)
+				for x := range n0 * n1 {
+					x0, x1 := x/n1, x%n1
+					oa, ob, oc := x0*dims[0].A+x1*dims[1].A, x0*dims[0].B+x1*dims[1].B, x*m*n
+					for i := range m {
+						for j := range n {
+							var want float32
+							for q := range k {
+								want += a[oa+i*k+q] * b[ob+q*rsB+j*csB]
+							}
+							if got := c[oc+i*n+j]; got != want {
+								t.Fatalf("%v variant %d matrix %d C[%d,%d]: got %v, expected %v", d, variant, x, i, j, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestBatchSimple(t *testing.T) {
+	a := []float64{1, 2, 3, 4}
+	b := []float64{10, 20}
+	c := make([]float64, 4)
+	DGEMMBatch(2, 1, 1, 2, 1, a, 2, 2, 1, b, 0, 1, 1, 0, c, 2, 1, 1)
+	if c[0] != 50 || c[2] != 110 {
+		t.Errorf("got %v, expected 50 and 110", c)
+	}
+}
+
+func TestShortSlicesPanic(t *testing.T) {
+	long := make([]float32, 100)
+	for name, f := range map[string]func(){
+		"A":        func() { SGEMM(4, 4, 4, 1, long[:15], 4, 1, long, 4, 1, 0, long, 4, 1) },
+		"B":        func() { SGEMM(4, 4, 4, 1, long, 4, 1, long[:15], 4, 1, 0, long, 4, 1) },
+		"C":        func() { SGEMM(4, 4, 4, 1, long, 4, 1, long, 4, 1, 0, long[:15], 4, 1) },
+		"negative": func() { SGEMM(4, -4, 4, 1, long, 4, 1, long, 4, 1, 0, long, 4, 1) },
+		"stride":   func() { SGEMM(4, 4, 4, 1, long, -4, 1, long, 4, 1, 0, long, 4, 1) },
+		"bias": func() {
+			GEMM(4, 4, 4, 1, long, 4, 1, long, 4, 1, 0, make([]float32, 16), 4, 1, &Epilogue[float32]{BiasCol: long[:3]})
+		},
+		"batch": func() { SGEMMBatch(3, 2, 2, 2, 1, long, 50, 2, 1, long, 4, 2, 1, 0, long, 4, 2, 1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: expected a panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestPeak(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		p := Peak(2 * time.Millisecond)
+		if generic := currentPath() == pathGeneric; (p == 0) != generic {
+			t.Errorf("got a peak of %v GF/s", p)
+		}
+	})
+}
+
+func ExampleSGEMM() {
+	a := []float32{1, 2, 3, 4, 5, 6} // 2×3
+	w := []float32{1, 0, 1, 0, 1, 0} // 2×3, used transposed
+	c := make([]float32, 4)
+	SGEMM(2, 2, 3, 1, a, 3, 1, w, 1, 3, 0, c, 2, 1)
+	fmt.Println(c)
+	// Output: [4 2 10 5]
+}
+
+func benchmark[T float](b *testing.B, m, n, k int, transB bool) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	fill := func(l int) []T {
+		x := make([]T, l)
+		for i := range x {
+			x[i] = T(rng.NormFloat64())
+		}
+		return x
+	}
+	x, y, z := fill(m*k), fill(k*n), fill(m*n)
+	rs, cs := n, 1
+	if transB {
+		rs, cs = 1, k
+	}
+	f := func() { GEMM(m, n, k, 1, x, k, 1, y, rs, cs, 0, z, n, 1, nil) }
+	f()
+	b.ResetTimer()
+	for range b.N {
+		f()
+	}
+	b.ReportMetric(2*float64(m)*float64(n)*float64(k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GF/s")
+}
+
+func BenchmarkSGEMM(b *testing.B) {
+	for _, n := range []int{16, 64, 128, 256, 512, 1024, 2048} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmark[float32](b, n, n, n, false) })
+	}
+}
+
+func BenchmarkDGEMM(b *testing.B) {
+	for _, n := range []int{64, 256, 1024} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmark[float64](b, n, n, n, false) })
+	}
+}
+
+func BenchmarkShapes(b *testing.B) {
+	for _, d := range []struct {
+		m, n, k int
+		t       bool
+	}{{128, 768, 768, true}, {32, 1000, 2048, true}, {1, 1000, 2048, true}, {1, 1024, 1024, false}, {1024, 1, 1024, false}, {4, 1024, 1024, true},
+		{12544, 64, 576, false}, {64, 3136, 576, false}, {512, 512, 512, true}, {1024, 1024, 1024, true}, {64, 10, 84, true}} {
+		name := fmt.Sprintf("%dx%dx%d", d.m, d.n, d.k)
+		if d.t {
+			name += "T"
+		}
+		b.Run(name, func(b *testing.B) { benchmark[float32](b, d.m, d.n, d.k, d.t) })
+	}
+}
+
+func BenchmarkPeak(b *testing.B) {
+	for _, l := range cpu.Levels() {
+		b.Run(l.Name, func(b *testing.B) {
+			defer cpu.Set(l.Features)()
+			p := 0.0
+			for range b.N {
+				p = max(p, Peak(time.Millisecond))
+			}
+			b.ReportMetric(p, "GF/s")
+		})
+	}
+}

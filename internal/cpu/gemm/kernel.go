@@ -1,0 +1,135 @@
+package gemm
+
+import "unsafe"
+
+// args is what a micro-kernel reads. The assembly knows its layout: a test
+// compares the offsets.
+type args struct {
+	a, b, c    unsafe.Pointer // first elements of the operands
+	rsA, csA   int            // strides of A in bytes
+	ldb, ldc   int            // row strides of B and C in bytes; columns are adjacent
+	k          int
+	variant    int            // shape*16 + rows
+	mask       uint64         // AVX-512: one bit per column
+	mask0      unsafe.Pointer // AVX2: masks of the first and second vector
+	mask1      unsafe.Pointer
+	alpha      uint64 // bits of the element type
+	beta       uint64
+	biasCol    unsafe.Pointer // one value per column, for the first column
+	biasRow    unsafe.Pointer // one value per row, for the first row
+	flags      int
+	rows, cols int // for the Go kernel; assembly has variant and mask
+}
+
+const (
+	flagLoadC   = 1 // beta is not zero: C is read
+	flagBiasCol = 2
+	flagBiasRow = 4
+	flagReLU    = 8
+)
+
+// path is a family of kernels.
+type path uint8
+
+const (
+	pathGeneric path = iota
+	pathAVX2
+	pathAVX512
+)
+
+// float is the type set of the kernels written in assembly.
+type float interface{ float32 | float64 }
+
+// genericTile is the portable micro-kernel. Like the assembly it adds products
+// in the order of k, so a result does not depend on how the matrix was cut.
+func genericTile[T float](p *args) {
+	for i := 0; i < p.rows; i += 2 {
+		for j := 0; j < p.cols; j += 4 {
+			if i+2 <= p.rows && j+4 <= p.cols {
+				generic2x4[T](p, i, j)
+				continue
+			}
+			for ii := i; ii < min(i+2, p.rows); ii++ {
+				for jj := j; jj < min(j+4, p.cols); jj++ {
+					generic1x1[T](p, ii, jj)
+				}
+			}
+		}
+	}
+}
+
+// at returns the element of row-major storage at a byte offset.
+func at[T any](p unsafe.Pointer, off int) *T { return (*T)(unsafe.Add(p, off)) }
+
+func generic2x4[T float](p *args, i, j int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	var s00, s01, s02, s03, s10, s11, s12, s13 T
+	offA, offB := i*p.rsA, j*es
+	for range p.k {
+		a0, a1 := *at[T](p.a, offA), *at[T](p.a, offA+p.rsA)
+		b := at[[4]T](p.b, offB)
+		s00 += T(a0 * b[0])
+		s01 += T(a0 * b[1])
+		s02 += T(a0 * b[2])
+		s03 += T(a0 * b[3])
+		s10 += T(a1 * b[0])
+		s11 += T(a1 * b[1])
+		s12 += T(a1 * b[2])
+		s13 += T(a1 * b[3])
+		offA += p.csA
+		offB += p.ldb
+	}
+	genericStore(p, i, j, s00)
+	genericStore(p, i, j+1, s01)
+	genericStore(p, i, j+2, s02)
+	genericStore(p, i, j+3, s03)
+	genericStore(p, i+1, j, s10)
+	genericStore(p, i+1, j+1, s11)
+	genericStore(p, i+1, j+2, s12)
+	genericStore(p, i+1, j+3, s13)
+}
+
+// The conversions T(a*b) above and below forbid the compiler to fuse the
+// operations on some architectures: all generic variants round alike.
+func generic1x1[T float](p *args, i, j int) {
+	var z, s T
+	es := int(unsafe.Sizeof(z))
+	offA, offB := i*p.rsA, j*es
+	for range p.k {
+		s += T(*at[T](p.a, offA) * *at[T](p.b, offB))
+		offA += p.csA
+		offB += p.ldb
+	}
+	genericStore(p, i, j, s)
+}
+
+// genericStore finishes one sum: alpha, beta, bias, ReLU.
+func genericStore[T float](p *args, i, j int, s T) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	s *= fromBits[T](p.alpha)
+	c := at[T](p.c, i*p.ldc+j*es)
+	if p.flags&flagLoadC != 0 {
+		s += T(fromBits[T](p.beta) * *c)
+	}
+	if p.flags&flagBiasCol != 0 {
+		s += *at[T](p.biasCol, j*es)
+	}
+	if p.flags&flagBiasRow != 0 {
+		s += *at[T](p.biasRow, i*es)
+	}
+	if p.flags&flagReLU != 0 && s < 0 { // NaN stays NaN
+		s = 0
+	}
+	*c = s
+}
+
+// bits and fromBits carry a scalar of either type through args.
+func bits[T float](x T) uint64 {
+	var u uint64
+	*(*T)(unsafe.Pointer(&u)) = x
+	return u
+}
+
+func fromBits[T float](u uint64) T { return *(*T)(unsafe.Pointer(&u)) }

@@ -1,0 +1,232 @@
+//go:build !purego
+
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
+
+//go:generate go run ../_asm/gemm -out .
+
+//go:noescape
+func sgemmAVX512(a *args)
+
+//go:noescape
+func dgemmAVX512(a *args)
+
+//go:noescape
+func sgemmAVX2(a *args)
+
+//go:noescape
+func dgemmAVX2(a *args)
+
+//go:noescape
+func stransposeAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int)
+
+//go:noescape
+func dtransposeAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int)
+
+//go:noescape
+func stransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
+
+//go:noescape
+func dtransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
+
+//go:noescape
+func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+
+//go:noescape
+func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+
+//go:noescape
+func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+
+//go:noescape
+func ddotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+
+//go:noescape
+func peakAVX512(n int)
+
+//go:noescape
+func peakAVX2(n int)
+
+func currentPath() path {
+	switch {
+	case cpu.HasAVX512:
+		return pathAVX512
+	case cpu.HasAVX2FMA:
+		return pathAVX2
+	}
+	return pathGeneric
+}
+
+// The windows into these tables that start n before the zeros select the first
+// n lanes.
+var (
+	masks32 = [16]int32{-1, -1, -1, -1, -1, -1, -1, -1}
+	masks64 = [8]int64{-1, -1, -1, -1}
+)
+
+// lanes returns the elements of a vector, or 0 for the generic path.
+func lanes[T float](pt path) int {
+	var z T
+	switch pt {
+	case pathAVX512:
+		return 64 / int(unsafe.Sizeof(z))
+	case pathAVX2:
+		return 32 / int(unsafe.Sizeof(z))
+	}
+	return 0
+}
+
+// laneMask returns AVX2's mask of the first n lanes, n from 0 to all.
+func laneMask[T float](n int) unsafe.Pointer {
+	var z T
+	if unsafe.Sizeof(z) == 4 {
+		return unsafe.Pointer(&masks32[8-max(0, min(n, 8))])
+	}
+	return unsafe.Pointer(&masks64[4-max(0, min(n, 4))])
+}
+
+// tileSize returns the largest tile for a product with m rows: rows, columns.
+func tileSize[T float](pt path, m int) (mr, nr int) {
+	l := lanes[T](pt)
+	switch {
+	case pt == pathAVX512 && m <= 6:
+		return 6, 4 * l
+	case pt == pathAVX512:
+		return 14, 2 * l
+	case pt == pathAVX2:
+		return 6, 2 * l
+	}
+	return 8, 32
+}
+
+// setColumns prepares p for tiles of a width up to tileSize's columns, and
+// returns the most rows that such a tile may have.
+func setColumns[T float](pt path, p *args, cols int) (maxRows int) {
+	p.cols = cols
+	l := lanes[T](pt)
+	switch pt {
+	case pathAVX512:
+		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns
+		switch {
+		case cols == 4*l:
+			p.variant = 3 * 16
+			return 6
+		case cols > 2*l:
+			p.variant = 4 * 16
+			return 6
+		case cols == 2*l:
+			p.variant = 0
+		case cols > l:
+			p.variant = 1 * 16
+		default:
+			p.variant = 2 * 16
+		}
+		return 14
+	case pathAVX2:
+		p.mask0, p.mask1 = laneMask[T](cols), laneMask[T](cols-l)
+		switch {
+		case cols == 2*l:
+			p.variant = 0
+		case cols > l:
+			p.variant = 1 * 16
+			return 4
+		default:
+			p.variant = 2 * 16
+		}
+		return 6
+	}
+	return 8
+}
+
+// runTile runs one micro-kernel. It must stay a real call: its stack check is
+// where the scheduler can stop a goroutine that otherwise lives in assembly.
+//
+//go:noinline
+func runTile[T float](pt path, p *args) {
+	var z T
+	v := p.variant
+	p.variant += p.rows
+	switch {
+	case pt == pathGeneric:
+		genericTile[T](p)
+	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+		sgemmAVX512(p)
+	case unsafe.Sizeof(z) == 4:
+		sgemmAVX2(p)
+	case pt == pathAVX512:
+		dgemmAVX512(p)
+	default:
+		dgemmAVX2(p)
+	}
+	p.variant = v
+}
+
+// transposeFast packs the transposed panel of one vector's lanes; k is a
+// multiple of 16 bytes' worth of elements.
+//
+//go:noinline
+func transposeFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
+	var z T
+	switch {
+	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+		stransposeAVX512(dst, src, dstStride, srcStride, k)
+	case unsafe.Sizeof(z) == 4:
+		stransposeAVX2(dst, src, dstStride, srcStride, k)
+	case pt == pathAVX512:
+		dtransposeAVX512(dst, src, dstStride, srcStride, k)
+	default:
+		dtransposeAVX2(dst, src, dstStride, srcStride, k)
+	}
+}
+
+// dotRows is how many rows of A dotFast takes.
+func dotRows(pt path) int {
+	switch pt {
+	case pathAVX512:
+		return 4
+	case pathAVX2:
+		return 2
+	}
+	return 0
+}
+
+// dotFast computes out[i*4+j] = a[i]·b[j] for the given rows of a and four rows
+// of b.
+//
+//go:noinline
+func dotFast[T float](pt path, out *[16]T, a, b unsafe.Pointer, rsA, rsB, k, rows int) {
+	var z T
+	mask := laneMask[T](k % max(lanes[T](pt), 1))
+	o := unsafe.Pointer(out)
+	switch {
+	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+		sdotAVX512(o, a, b, rsA, rsB, k, rows, mask)
+	case unsafe.Sizeof(z) == 4:
+		sdotAVX2(o, a, b, rsA, rsB, k, rows, mask)
+	case pt == pathAVX512:
+		ddotAVX512(o, a, b, rsA, rsB, k, rows, mask)
+	default:
+		ddotAVX2(o, a, b, rsA, rsB, k, rows, mask)
+	}
+}
+
+// peakLoop runs n rounds of independent fused multiply-adds and returns the
+// floating-point operations done; 0 where there is no such kernel.
+//
+//go:noinline
+func peakLoop(pt path, n int) float64 {
+	switch pt {
+	case pathAVX512:
+		peakAVX512(n)
+		return float64(n) * 28 * 16 * 2
+	case pathAVX2:
+		peakAVX2(n)
+		return float64(n) * 12 * 8 * 2
+	}
+	return 0
+}

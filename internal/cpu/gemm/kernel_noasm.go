@@ -1,0 +1,32 @@
+//go:build !amd64 || purego
+
+package gemm
+
+import "unsafe"
+
+func currentPath() path { return pathGeneric }
+
+func lanes[T float](path) int { return 0 }
+
+func tileSize[T float](path, int) (mr, nr int) { return 8, 32 }
+
+func setColumns[T float](_ path, p *args, cols int) (maxRows int) {
+	p.cols = cols
+	return 8
+}
+
+func runTile[T float](_ path, p *args) { genericTile[T](p) }
+
+func dotRows(path) int { return 0 }
+
+// The functions below are never reached on the generic path.
+
+func transposeFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
+	panic("gemm: no transposing kernel")
+}
+
+func dotFast[T float](path, *[16]T, unsafe.Pointer, unsafe.Pointer, int, int, int, int) {
+	panic("gemm: no dot kernel")
+}
+
+func peakLoop(path, int) float64 { return 0 }

@@ -1,0 +1,29 @@
+//go:build !purego
+
+package gemm
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// The generator writes these offsets into the assembly.
+func TestArgsLayout(t *testing.T) {
+	var a args
+	for _, c := range []struct {
+		name      string
+		got, want uintptr
+	}{
+		{"a", unsafe.Offsetof(a.a), 0}, {"b", unsafe.Offsetof(a.b), 8}, {"c", unsafe.Offsetof(a.c), 16},
+		{"rsA", unsafe.Offsetof(a.rsA), 24}, {"csA", unsafe.Offsetof(a.csA), 32},
+		{"ldb", unsafe.Offsetof(a.ldb), 40}, {"ldc", unsafe.Offsetof(a.ldc), 48}, {"k", unsafe.Offsetof(a.k), 56},
+		{"variant", unsafe.Offsetof(a.variant), 64}, {"mask", unsafe.Offsetof(a.mask), 72},
+		{"mask0", unsafe.Offsetof(a.mask0), 80}, {"mask1", unsafe.Offsetof(a.mask1), 88},
+		{"alpha", unsafe.Offsetof(a.alpha), 96}, {"beta", unsafe.Offsetof(a.beta), 104},
+		{"biasCol", unsafe.Offsetof(a.biasCol), 112}, {"biasRow", unsafe.Offsetof(a.biasRow), 120}, {"flags", unsafe.Offsetof(a.flags), 128},
+	} {
+		if c.got != c.want {
+			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package gemm
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// packPanel copies rows (up to width) of a matrix into a panel in which one
+// step of k is width adjacent elements:
+//
+//	dst[kk*width+r] = src[r*rs + kk*cs]   (strides in bytes)
+//
+// The columns of B are "rows" here too. avail says how many rows exist in
+// memory: reading a few more than needed lets whole vectors be moved. Places of
+// the panel for rows that do not exist keep whatever they held.
+func packPanel[T float](pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, avail, k int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	if rs == es {
+		// Rows are adjacent already.
+		for kk := range k {
+			d := unsafe.Slice((*T)(unsafe.Add(dst, kk*width*es)), rows)
+			s := unsafe.Slice((*T)(unsafe.Add(src, kk*cs)), rows)
+			copy(d, s)
+		}
+		return
+	}
+	r := 0
+	if l := lanes[T](pt); l > 0 && cs == es {
+		q := 16 / es
+		whole := k &^ (q - 1)
+		for ; r < rows && r+l <= avail && r+l <= width; r += l {
+			d, s := unsafe.Add(dst, r*es), unsafe.Add(src, r*rs)
+			// Pieces keep each call short whatever k is.
+			const piece = 1 << 12
+			for k0 := 0; k0 < whole; k0 += piece {
+				transposeFast[T](pt, unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, rs, min(piece, whole-k0))
+			}
+			packScalar[T](d, width, s, rs, cs, min(l, rows-r), whole, k)
+		}
+	}
+	if r < rows {
+		packScalar[T](unsafe.Add(dst, r*es), width, unsafe.Add(src, r*rs), rs, cs, rows-r, 0, k)
+	}
+}
+
+// packScalar is packPanel for the steps [k0,k) of any matrix.
+func packScalar[T float](dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, k0, k int) {
+	if k0 == k {
+		return
+	}
+	var z T
+	es := int(unsafe.Sizeof(z))
+	for r := range rows {
+		d, s := r*es+k0*width*es, r*rs+k0*cs
+		for range k - k0 {
+			*at[T](dst, d) = *at[T](src, s)
+			d += width * es
+			s += cs
+		}
+	}
+}
+
+// buffer is scratch memory aligned to a cache line.
+type buffer struct {
+	raw []byte
+	p   unsafe.Pointer
+}
+
+var buffers sync.Pool
+
+// getBuffer returns at least n bytes of unspecified content.
+func getBuffer(n int) *buffer {
+	b, _ := buffers.Get().(*buffer)
+	if b == nil {
+		b = &buffer{}
+	}
+	if len(b.raw) < n+64 {
+		b.raw = make([]byte, roundUp(n+64, 1<<12))
+		base := unsafe.Pointer(&b.raw[0])
+		b.p = unsafe.Add(base, -uintptr(base)&63)
+	}
+	return b
+}
+
+func (b *buffer) put() { buffers.Put(b) }
