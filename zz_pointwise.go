@@ -4,6 +4,22 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// Add is the function form of [tensor.Tensor.Add].
+func Add(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.AddOptions) *tensor.Tensor {
+	return t.Add(other, opts...)
+}
+
+// AddOptions are the optional arguments of Add.
+type AddOptions = tensor.AddOptions
+
+// AddScalar is the function form of [tensor.Tensor.AddScalar].
+func AddScalar(t *tensor.Tensor, other tensor.Scalar, opts ...tensor.AddScalarOptions) *tensor.Tensor {
+	return t.AddScalar(other, opts...)
+}
+
+// AddScalarOptions are the optional arguments of AddScalar.
+type AddScalarOptions = tensor.AddScalarOptions
+
 // Mul is the function form of [tensor.Tensor.Mul].
 func Mul(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Mul(other, opts...)

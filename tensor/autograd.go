@@ -204,16 +204,22 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 		case KTensor:
 			t := v.T
 			n.next = append(n.next, edgeOf(t))
-			if i == 0 && before != nil {
-				before.flags |= t.flags & flagRequiresGrad
-				before.node, before.outNr = t.node, t.outNr
+			if before != nil && t == c.args[0].T { // what it was before the change
+				if i == 0 {
+					before.flags |= t.flags & flagRequiresGrad
+					before.node, before.outNr = t.node, t.outNr
+				}
 				t = before
 				v.T = t
 			}
 			if c.op.saveIn>>i&1 == 0 {
 				*v = n.stub(t)
 			} else {
-				n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr})
+				ver := t.ver.Load()
+				if c.inplace && t.ver == c.args[0].T.ver {
+					ver-- // shares the memory that was just overwritten
+				}
+				n.saved = append(n.saved, savedTensor{t: t, ver: ver, node: t.node, nr: t.outNr})
 			}
 		case KTensors:
 			l := v.X.([]*Tensor)

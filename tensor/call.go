@@ -378,6 +378,9 @@ func (c *Ctx) layout(shape []int) []int {
 }
 
 // permutedStrides are dense strides in the order of t's own strides.
+// PermutedStrides are dense strides in the order of t's own.
+func PermutedStrides(t *Tensor) []int { return permutedStrides(t) }
+
 func permutedStrides(t *Tensor) []int {
 	n := len(t.shape)
 	perm := make([]int, n)
@@ -440,7 +443,7 @@ func (c *Ctx) intercept(m *mode, k int) {
 
 func (c *Ctx) dispatch() {
 	op := c.op
-	if op.variant != functional || c.outForm {
+	if (op.variant != functional || c.outForm) && !(op.variant == inPlace && op.base == nil && op.Body != nil) {
 		c.runVariant()
 		return
 	}
@@ -699,6 +702,9 @@ func copyRaw(dst, src *Tensor) {
 
 // CopyRaw copies src (broadcast, converted) into dst without recording and without counting a version: for kernels.
 func CopyRaw(dst, src *Tensor) { copyRaw(dst, src) }
+
+// CloneRaw is a copy that is not recorded: for kernels.
+func (t *Tensor) CloneRaw() *Tensor { return t.cloneRaw() }
 
 func (t *Tensor) cloneRaw() *Tensor {
 	var st []int

@@ -137,7 +137,11 @@ func Register(d Def) {
 		s := *sch
 		s.Name = alias
 		dd := d
-		base := add(&dd, &s, nil, functional)
+		form := functional
+		if len(s.Params) > 0 && s.Params[0].Writes { // declared in place, as copy_ is
+			form = inPlace
+		}
+		base := add(&dd, &s, nil, form)
 		forms := []*Op{base}
 		if d.Scalar != "" {
 			forms = append(forms, addScalar(&dd, &s, base, functional))

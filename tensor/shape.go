@@ -144,3 +144,6 @@ func InferSize(shape []int, n int) []int {
 	Fail(ErrShape, "shape '%s' is invalid for input of size %d", ShapeString(shape), n)
 	return nil
 }
+
+// Broadcastable reports that a tensor of shape from can be expanded to shape to.
+func Broadcastable(from, to []int) bool { return expandable(from, to) }

@@ -2,6 +2,99 @@
 
 package tensor
 
+var slotAdd = slot("aten::add.Tensor")
+
+// AddOptions are the optional arguments of Add; the zero value is PyTorch's default.
+type AddOptions struct {
+	Alpha Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Add is self + alpha * other, broadcasting and promoting dtypes.
+// https://pytorch.org/docs/stable/generated/torch.add.html
+func (t *Tensor) Add(other *Tensor, opts ...AddOptions) *Tensor {
+	c := NewCall(slotAdd, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotAdd.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddScalar = slot("aten::add.Scalar")
+
+// AddScalarOptions are the optional arguments of AddScalar; the zero value is PyTorch's default.
+type AddScalarOptions struct {
+	Alpha Scalar // default 1
+}
+
+// AddScalar is Add with a number.
+func (t *Tensor) AddScalar(other Scalar, opts ...AddScalarOptions) *Tensor {
+	c := NewCall(slotAddScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = *slotAddScalar.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddInPlace = slot("aten::add_.Tensor")
+
+// AddInPlaceOptions are the optional arguments of AddInPlace; the zero value is PyTorch's default.
+type AddInPlaceOptions struct {
+	Alpha Scalar // default 1
+}
+
+// AddInPlace is Add written to the tensor itself, which is returned.
+func (t *Tensor) AddInPlace(other *Tensor, opts ...AddInPlaceOptions) *Tensor {
+	c := NewCall(slotAddInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotAddInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddScalarInPlace = slot("aten::add_.Scalar")
+
+// AddScalarInPlaceOptions are the optional arguments of AddScalarInPlace; the zero value is PyTorch's default.
+type AddScalarInPlaceOptions struct {
+	Alpha Scalar // default 1
+}
+
+// AddScalarInPlace is AddScalar written to the tensor itself, which is returned.
+func (t *Tensor) AddScalarInPlace(other Scalar, opts ...AddScalarInPlaceOptions) *Tensor {
+	c := NewCall(slotAddScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = *slotAddScalarInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMul = slot("aten::mul.Tensor")
 
 // Mul multiplies element by element, broadcasting and promoting dtypes.

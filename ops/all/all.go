@@ -2,5 +2,8 @@
 package all
 
 import (
+	_ "github.com/gotorch-dev/torch/ops/index"
 	_ "github.com/gotorch-dev/torch/ops/pointwise"
+	_ "github.com/gotorch-dev/torch/ops/reduce"
+	_ "github.com/gotorch-dev/torch/ops/shape"
 )

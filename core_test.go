@@ -1,0 +1,170 @@
+package torch_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	_ "github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func leaf(v ...float32) *tensor.Tensor { return tensor.FromSlice(v).SetRequiresGrad(true) }
+
+func want(t *testing.T, got *tensor.Tensor, v ...float32) {
+	t.Helper()
+	if got == nil {
+		t.Fatal("got nil")
+	}
+	g := tensor.Data[float32](got.Contiguous())
+	if len(g) != len(v) {
+		t.Fatalf("got %v, want %v", g, v)
+	}
+	for i := range v {
+		if g[i] != v[i] {
+			t.Fatalf("got %v, want %v", g, v)
+		}
+	}
+}
+
+func sum(x *tensor.Tensor) *tensor.Tensor { return x.SumDim(nil) }
+
+func TestBackwardAccumulates(t *testing.T) {
+	x, y := leaf(1, 2, 3), leaf(4, 5, 6)
+	z := sum(x.Mul(y).Add(x))
+	z.Backward(tensor.BackwardOptions{RetainGraph: true})
+	want(t, x.Grad(), 5, 6, 7)
+	want(t, y.Grad(), 1, 2, 3)
+	z.Backward()
+	want(t, x.Grad(), 10, 12, 14)
+	err := tensor.Try(func() { z.Backward() })
+	if !errors.Is(err, tensor.ErrAutograd) || !strings.Contains(err.Error(), "second time") {
+		t.Fatalf("third pass: %v", err)
+	}
+}
+
+func TestBroadcastGradient(t *testing.T) {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).SetRequiresGrad(true)
+	b := leaf(1, 2, 3)
+	sum(x.Mul(b)).Backward()
+	want(t, b.Grad(), 5, 7, 9)
+	want(t, x.Grad(), 1, 2, 3, 1, 2, 3)
+}
+
+func TestHigherOrder(t *testing.T) {
+	x := leaf(3)
+	y := x.Mul(x).Mul(x)
+	g := tensor.Grad([]*tensor.Tensor{y}, []*tensor.Tensor{x}, tensor.GradOptions{CreateGraph: true})[0]
+	want(t, g, 27)
+	gg := tensor.Grad([]*tensor.Tensor{g}, []*tensor.Tensor{x}, tensor.GradOptions{CreateGraph: true})[0]
+	want(t, gg, 18)
+	want(t, tensor.Grad([]*tensor.Tensor{gg}, []*tensor.Tensor{x})[0], 6)
+}
+
+func TestInPlace(t *testing.T) {
+	x := leaf(1, 2, 3)
+	y := x.MulScalar(2)
+	y.MulInPlace(y) // (2x)^2
+	sum(y).Backward()
+	want(t, x.Grad(), 8, 16, 24)
+
+	x = leaf(1, 2, 3)
+	y = x.Mul(x)
+	z := y.Mul(y)
+	y.AddScalarInPlace(1)
+	err := tensor.Try(func() { sum(z).Backward() })
+	if err == nil || !strings.Contains(err.Error(), "modified by an inplace operation: [torch.FloatTensor [3]], which is output 0 of MulBackward0, is at version 1; expected version 0 instead") {
+		t.Fatalf("stale value: %v", err)
+	}
+	err = tensor.Try(func() { x.AddScalarInPlace(1) })
+	if err == nil || !strings.Contains(err.Error(), "a leaf Variable that requires grad is being used in an in-place operation.") {
+		t.Fatalf("leaf: %v", err)
+	}
+}
+
+func TestInPlaceOnView(t *testing.T) {
+	x := leaf(1, 2, 3, 4)
+	y := x.MulScalar(1)
+	v := y.View([]int{2, 2}).Transpose(0, 1)
+	w := v.AsStrided([]int{2}, []int{2}) // elements 0 and 2
+	w.MulScalarInPlace(10)
+	want(t, y, 10, 2, 30, 4)
+	sum(v.Mul(v)).Backward()
+	want(t, x.Grad(), 200, 4, 600, 8)
+}
+
+func TestHooksAndRetainGrad(t *testing.T) {
+	x := leaf(1, 2)
+	y := x.MulScalar(3)
+	y.RetainGrad()
+	n := 0
+	x.RegisterHook(func(g *tensor.Tensor) *tensor.Tensor { n++; return g.MulScalar(2) })
+	h := y.RegisterHook(func(g *tensor.Tensor) *tensor.Tensor { n += 100; return nil })
+	h.Remove()
+	sum(y).Backward()
+	want(t, y.Grad(), 1, 1)
+	want(t, x.Grad(), 6, 6)
+	if n != 1 {
+		t.Fatalf("hooks ran %d", n)
+	}
+}
+
+func TestNoGradIsPerGoroutine(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 200 {
+				x := leaf(1, 2, 3)
+				if i%2 == 0 {
+					tensor.NoGrad(func() {
+						if x.Mul(x).RequiresGrad() {
+							t.Error("recorded under NoGrad")
+						}
+						tensor.EnableGrad(func() {
+							if !x.Mul(x).RequiresGrad() {
+								t.Error("EnableGrad did not switch back on")
+							}
+						})
+					})
+					continue
+				}
+				sum(x.Mul(x)).Backward()
+				if g := tensor.Data[float32](x.Grad()); g[2] != 6 {
+					t.Errorf("gradient %v", g)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+func BenchmarkAddOne(b *testing.B) {
+	x, y := tensor.FromSlice([]float32{1}), tensor.FromSlice([]float32{2})
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Add(y)
+	}
+}
+
+func BenchmarkAddRecorded(b *testing.B) {
+	x, y := leaf(1), leaf(2)
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Add(y)
+	}
+}
+
+func BenchmarkMulChain(b *testing.B) {
+	x, y := leaf(1), leaf(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		z := x
+		for range 100 {
+			z = z.Mul(y)
+		}
+		z.Backward()
+	}
+}

@@ -1,0 +1,108 @@
+package shape
+
+import "github.com/gotorch-dev/torch/tensor"
+
+// formatStrides are the strides of a copy of t in a memory format.
+func formatStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int {
+	switch f {
+	case tensor.NoFormat, tensor.PreserveFormat:
+		if t.IsContiguous() {
+			return nil
+		}
+		if t.IsDense() {
+			return t.Strides()
+		}
+		return tensor.PermutedStrides(t)
+	case tensor.ContiguousFormat:
+		return nil
+	}
+	st := tensor.FormatStrides(t.Shape(), f)
+	if st == nil {
+		c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format", map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
+	}
+	return st
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+		Doc:    "is a copy with memory of its own; gradients flow through it.\nhttps://pytorch.org/docs/stable/generated/torch.clone.html",
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(1)), t.DType())
+		},
+		CPU: func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{g} },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
+		Doc:    "returns the tensor itself when its elements lie in order, a copy that does otherwise.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html",
+		Body: func(c *Ctx) {
+			t, f := c.T(0), c.Format(1)
+			if f == tensor.PreserveFormat {
+				c.Fail(tensor.ErrValue, "preserve memory format is unsupported by the contiguous operator")
+			}
+			if f == tensor.NoFormat {
+				f = tensor.ContiguousFormat
+			}
+			if t.IsContiguousFormat(f) {
+				c.Return(t)
+				return
+			}
+			c.Return(t.Clone(tensor.CloneOptions{MemoryFormat: f}))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+		Doc:    "copies src, broadcast and converted, into the tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.copy_.html",
+		Infer: func(c *Ctx) {
+			if !tensor.Broadcastable(c.Shape(1), c.Shape(0)) {
+				c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s", tensor.ShapeString(c.Shape(0)), tensor.ShapeString(tensor.BroadcastShapes(c.Shape(0), c.Shape(1))))
+			}
+			c.SetOut(0, c.T(0))
+		},
+		CPU: func(c *Ctx) {
+			dst, src := c.T(0), c.T(1)
+			if dst.Storage() == src.Storage() && dst != src {
+				src = src.CloneRaw() // views of one memory may overlap
+			}
+			tensor.CopyRaw(dst, src)
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{nil, nil}
+			if c.Needs(0) {
+				r[0] = g.MulScalar(0)
+			}
+			if c.Needs(1) {
+				r[1] = g
+			}
+			return r
+		},
+		Grad: "CopyBackwards",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
+		Go:     "ToDType",
+		Body: func(c *Ctx) {
+			t, f := c.T(0), c.Format(4)
+			if t.DType() == c.DType(1) && !c.Bool(3) && (f == tensor.NoFormat || f == tensor.PreserveFormat || t.IsContiguousFormat(f)) {
+				c.Return(t)
+				return
+			}
+			c.Return(t.CastTo(c.DType(1), tensor.CastToOptions{MemoryFormat: f}))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_to_copy(Tensor self, ScalarType dtype, *, MemoryFormat? memory_format=None) -> Tensor",
+		Doc:    "is a converted copy.",
+		Go:     "CastTo",
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(2)), c.DType(1))
+		},
+		CPU:  func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{g} }, // the engine casts back
+		Grad: "ToCopyBackward0",
+	})
+}
