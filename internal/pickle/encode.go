@@ -43,9 +43,12 @@ type Encoder struct {
 	memo map[any]uint32
 }
 
-// Fresh marks text that must not be shared with equal text elsewhere in the
-// pickle: Python memoises by identity, and some text is made anew each time.
-type Fresh string
+// Text is a string with an identity of its own. A plain string is written once
+// and referred to wherever an equal one occurs, as Python does with the strings it
+// interns, literals above all. But Python goes by identity, not by contents: text
+// that a program computes is written again even if an equal string came before.
+// A *Text is shared only with itself. It reads back as a string.
+type Text struct{ S string }
 
 // Memo keys of the kinds that are not identified by a pointer.
 type (
@@ -167,8 +170,11 @@ func (e *Encoder) save(v Value, depth int) error {
 			return nil
 		}
 		return e.saveText(v, v)
-	case Fresh:
-		return e.saveText(string(v), nil)
+	case *Text:
+		if e.get(v) {
+			return nil
+		}
+		return e.saveText(v.S, v)
 	case *Global:
 		return e.saveGlobal(v)
 	case []byte:
@@ -329,12 +335,12 @@ func (e *Encoder) saveCall(module, name string, args Tuple, key any, depth int) 
 	return e.saveObject(&Object{Class: &Global{Module: module, Name: name}, Args: args}, key, depth)
 }
 
-func latin1(b []byte) Fresh {
+func latin1(b []byte) *Text {
 	out := make([]byte, 0, len(b)+len(b)/4)
 	for _, c := range b {
 		out = utf8.AppendRune(out, rune(c))
 	}
-	return Fresh(out)
+	return &Text{string(out)}
 }
 
 // saveBytes writes bytes as protocol 2 must, which has no opcode for them.

@@ -27,7 +27,7 @@ func TestDecode(t *testing.T) {
 		{"tuples", "()K\x01\x85K\x01K\x02\x86K\x01K\x02K\x03\x87t.", "((), (1,), (1, 2), (1, 2, 3))"},
 		{"appends", "](K\x01K\x02e.", "[1, 2]"},
 		{"key equality", "}(K\x01U\x01aG\x3f\xf0\x00\x00\x00\x00\x00\x00U\x01b\x88U\x01cu.", "{1: 'c'}"},
-		{"tuple keys", "}((K\x01U\x01at K\x02(K\x01U\x01atK\x03u.", ""},
+		{"tuple keys", "}((K\x01U\x01atK\x02(K\x01U\x01atK\x03u.", "{(1, 'a'): 3}"},
 		{"sets", "(\x8f(K\x01K\x02K\x01\x90(K\x03\x91t.", "({1, 2}, frozenset({3}))"},
 		{"memo", "]q\x00h\x00\x86.", "([], [])"},
 		{"memo text", "]p7\ng7\n\x86.", "([], [])"},
@@ -52,9 +52,6 @@ func TestDecode(t *testing.T) {
 		{"recursive", "]q\x00h\x00a.", "[[[[[[[[[[[[[[[[[[[[[...]]]]]]]]]]]]]]]]]]]]]"},
 	}
 	for _, tt := range tests {
-		if tt.want == "" {
-			continue
-		}
 		t.Run(tt.name, func(t *testing.T) {
 			v, err := Unmarshal([]byte(tt.in), DecodeOptions{})
 			if err != nil {
@@ -137,7 +134,7 @@ func TestHostile(t *testing.T) {
 		"digits": append(append([]byte("L"), bytes.Repeat([]byte("9"), 1<<20)...), "L\n."...),
 	} {
 		start := time.Now()
-		if _, err := Unmarshal(in, DecodeOptions{}); !errors.Is(err, ErrSyntax) && err == nil {
+		if _, err := Unmarshal(in, DecodeOptions{}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 		if d := time.Since(start); d > 10*time.Second {
