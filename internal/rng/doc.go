@@ -22,7 +22,7 @@
 //	geometric_                                    Geometric
 //	bernoulli_(p), dropout masks                  Bernoulli, DropoutMask
 //	bernoulli(P), bernoulli_(P)                   BernoulliProbs
-//	randint, randint_like, random_(a, b)          RandIntRange
+//	randint, randint_like, random_(a, b)          RandIntRange of what Kind.Range returns
 //	random_(a, None)                              RandInt with n = kind.Max()-a+1
 //	random_()                                     Random
 //	randperm                                      RandPerm
