@@ -141,10 +141,15 @@ func nextMagic(b []byte, from int) int {
 // findHead returns the first offset >= off, at a multiple of four from origin,
 // of a header that may start a record (flag 0 or 1). io.EOF means there is none.
 func findHead(src source, off, origin int64) (int64, error) {
-	const window = 64 << 10
+	// The window starts small: the next head is usually near, and a file full of
+	// false heads would otherwise have 64 KiB read for each of them.
+	window := int64(256)
 	off = origin + align4(off-origin)
-	buf := make([]byte, window)
+	var buf []byte
 	for {
+		if int(window) > len(buf) {
+			buf = make([]byte, window)
+		}
 		have, err := src.avail(off, window)
 		if err != nil {
 			return off, err
@@ -161,6 +166,7 @@ func findHead(src source, off, origin int64) (int64, error) {
 				return off + int64(i), nil
 			}
 		}
+		window = min(4*window, 64<<10)
 		// Keep one word of overlap, so that a header across the border is seen.
 		off += (have - headSize + 4) &^ 3
 		if s, ok := src.(*streamSource); ok {
