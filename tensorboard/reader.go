@@ -1,10 +1,795 @@
 package tensorboard
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
 	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
 	"strings"
+	"sync"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // IsEventFile says whether a path is named like an event file: TensorBoard takes
 // every file with "tfevents" in its name.
 func IsEventFile(path string) bool { return strings.Contains(filepath.Base(path), "tfevents") }
+
+// StepOrder says what happens to points when a run goes back to an earlier step,
+// as it does when it was restarted from a checkpoint.
+type StepOrder uint8
+
+const (
+	// PurgeOnRestart is the rule of TensorBoard's EventAccumulator, the default. A
+	// session start at step N, which a writer with a purge step logs, voids all
+	// earlier points of step N and later. In files without a version of 2 or more
+	// a step that goes back voids the later points of its own tags. Otherwise
+	// points stay in the order in which they were written.
+	PurgeOnRestart StepOrder = iota
+	// PreemptSteps is the rule of TensorBoard's data server: any point voids the
+	// earlier ones of its own tag with an equal or later step. Steps then always rise.
+	PreemptSteps
+	// KeepAll keeps every point.
+	KeepAll
+)
+
+// OpenOptions are the options of [Open].
+type OpenOptions struct {
+	Order        StepOrder
+	AllowMissing bool // the directory may be made later
+	MaxSteps     int  // keep only the newest so many steps of each tag other than scalars; 0: all
+}
+
+// ErrNotFound says that a log has no such run or tag.
+var ErrNotFound = errors.New("tensorboard: not found")
+
+// Log is a log directory: every directory at or below it that holds event files
+// is a run. A Log is safe for concurrent use.
+//
+// Scalars are in memory; of other values only the place in the file is, and the
+// file is read when they are asked for.
+type Log struct {
+	dir  string
+	opts OpenOptions
+
+	poll sync.Mutex // one Poll at a time
+	mu   sync.RWMutex
+	runs map[string]*run
+}
+
+type run struct {
+	name, dir string
+	files     []*tailFile
+	byPath    map[string]*tailFile
+	tags      map[tagKey]*series
+	meta      map[string]*SummaryMetadata // the first of each tag
+
+	version    float64 // of the file format, as the files say
+	recent     int64   // step of the newest event, for files without a version
+	start      float64 // time of the first event
+	purged     int
+	generation uint64 // counts changes
+}
+
+type tagKey struct{ plugin, tag string }
+
+type series struct {
+	meta    *SummaryMetadata
+	scalars scalarColumn // plugin scalars
+	items   []item       // all others
+	version uint64       // the run's generation at the last change
+}
+
+type tailFile struct {
+	path     string
+	index    uint16
+	off      int64 // of the next record
+	dead     bool  // the framing is broken: nothing can be read behind
+	problems []Problem
+	tail     *Problem // the state of its end at the last poll
+}
+
+// Problem is damage in an event file.
+type Problem struct {
+	Run, File string
+	Offset    int64 // of the damaged record
+	Err       error // [*CorruptError], [ErrTruncated], or why the payload makes no sense
+	Pending   bool  // at the end of a file that may still be growing
+}
+
+// Open reads all event files at or below dir. dir may also be a single event file.
+// Damaged records are no error: see [Log.Problems].
+func Open(dir string, options ...OpenOptions) (*Log, error) {
+	l := &Log{dir: dir, opts: opt(options), runs: map[string]*run{}}
+	if _, err := os.Stat(dir); err != nil && !(l.opts.AllowMissing && errors.Is(err, fs.ErrNotExist)) {
+		return nil, fmt.Errorf("tensorboard: %w", err)
+	}
+	if _, err := l.Poll(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Update says what a [Log.Poll] found.
+type Update struct {
+	Runs    []string // runs with new or purged data, sorted
+	Records int      // new records
+}
+
+// find lists the event files by run. Links to directories are followed, once each.
+func (l *Log) find() (map[string][]string, error) {
+	found := map[string][]string{}
+	st, err := os.Stat(l.dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return found, nil // not there yet, or gone: what was read stays
+		}
+		return nil, fmt.Errorf("tensorboard: %w", err)
+	}
+	if !st.IsDir() {
+		found["."] = []string{l.dir}
+		return found, nil
+	}
+	seen := map[string]bool{}
+	var walk func(dir, name string, depth int)
+	walk = func(dir, name string, depth int) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || seen[real] || depth > 64 {
+			return
+		}
+		seen[real] = true
+		entries, err := os.ReadDir(dir) // sorted by name: older files first
+		if err != nil {
+			return // without permission, or gone meanwhile
+		}
+		for _, e := range entries {
+			p := filepath.Join(dir, e.Name())
+			sub := e.IsDir()
+			if e.Type()&fs.ModeSymlink != 0 {
+				st, err := os.Stat(p)
+				if err != nil {
+					continue
+				}
+				sub = st.IsDir()
+			}
+			switch {
+			case sub && name == ".":
+				walk(p, e.Name(), depth+1)
+			case sub:
+				walk(p, name+"/"+e.Name(), depth+1)
+			case IsEventFile(p):
+				found[name] = append(found[name], p)
+			}
+		}
+	}
+	walk(l.dir, ".", 0)
+	return found, nil
+}
+
+// Poll reads what was appended to the event files since the last call, and new
+// files. It is meant to be called every few seconds. Readers are not held up for
+// long: each run is locked on its own, a piece at a time.
+func (l *Log) Poll() (Update, error) {
+	l.poll.Lock()
+	defer l.poll.Unlock()
+	found, err := l.find()
+	if err != nil {
+		return Update{}, err
+	}
+	var up Update
+	names := make([]string, 0, len(found))
+	for n := range found {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		l.mu.Lock()
+		r := l.runs[n]
+		if r == nil {
+			r = &run{name: n, dir: filepath.Dir(found[n][0]), byPath: map[string]*tailFile{}, tags: map[tagKey]*series{},
+				meta: map[string]*SummaryMetadata{}, recent: -1}
+			l.runs[n] = r
+		}
+		before := r.generation
+		for _, p := range found[n] {
+			if r.byPath[p] == nil && len(r.files) < math.MaxUint16 {
+				f := &tailFile{path: p, index: uint16(len(r.files))}
+				r.files = append(r.files, f)
+				r.byPath[p] = f
+			}
+		}
+		files := r.files
+		l.mu.Unlock()
+		for _, f := range files {
+			k, err := l.follow(r, f)
+			up.Records += k
+			if err != nil {
+				l.mu.Lock()
+				f.tail = &Problem{Run: r.name, File: f.path, Offset: f.off, Err: err, Pending: true}
+				l.mu.Unlock()
+			}
+		}
+		if r.generation != before {
+			up.Runs = append(up.Runs, n)
+		}
+	}
+	return up, nil
+}
+
+// lockRecords is how many records are taken in before readers get a turn.
+const lockRecords = 4096
+
+// follow reads the new records of one file.
+func (l *Log) follow(r *run, f *tailFile) (records int, err error) {
+	if f.dead {
+		return 0, nil
+	}
+	h, err := os.Open(f.path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, nil // deleted: what was read stays
+		}
+		return 0, err
+	}
+	defer h.Close()
+	st, err := h.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if st.Size() == f.off && f.tail == nil {
+		return 0, nil
+	}
+	rd := NewRecordReader(h, f.off)
+	for {
+		more, k := l.take(r, f, rd, st.Size())
+		records += k
+		if !more {
+			return records, nil
+		}
+	}
+}
+
+// take reads some records under the lock; more is false at the end of the file.
+func (l *Log) take(r *run, f *tailFile, rd *RecordReader, size int64) (more bool, records int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	problem := func(off int64, err error, pending bool) Problem {
+		return Problem{Run: r.name, File: f.path, Offset: off, Err: err, Pending: pending}
+	}
+	f.tail = nil
+	for range lockRecords {
+		start := rd.Offset()
+		b, err := rd.Next()
+		var bad *CorruptError
+		switch {
+		case err == io.EOF:
+			f.off = start
+			return false, records
+		case errors.As(err, &bad) && bad.Recoverable():
+			if rd.Offset() >= size {
+				// The last record of the file: on some file systems its length can
+				// show up before its bytes do. Look again at the next poll.
+				p := problem(start, err, true)
+				f.tail, f.off = &p, start
+				return false, records
+			}
+			f.problems = append(f.problems, problem(start, err, false))
+			continue
+		case errors.As(err, &bad):
+			f.problems = append(f.problems, problem(start, err, false))
+			f.dead, f.off = true, start
+			return false, records
+		case err != nil: // truncated, or the disk failed
+			p := problem(start, err, true)
+			f.tail, f.off = &p, start
+			return false, records
+		}
+		records++
+		if err := r.ingest(b, f.index, start, l.opts); err != nil {
+			f.problems = append(f.problems, problem(start, err, false))
+		}
+		f.off = rd.Offset()
+	}
+	return true, records
+}
+
+// ingest takes in one event.
+func (r *run) ingest(b []byte, file uint16, off int64, o OpenOptions) error {
+	if tag, p, ok := scanScalar(b); ok {
+		r.note(p.Wall)
+		if r.version < 2 { // else the list would be made for nothing
+			r.outOfOrder(p.Step, []string{string(tag)}, o)
+		}
+		s := r.tags[tagKey{PluginScalars, string(tag)}]
+		if s == nil {
+			s = r.series(PluginScalars, &Value{Tag: string(tag)})
+		}
+		r.addScalar(s, p, o)
+		return nil
+	}
+	e, err := ParseEvent(b)
+	if err != nil {
+		return err
+	}
+	r.note(e.WallTime)
+	place := item{step: e.Step, wall: e.WallTime, off: off, size: uint32(len(b)), file: file}
+	switch e.What {
+	case EventFileVersion:
+		if v, err := strconv.ParseFloat(e.FileVersion[strings.LastIndexByte(e.FileVersion, ':')+1:], 64); err == nil {
+			r.version = v
+		}
+	case EventSessionLog:
+		if e.SessionLog.Status == SessionStart && o.Order == PurgeOnRestart && r.version >= 2 {
+			for _, s := range r.tags {
+				r.purge(s, e.Step)
+			}
+		}
+	case EventGraphDef:
+		s := r.series(PluginGraphs, &Value{Tag: runGraphTag})
+		r.addItem(s, place, o)
+	case EventTaggedRunMetadata:
+		s := r.series(PluginRunMetadata, &Value{Tag: e.TaggedRunMetadata.Tag})
+		r.addItem(s, place, o)
+	case EventSummary:
+		var tags []string
+		for _, v := range e.Summary.Values {
+			if v.Tag == "" && v.Kind == ValueTensor { // the first tensor summaries
+				v.Tag = v.NodeName
+			}
+			tags = append(tags, v.Tag)
+		}
+		r.outOfOrder(e.Step, tags, o)
+		for i, v := range e.Summary.Values {
+			if i > math.MaxUint16 {
+				return fmt.Errorf("tensorboard: an event of %d values", len(e.Summary.Values))
+			}
+			plugin, known := r.plugin(v)
+			if !known {
+				continue
+			}
+			s := r.series(plugin, v)
+			if plugin == PluginScalars {
+				x := float64(v.SimpleValue)
+				if v.Kind != ValueSimple {
+					t, err := v.Tensor.Float64s()
+					if err != nil || len(t) == 0 {
+						return fmt.Errorf("tensorboard: scalar %q holds no number", v.Tag)
+					}
+					x = t[0]
+				}
+				r.addScalar(s, ScalarPoint{e.Step, e.WallTime, x}, o)
+				continue
+			}
+			place.value = uint16(i)
+			r.addItem(s, place, o)
+		}
+	}
+	if e.What != EventSummary && r.version < 2 {
+		r.recent = e.Step
+	}
+	return nil
+}
+
+func (r *run) note(wall float64) {
+	if r.start == 0 {
+		r.start = wall
+	}
+	r.generation++
+}
+
+// plugin says who shows a value: its own metadata, else those of the first
+// value of the tag, else the type of an old value.
+func (r *run) plugin(v *Value) (string, bool) {
+	switch v.Kind {
+	case ValueSimple:
+		return PluginScalars, true
+	case ValueHistogram:
+		return PluginHistograms, true
+	case ValueImage:
+		return PluginImages, true
+	case ValueAudio:
+		return PluginAudio, true
+	case ValueObsoleteHistogram:
+		return "", false
+	}
+	if v.Metadata != nil && v.Metadata.PluginName != "" {
+		return v.Metadata.PluginName, true
+	}
+	if m := r.meta[v.Tag]; m != nil && m.PluginName != "" {
+		return m.PluginName, true
+	}
+	return PluginTensor, v.Kind == ValueTensor
+}
+
+// series finds or makes the series of a value.
+func (r *run) series(plugin string, v *Value) *series {
+	k := tagKey{plugin, v.Tag}
+	s := r.tags[k]
+	if s == nil {
+		s = &series{meta: &SummaryMetadata{PluginName: plugin}}
+		if v.Metadata != nil {
+			c := *v.Metadata
+			c.Content = bytes.Clone(c.Content) // not a piece of the read buffer
+			s.meta = &c
+		}
+		r.tags[k] = s
+		if r.meta[v.Tag] == nil {
+			r.meta[v.Tag] = s.meta
+		}
+	}
+	return s
+}
+
+// outOfOrder is the old rule for files that do not mark restarts.
+func (r *run) outOfOrder(step int64, tags []string, o OpenOptions) {
+	if o.Order != PurgeOnRestart || r.version >= 2 {
+		return
+	}
+	if step >= r.recent {
+		r.recent = step
+		return
+	}
+	for k, s := range r.tags {
+		if slices.Contains(tags, k.tag) {
+			r.purge(s, step)
+		}
+	}
+}
+
+func (r *run) purge(s *series, step int64) {
+	n := s.scalars.purge(step)
+	before := len(s.items)
+	s.items = purgeItems(s.items, step)
+	if n += before - len(s.items); n > 0 {
+		r.purged += n
+		r.generation++
+		s.version = r.generation
+	}
+}
+
+func (r *run) addScalar(s *series, p ScalarPoint, o OpenOptions) {
+	if o.Order == PreemptSteps {
+		if last, ok := s.scalars.last(); ok && p.Step <= last {
+			r.purge(s, p.Step)
+		}
+	}
+	s.scalars.add(p)
+	s.version = r.generation
+}
+
+func (r *run) addItem(s *series, it item, o OpenOptions) {
+	if n := len(s.items); o.Order == PreemptSteps && n > 0 && it.step <= s.items[n-1].step {
+		r.purge(s, it.step)
+	}
+	s.items = append(s.items, it)
+	if n := len(s.items); o.MaxSteps > 0 && n > o.MaxSteps {
+		s.items = append(s.items[:0], s.items[n-o.MaxSteps:]...)
+	}
+	s.version = r.generation
+}
+
+// scanScalar decodes the commonest event, one simple value without metadata,
+// without allocating. The tag is a piece of b.
+func scanScalar(b []byte) (tag []byte, p ScalarPoint, ok bool) {
+	summary := false
+	for len(b) > 0 {
+		switch b[0] {
+		case 1<<3 | 1: // wall_time
+			if len(b) < 9 {
+				return nil, p, false
+			}
+			p.Wall = math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))
+			b = b[9:]
+		case 2 << 3: // step
+			v, n := protowire.ConsumeVarint(b[1:])
+			if n < 0 {
+				return nil, p, false
+			}
+			p.Step = int64(v)
+			b = b[1+n:]
+		case 5<<3 | 2: // summary
+			s, n := protowire.ConsumeBytes(b[1:])
+			if n < 0 || summary || len(s) == 0 || s[0] != 1<<3|2 {
+				return nil, p, false
+			}
+			b = b[1+n:]
+			v, n := protowire.ConsumeBytes(s[1:])
+			if n < 0 || 1+n != len(s) || len(v) == 0 || v[0] != 1<<3|2 {
+				return nil, p, false
+			}
+			t, n := protowire.ConsumeBytes(v[1:])
+			if n < 0 {
+				return nil, p, false
+			}
+			if v = v[1+n:]; len(v) != 5 || v[0] != 2<<3|5 {
+				return nil, p, false
+			}
+			p.Value = float64(math.Float32frombits(binary.LittleEndian.Uint32(v[1:])))
+			tag, summary = t, true
+		default:
+			return nil, p, false
+		}
+	}
+	return tag, p, summary
+}
+
+// ---- what a log holds ----
+
+// Runs lists the runs, sorted. The run of the log directory itself is ".".
+func (l *Log) Runs() []string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	names := make([]string, 0, len(l.runs))
+	for n := range l.runs {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// RunInfo describes a run.
+type RunInfo struct {
+	Name       string
+	Dir        string
+	Files      []string
+	Start      float64 // time of the first event
+	Purged     int     // points that a restart made void
+	Generation uint64  // grows with every change
+}
+
+// Run describes a run.
+func (l *Log) Run(name string) (RunInfo, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	r := l.runs[name]
+	if r == nil {
+		return RunInfo{}, fmt.Errorf("%w: run %q", ErrNotFound, name)
+	}
+	i := RunInfo{Name: r.name, Dir: r.dir, Start: r.start, Purged: r.purged, Generation: r.generation}
+	for _, f := range r.files {
+		i.Files = append(i.Files, f.path)
+	}
+	return i, nil
+}
+
+// Plugins lists the plugins that a run has data of, sorted.
+func (l *Log) Plugins(run string) []string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	var out []string
+	if r := l.runs[run]; r != nil {
+		for k := range r.tags {
+			out = append(out, k.plugin)
+		}
+	}
+	sort.Strings(out)
+	return slices.Compact(out)
+}
+
+// Tags lists a run's tags of a plugin ([PluginScalars], …), sorted.
+func (l *Log) Tags(run, plugin string) []string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	var out []string
+	if r := l.runs[run]; r != nil {
+		for k := range r.tags {
+			if k.plugin == plugin {
+				out = append(out, k.tag)
+			}
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Problems lists the damage found so far, by run and file.
+func (l *Log) Problems() []Problem {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	var out []Problem
+	for _, r := range l.runs {
+		for _, f := range r.files {
+			out = append(out, f.problems...)
+			if f.tail != nil {
+				out = append(out, *f.tail)
+			}
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		if a.Run != b.Run {
+			return a.Run < b.Run
+		}
+		if a.File != b.File {
+			return a.File < b.File
+		}
+		return a.Offset < b.Offset
+	})
+	return out
+}
+
+// lookup finds a series; the lock must be held.
+func (l *Log) lookup(run, plugin, tag string) (*runSeries, error) {
+	r := l.runs[run]
+	if r == nil {
+		return nil, fmt.Errorf("%w: run %q", ErrNotFound, run)
+	}
+	s := r.tags[tagKey{plugin, tag}]
+	if s == nil {
+		return nil, fmt.Errorf("%w: tag %q of %s in run %q", ErrNotFound, tag, plugin, run)
+	}
+	return &runSeries{r, s}, nil
+}
+
+type runSeries struct {
+	*run
+	s *series
+}
+
+// TagInfo describes a tag.
+type TagInfo struct {
+	Tag         string
+	DisplayName string
+	Description string
+	Content     []byte // the plugin's own metadata
+	Count       int    // points
+	Version     uint64 // changes whenever the points do
+}
+
+// Tag describes a run's tag of a plugin.
+func (l *Log) Tag(run, plugin, tag string) (TagInfo, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	x, err := l.lookup(run, plugin, tag)
+	if err != nil {
+		return TagInfo{}, err
+	}
+	m := x.s.meta
+	return TagInfo{Tag: tag, DisplayName: m.DisplayName, Description: m.Description, Content: m.Content,
+		Count: x.s.scalars.n + len(x.s.items), Version: x.s.version}, nil
+}
+
+// Scalars returns a curve. The columns are copies.
+func (l *Log) Scalars(run, tag string) (*ScalarSeries, error) { return l.ScalarsFrom(run, tag, 0) }
+
+// ScalarsFrom returns a curve from the point number from on, for those who have
+// the points before it. A purge changes the numbers: [Log.Run] counts purges.
+func (l *Log) ScalarsFrom(run, tag string, from int) (*ScalarSeries, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	x, err := l.lookup(run, PluginScalars, tag)
+	if err != nil {
+		return nil, err
+	}
+	return x.s.scalars.all(max(from, 0)), nil
+}
+
+// Point says when a value was logged.
+type Point struct {
+	Step int64
+	Wall float64
+}
+
+// Points lists when the values of a tag were logged, without reading them.
+func (l *Log) Points(run, plugin, tag string) ([]Point, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	x, err := l.lookup(run, plugin, tag)
+	if err != nil {
+		return nil, err
+	}
+	if plugin == PluginScalars {
+		s := x.s.scalars.all(0)
+		out := make([]Point, s.Len())
+		for i := range out {
+			out[i] = Point{s.Steps[i], s.Walls[i]}
+		}
+		return out, nil
+	}
+	out := make([]Point, len(x.s.items))
+	for i, it := range x.s.items {
+		out[i] = Point{it.step, it.wall}
+	}
+	return out, nil
+}
+
+// places copies the items of a tag (all, or number at), with the file paths.
+func (l *Log) places(run, plugin, tag string, at int) ([]item, []string, *SummaryMetadata, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	x, err := l.lookup(run, plugin, tag)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	items := x.s.items
+	if at >= 0 {
+		if at >= len(items) {
+			return nil, nil, nil, fmt.Errorf("%w: value %d of tag %q in run %q, which has %d", ErrNotFound, at, tag, run, len(items))
+		}
+		items = items[at : at+1]
+	}
+	paths := make([]string, len(x.files))
+	for i, f := range x.files {
+		paths[i] = f.path
+	}
+	return slices.Clone(items), paths, x.s.meta, nil
+}
+
+// event reads a record again.
+func (it *item) event(paths []string, open map[uint16]*os.File) (*Event, error) {
+	f := open[it.file]
+	if f == nil {
+		var err error
+		if f, err = os.Open(paths[it.file]); err != nil {
+			return nil, fmt.Errorf("tensorboard: %w", err)
+		}
+		open[it.file] = f
+	}
+	b := make([]byte, int(it.size)+recordFooter)
+	if _, err := f.ReadAt(b, it.off+recordHeader); err != nil {
+		return nil, fmt.Errorf("tensorboard: reading %s again: %w", paths[it.file], err)
+	}
+	p := b[:it.size]
+	if binary.LittleEndian.Uint32(b[it.size:]) != maskedCRC(p) {
+		return nil, fmt.Errorf("tensorboard: %s has changed: %w", paths[it.file], &CorruptError{Offset: it.off, Length: uint64(it.size), Part: "data"})
+	}
+	return ParseEvent(p)
+}
+
+// load reads the values of a tag, all or number at, and converts them.
+func load[T any](l *Log, run, plugin, tag string, at int, conv func(it item, v *Value) (T, error)) ([]T, error) {
+	items, paths, meta, err := l.places(run, plugin, tag, at)
+	if err != nil {
+		return nil, err
+	}
+	open := map[uint16]*os.File{}
+	defer func() {
+		for _, f := range open {
+			f.Close()
+		}
+	}()
+	out := make([]T, 0, len(items))
+	for _, it := range items {
+		e, err := it.event(paths, open)
+		if err != nil {
+			return nil, err
+		}
+		var v *Value
+		switch {
+		case e.What == EventGraphDef:
+			v = blobEvent(e, tag, plugin, e.GraphDef).Summary.Values[0]
+		case e.What == EventTaggedRunMetadata:
+			v = blobEvent(e, tag, plugin, e.TaggedRunMetadata.RunMetadata).Summary.Values[0]
+		case e.What == EventSummary && int(it.value) < len(e.Summary.Values):
+			v = e.Summary.Values[it.value]
+		default:
+			return nil, fmt.Errorf("tensorboard: %s has changed at offset %d", paths[it.file], it.off)
+		}
+		if v.Metadata == nil {
+			c := *v
+			c.Metadata = meta
+			v = &c
+		}
+		t, err := conv(it, v)
+		if err != nil {
+			return nil, fmt.Errorf("%w (%s, record at %d)", err, paths[it.file], it.off)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func one[T any](v []T, err error) (t T, _ error) {
+	if err != nil || len(v) == 0 {
+		return t, err
+	}
+	return v[0], nil
+}
