@@ -118,7 +118,7 @@ func storageID(id Value, least, most int) (s *StorageRef, rest pickle.Tuple, err
 	if !known || g.Module != "torch" && !strings.HasPrefix(g.Module, "torch.") {
 		return nil, nil, formatErr("unknown storage class %s", g)
 	}
-	if n > (1<<62)/c.size {
+	if int64(n) > (1<<62)/int64(c.size) {
 		return nil, nil, formatErr("storage %q claims %d elements", cut(key), n)
 	}
 	return &StorageRef{Key: key, DType: g.Name, NumElements: n, Location: loc}, t[5:], nil

@@ -1,0 +1,202 @@
+package npy
+
+import (
+	"archive/zip"
+	"compress/flate"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// NPZ is an open archive of arrays. Arrays are read when they are asked for.
+type NPZ struct {
+	names  []string
+	files  map[string]*zip.File
+	closer io.Closer
+}
+
+// OpenNPZ opens a .npz file. Close it when its arrays are read.
+func OpenNPZ(path string) (*NPZ, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	z, err := NewNPZ(f, st.Size())
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	z.closer = f
+	return z, nil
+}
+
+// NewNPZ opens an archive of the given size.
+func NewNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
+	zr, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, formatErr("%v", err)
+	}
+	z := &NPZ{files: make(map[string]*zip.File, len(zr.File))}
+	for _, f := range zr.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue // NumPy hands out other members as bytes; arrays never are
+		}
+		if z.files[name] != nil {
+			return nil, formatErr("array %q occurs twice", name)
+		}
+		z.files[name] = f
+		z.names = append(z.names, name)
+	}
+	return z, nil
+}
+
+// Names returns the names of the arrays in the order of the file.
+func (z *NPZ) Names() []string { return append([]string(nil), z.names...) }
+
+// Has reports whether the archive has an array of that name.
+func (z *NPZ) Has(name string) bool { return z.files[name] != nil }
+
+// Read reads one array and verifies its checksum.
+func (z *NPZ) Read(name string) (*Array, error) {
+	f := z.files[name]
+	if f == nil {
+		return nil, fmt.Errorf("npy: no array %q in the archive", name)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, formatErr("array %q: %v", name, err)
+	}
+	defer r.Close()
+	a, err := Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("array %q: %w", name, err)
+	}
+	// The checksum is compared at the end, which must be here.
+	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		if n != 0 {
+			return nil, formatErr("array %q: data after the array", name)
+		}
+		return nil, formatErr("array %q: %v", name, err)
+	}
+	return a, nil
+}
+
+// Close closes the file that OpenNPZ opened.
+func (z *NPZ) Close() error {
+	if z.closer == nil {
+		return nil
+	}
+	return z.closer.Close()
+}
+
+// ReadNPZ reads all arrays of a .npz file.
+func ReadNPZ(path string) (map[string]*Array, error) {
+	z, err := OpenNPZ(path)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	out := make(map[string]*Array, len(z.names))
+	for _, name := range z.names {
+		if out[name], err = z.Read(name); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return out, nil
+}
+
+// NPZWriter writes an archive of arrays. Its output has no timestamps.
+type NPZWriter struct {
+	zw     *zip.Writer
+	method uint16
+	seen   map[string]bool
+}
+
+// NewNPZWriter returns a writer. Compressed selects deflate, as
+// numpy.savez_compressed does; otherwise arrays are stored, as by numpy.savez.
+func NewNPZWriter(w io.Writer, compressed bool) *NPZWriter {
+	z := &NPZWriter{zw: zip.NewWriter(w), method: zip.Store, seen: map[string]bool{}}
+	if compressed {
+		z.method = zip.Deflate
+		z.zw.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+			return flate.NewWriter(w, flate.DefaultCompression)
+		})
+	}
+	return z
+}
+
+// Write adds an array under a name.
+func (z *NPZWriter) Write(name string, a *Array) error {
+	if z.seen[name] {
+		return fmt.Errorf("npy: array %q written twice", name)
+	}
+	if _, err := encodeHeader(a); err != nil { // before anything is in the file
+		return fmt.Errorf("array %q: %w", name, err)
+	}
+	z.seen[name] = true
+	w, err := z.zw.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: z.method})
+	if err != nil {
+		return fmt.Errorf("npy: array %q: %w", name, err)
+	}
+	return Write(w, a)
+}
+
+// Close writes the directory. It does not close the underlying writer.
+func (z *NPZWriter) Close() error {
+	if err := z.zw.Close(); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	return nil
+}
+
+// WriteNPZ writes a .npz file with the arrays that fill adds. The file appears
+// under its name when it is complete.
+func WriteNPZ(path string, compressed bool, fill func(*NPZWriter) error) error {
+	return writeFile(path, func(w io.Writer) error {
+		z := NewNPZWriter(w, compressed)
+		if err := fill(z); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+// writeFile writes under a temporary name, syncs and renames.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	var suffix [6]byte
+	rand.Read(suffix[:])
+	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+hex.EncodeToString(suffix[:])+".tmp")
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(tmp)
+		}
+	}()
+	if err = write(f); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	if err = f.Close(); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	if err = os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	return nil
+}
