@@ -631,6 +631,11 @@ func TestGoldenState(t *testing.T) {
 					t.Errorf("SetState gives another generator")
 				}
 				return
+			case c.Case == "seeds": // of which the low halves count
+				for _, s := range []int64{c.Seed, -1, math.MinInt64, 1 << 32, math.MinInt64 + 5} {
+					g.ManualSeed(s)
+					r32(2)
+				}
 			default:
 				t.Skip("given by its expression only")
 			}
