@@ -1,0 +1,123 @@
+// Command conformance runs reference cases from a directory and reports, per operator or class, how many pass.
+//
+//	go run ./conformance -kind opinfo -dir DIR [-only REGEX] [-strict] [-json FILE] [-v]
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"sort"
+	"strings"
+
+	_ "github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+)
+
+// kinds are the runners by name.
+var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error){
+	"opinfo": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
+		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
+	},
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	kind := flag.String("kind", "", "what the directory holds: "+strings.Join(kindNames(), ", "))
+	dir := flag.String("dir", "", "directory of the cases")
+	only := flag.String("only", "", "run only names that match this regular expression")
+	strict := flag.Bool("strict", false, "exit 1 when a case fails")
+	out := flag.String("json", "", "also write the results to this file")
+	verbose := flag.Bool("v", false, "print every failing case, and what was skipped")
+	flag.Parse()
+	f := kinds[*kind]
+	if f == nil {
+		return fmt.Errorf("unknown -kind %q: want one of %s", *kind, strings.Join(kindNames(), ", "))
+	}
+	if *dir == "" {
+		return fmt.Errorf("-dir is missing")
+	}
+	var re *regexp.Regexp
+	if *only != "" {
+		var err error
+		if re, err = regexp.Compile(*only); err != nil {
+			return fmt.Errorf("-only: %w", err)
+		}
+	}
+	var log func(string, ...any)
+	if *verbose {
+		log = func(format string, args ...any) { fmt.Printf("  "+format+"\n", args...) }
+	}
+	results, err := f(*dir, re, log)
+	if err != nil {
+		return err
+	}
+	var passed, failed, skipped int
+	for _, r := range results {
+		if re != nil && !re.MatchString(r.Name) {
+			continue
+		}
+		passed, failed, skipped = passed+r.Passed, failed+r.Failed, skipped+r.Skipped
+		if r.Passed+r.Failed == 0 && !*verbose {
+			continue
+		}
+		line := fmt.Sprintf("%-50s %4d passed", r.Name, r.Passed)
+		if r.Failed > 0 {
+			line += fmt.Sprintf(", %d failed", r.Failed)
+		}
+		if r.Skipped > 0 {
+			line += fmt.Sprintf(", %d skipped", r.Skipped)
+		}
+		if r.Reason != "" {
+			line += ": " + r.Reason
+		}
+		fmt.Println(line)
+	}
+	fmt.Printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped)
+	if *out != "" {
+		if err := writeJSON(*out, results); err != nil {
+			return err
+		}
+	}
+	if *strict && failed > 0 {
+		return fmt.Errorf("%d cases failed", failed)
+	}
+	return nil
+}
+
+func kindNames() []string {
+	var out []string
+	for k := range kinds {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func writeJSON(path string, results []golden.Result) error {
+	type row struct {
+		Name    string `json:"name"`
+		Passed  int    `json:"passed"`
+		Failed  int    `json:"failed"`
+		Skipped int    `json:"skipped"`
+		Reason  string `json:"reason"`
+	}
+	rows := []row{}
+	for _, r := range results {
+		rows = append(rows, row(r))
+	}
+	b, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}

@@ -1,0 +1,450 @@
+// Package golden reads the reference data that the conformance runner compares with: arguments and results in JSON beside .npz arrays.
+package golden
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/serialize/npy"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Result is what a check reports for one operator or class.
+type Result = struct {
+	Name                    string
+	Passed, Failed, Skipped int
+	Reason                  string
+}
+
+// The decoded values: nil, bool, int, float64, complex128, string and *tensor.Tensor are themselves; the rest are these.
+type (
+	// List and Tuple are Python's sequences.
+	List  []any
+	Tuple []any
+	// Dict is a dict in its order.
+	Dict []Item
+	// Slice is a slice object; nil parts are absent.
+	Slice struct{ Start, Stop, Step any }
+	// Ellipsis is "...".
+	Ellipsis struct{}
+	// Layout is a torch.layout.
+	Layout string
+	// Func is a named function.
+	Func string
+	// Module is a module to construct.
+	Module struct {
+		Cls    string
+		Args   []any
+		Kwargs map[string]any
+	}
+	// NoValues is a tensor of which only shape, stride and dtype are defined.
+	NoValues struct {
+		DType         tensor.DType
+		Shape, Stride []int
+	}
+	// Unsupported is a value of a type that is not there.
+	Unsupported string
+)
+
+// Item is one entry of a Dict.
+type Item struct {
+	Key string
+	Val any
+}
+
+// TensorInfo is what the data say of a tensor beyond its elements.
+type TensorInfo struct {
+	Key          string
+	RequiresGrad bool
+	Stride       []int
+	Offset       int
+	Alias        string
+}
+
+// Decoder turns encoded values into tensors and Go values. The same key gives the same tensor.
+type Decoder struct {
+	Arrays  *npy.NPZ
+	Tensors map[string]*tensor.Tensor
+	Info    map[*tensor.Tensor]TensorInfo
+}
+
+// NewDecoder reads arrays from an .npz file; "" when a case has none.
+func NewDecoder(path string) (*Decoder, error) {
+	d := &Decoder{}
+	d.Reset()
+	if path == "" {
+		return d, nil
+	}
+	z, err := npy.OpenNPZ(path)
+	if err != nil {
+		return nil, err
+	}
+	d.Arrays = z
+	return d, nil
+}
+
+// Close closes the file.
+func (d *Decoder) Close() {
+	if d.Arrays != nil {
+		d.Arrays.Close()
+	}
+}
+
+// Reset forgets the tensors of the previous case.
+func (d *Decoder) Reset() {
+	d.Tensors = map[string]*tensor.Tensor{}
+	d.Info = map[*tensor.Tensor]TensorInfo{}
+}
+
+type encTensor struct {
+	T       string          `json:"t"`
+	DType   string          `json:"dtype"`
+	Shape   []int           `json:"shape"`
+	Stride  []int           `json:"stride"`
+	Offset  int             `json:"offset"`
+	RG      bool            `json:"rg"`
+	Conj    bool            `json:"conj"`
+	Neg     bool            `json:"neg"`
+	Storage string          `json:"storage"`
+	Alias   json.RawMessage `json:"alias"`
+	Values  *bool           `json:"values"`
+}
+
+// Decode reads one encoded value.
+func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, fmt.Errorf("golden: %w in %.80s", err, raw)
+	}
+	has := func(k string) bool { _, ok := m[k]; return ok }
+	str := func(k string) string { var s string; json.Unmarshal(m[k], &s); return s }
+	switch {
+	case has("t"):
+		var e encTensor
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return nil, err
+		}
+		return d.tensor(&e)
+	case has("v"):
+		return plain(m["v"])
+	case has("f"):
+		return number(m["f"])
+	case has("c"):
+		var p []json.RawMessage
+		json.Unmarshal(m["c"], &p)
+		re, err := number(p[0])
+		if err != nil {
+			return nil, err
+		}
+		im, err := number(p[1])
+		return complex(re, im), err
+	case has("s"):
+		return named(str("s")), nil
+	case has("l"), has("u"):
+		key := "l"
+		if has("u") {
+			key = "u"
+		}
+		var p []json.RawMessage
+		json.Unmarshal(m[key], &p)
+		out := make([]any, len(p))
+		for i, e := range p {
+			v, err := d.Decode(e)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = v
+		}
+		if key == "l" {
+			return List(out), nil
+		}
+		return Tuple(out), nil
+	case has("d"):
+		dec := json.NewDecoder(bytes.NewReader(m["d"]))
+		dec.Token()
+		out := Dict{}
+		for dec.More() {
+			k, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			var e json.RawMessage
+			if err := dec.Decode(&e); err != nil {
+				return nil, err
+			}
+			v, err := d.Decode(e)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Item{k.(string), v})
+		}
+		return out, nil
+	case has("od"):
+		var p [][]json.RawMessage
+		json.Unmarshal(m["od"], &p)
+		out := Dict{}
+		for _, e := range p {
+			var k string
+			json.Unmarshal(e[0], &k)
+			v, err := d.Decode(e[1])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Item{k, v})
+		}
+		return out, nil
+	case has("slice"):
+		var p []json.RawMessage
+		json.Unmarshal(m["slice"], &p)
+		var s [3]any
+		for i := range p {
+			if len(p[i]) > 0 && p[i][0] == '{' {
+				v, err := d.Decode(p[i])
+				if err != nil {
+					return nil, err
+				}
+				s[i] = v
+				continue
+			}
+			v, err := plain(p[i])
+			if err != nil {
+				return nil, err
+			}
+			s[i] = v
+		}
+		return Slice{s[0], s[1], s[2]}, nil
+	case has("ref"):
+		t, ok := d.Tensors[str("ref")]
+		if !ok {
+			return nil, fmt.Errorf("golden: ref to unknown tensor %s", str("ref"))
+		}
+		return t, nil
+	case has("fn"):
+		return Func(str("fn")), nil
+	case has("module"):
+		return d.Module(m["module"])
+	case has("values"):
+		var e encTensor
+		json.Unmarshal(raw, &e)
+		return NoValues{dtype.Parse(e.DType), e.Shape, e.Stride}, nil
+	}
+	return Unsupported(fmt.Sprintf("%.60s", raw)), nil
+}
+
+// Module reads {"cls","args","kwargs"}.
+func (d *Decoder) Module(raw json.RawMessage) (Module, error) {
+	var e struct {
+		Cls    string
+		Args   []json.RawMessage
+		Kwargs json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return Module{}, err
+	}
+	out := Module{Cls: e.Cls, Kwargs: map[string]any{}}
+	for _, a := range e.Args {
+		v, err := d.Decode(a)
+		if err != nil {
+			return Module{}, err
+		}
+		out.Args = append(out.Args, v)
+	}
+	kw, err := d.Kwargs(e.Kwargs)
+	out.Kwargs = kw
+	return out, err
+}
+
+// Kwargs reads an object of encoded values.
+func (d *Decoder) Kwargs(raw json.RawMessage) (map[string]any, error) {
+	out := map[string]any{}
+	if len(raw) == 0 || string(raw) == "null" {
+		return out, nil
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, err
+	}
+	for k, e := range m {
+		v, err := d.Decode(e)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// Args reads a list of encoded values.
+func (d *Decoder) Args(raws []json.RawMessage) ([]any, error) {
+	var out []any
+	for _, r := range raws {
+		v, err := d.Decode(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func plain(raw json.RawMessage) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	if n, ok := v.(json.Number); ok {
+		if i, err := n.Int64(); err == nil {
+			return int(i), nil
+		}
+		if !strings.ContainsAny(n.String(), ".eE") {
+			return Unsupported("integer " + n.String()), nil
+		}
+		return n.Float64()
+	}
+	return v, nil
+}
+
+func number(raw json.RawMessage) (float64, error) {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		switch s {
+		case "inf":
+			return math.Inf(1), nil
+		case "-inf":
+			return math.Inf(-1), nil
+		case "nan":
+			return math.NaN(), nil
+		}
+		return 0, fmt.Errorf("golden: number %q", s)
+	}
+	var f float64
+	err := json.Unmarshal(raw, &f)
+	return f, err
+}
+
+func named(s string) any {
+	switch s {
+	case "...":
+		return Ellipsis{}
+	case "cpu":
+		return tensor.Device{}
+	case "torch.contiguous_format":
+		return tensor.ContiguousFormat
+	case "torch.preserve_format":
+		return tensor.PreserveFormat
+	case "torch.channels_last":
+		return tensor.ChannelsLast
+	case "torch.channels_last_3d":
+		return tensor.ChannelsLast3d
+	case "torch.strided":
+		return Layout(s)
+	}
+	if d := dtype.Parse(s); d != 0 {
+		return d
+	}
+	return Unsupported(s)
+}
+
+// npyTypes are the names numpy's arrays have.
+func arrayType(a *npy.Array) dtype.DType { return dtype.Parse(a.DType) }
+
+// Array reads an array as a tensor with its own dtype.
+func (d *Decoder) Array(key string) (*tensor.Tensor, error) {
+	if d.Arrays == nil {
+		return nil, fmt.Errorf("golden: no arrays for %s", key)
+	}
+	a, err := d.Arrays.Read(key)
+	if err != nil {
+		return nil, err
+	}
+	a = a.RowMajor()
+	dt := arrayType(a)
+	if dt == 0 {
+		return nil, fmt.Errorf("golden: array %s has dtype %s", key, a.DType)
+	}
+	t := tensor.New(a.Shape, dt)
+	copy(t.Storage().Bytes(), a.Data)
+	return t, nil
+}
+
+func (d *Decoder) tensor(e *encTensor) (any, error) {
+	dt := dtype.Parse(e.DType)
+	if dt == 0 {
+		return Unsupported("dtype " + e.DType), nil
+	}
+	if e.Values != nil && !*e.Values {
+		return NoValues{dt, e.Shape, e.Stride}, nil
+	}
+	src, err := d.Array(e.T)
+	if err != nil {
+		return nil, err
+	}
+	shape := e.Shape
+	if shape == nil {
+		shape = []int{}
+	}
+	var t *tensor.Tensor
+	switch {
+	case e.Storage != "":
+		s, err := d.Array(e.Storage)
+		if err != nil {
+			return nil, err
+		}
+		s = s.DenseAs(dt)
+		stride := e.Stride
+		if stride == nil {
+			stride = tensor.FormatStrides(shape, tensor.ContiguousFormat)
+		}
+		t = tensor.FromStorage(s.Storage(), dt, shape, stride, e.Offset)
+	case e.Stride == nil && e.Offset == 0:
+		t = tensor.New(shape, dt)
+		tensor.CopyRaw(t, src)
+	default:
+		stride := e.Stride
+		if stride == nil {
+			stride = tensor.FormatStrides(shape, tensor.ContiguousFormat)
+		}
+		n := e.Offset + 1
+		for i, s := range shape {
+			if s == 0 {
+				n = e.Offset
+				break
+			}
+			n += (s - 1) * stride[i]
+		}
+		st := tensor.NewStorage(n * dt.Size())
+		clear(st.Bytes())
+		t = tensor.FromStorage(st, dt, shape, stride, e.Offset)
+		tensor.CopyRaw(t, src)
+	}
+	if e.RG {
+		t.SetRequiresGrad(true)
+	}
+	alias := ""
+	json.Unmarshal(e.Alias, &alias)
+	d.Tensors[e.T] = t
+	d.Info[t] = TensorInfo{Key: e.T, RequiresGrad: e.RG, Stride: e.Stride, Offset: e.Offset, Alias: alias}
+	return t, nil
+}
+
+// Path joins a directory and a file name of the data; names that leave the directory are refused.
+func Path(dir, file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	if !filepath.IsLocal(file) {
+		return "", fmt.Errorf("golden: file name %q leaves the directory", file)
+	}
+	return filepath.Join(dir, file), nil
+}

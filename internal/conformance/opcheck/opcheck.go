@@ -1,0 +1,535 @@
+// Package opcheck runs the operator cases of a directory in the opinfo format against the operator registry.
+package opcheck
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type opRecord struct {
+	Op, File, Aten, Callable string
+	Cases                    []json.RawMessage
+}
+
+type caseRecord struct {
+	DType  string
+	Src    string
+	Input  json.RawMessage
+	Args   []json.RawMessage
+	Kwargs json.RawMessage
+	Out    json.RawMessage
+	Alias  json.RawMessage
+	After  map[string]json.RawMessage
+	Grad   []json.RawMessage
+	LossOf []json.RawMessage `json:"loss_of"`
+	Seed   *int64
+	Error  *struct{ Type, Regex, Message string }
+}
+
+// Options choose what runs.
+type Options struct {
+	Only    *regexp.Regexp
+	Verbose func(format string, args ...any)
+}
+
+// Run checks every case of dir's index files.
+func Run(dir string, o Options) ([]golden.Result, error) {
+	var out []golden.Result
+	any := false
+	for _, name := range []string{"index.json", "index_random.json"} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		any = true
+		var index struct{ Ops []opRecord }
+		if err := json.Unmarshal(raw, &index); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for i := range index.Ops {
+			rec := &index.Ops[i]
+			if o.Only != nil && !o.Only.MatchString(rec.Op) {
+				continue
+			}
+			r, err := runOp(dir, rec, o)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", rec.Op, err)
+			}
+			out = append(out, r)
+		}
+	}
+	if !any {
+		return nil, fmt.Errorf("%s holds no index.json", dir)
+	}
+	return out, nil
+}
+
+// errSkip is the reason why a case cannot run here.
+type errSkip string
+
+func (e errSkip) Error() string { return string(e) }
+
+func runOp(dir string, rec *opRecord, o Options) (golden.Result, error) {
+	res := golden.Result{Name: rec.Op}
+	call, err := parseCallable(rec.Callable)
+	if err != nil {
+		res.Skipped, res.Reason = len(rec.Cases), err.Error()
+		return res, nil
+	}
+	if missing := call.missing(); missing != "" {
+		res.Skipped, res.Reason = len(rec.Cases), "operator not there yet: "+missing
+		return res, nil
+	}
+	path, err := golden.Path(dir, rec.File)
+	if err != nil {
+		return res, err
+	}
+	d, err := golden.NewDecoder(path)
+	if err != nil {
+		return res, err
+	}
+	defer d.Close()
+	skipReason := ""
+	for i, raw := range rec.Cases {
+		var c caseRecord
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return res, fmt.Errorf("case %d: %w", i, err)
+		}
+		err := runCase(d, call, &c)
+		var skip errSkip
+		switch {
+		case err == nil:
+			res.Passed++
+		case errors.As(err, &skip):
+			res.Skipped++
+			if skipReason == "" {
+				skipReason = err.Error()
+			}
+		default:
+			res.Failed++
+			why := fmt.Sprintf("case %d (%s %s): %v", i, c.Src, c.DType, err)
+			if res.Reason == "" {
+				res.Reason = why
+			}
+			if o.Verbose != nil {
+				o.Verbose("%s %s", rec.Op, why)
+			}
+		}
+	}
+	if res.Reason == "" {
+		res.Reason = skipReason
+	}
+	return res, nil
+}
+
+func runCase(d *golden.Decoder, call *callable, c *caseRecord) (err error) {
+	d.Reset()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	input, err := d.Decode(c.Input)
+	if err != nil {
+		return err
+	}
+	args, err := d.Args(c.Args)
+	if err != nil {
+		return err
+	}
+	kwargs, err := d.Kwargs(c.Kwargs)
+	if err != nil {
+		return err
+	}
+	if u := unsupported(input, args, kwargs); u != "" {
+		return errSkip(u)
+	}
+	if c.Seed != nil {
+		rng.Default.ManualSeed(*c.Seed)
+	}
+	got, err := call.run(append([]any{input}, args...), kwargs)
+	if c.Error != nil {
+		return checkError(c, err)
+	}
+	var te *tensor.Error
+	if errors.As(err, &te) && te.Err == tensor.ErrNotImpl {
+		return errSkip("not implemented: " + te.Msg)
+	}
+	if err != nil {
+		return err
+	}
+	inTensors := map[*tensor.Tensor]golden.TensorInfo{}
+	for t, i := range d.Info {
+		inTensors[t] = i
+	}
+	want, err := d.Decode(c.Out)
+	if err != nil {
+		return err
+	}
+	dt := dtype.Parse(c.DType)
+	if err := compare(d, got, want, dt, golden.Tolerance{}); err != nil {
+		return err
+	}
+	for name, raw := range c.After {
+		w, err := d.Decode(raw)
+		if err != nil {
+			return err
+		}
+		var arg any
+		switch {
+		case name == "input":
+			arg = input
+		case strings.HasPrefix(name, "args."):
+			var i int
+			fmt.Sscanf(name, "args.%d", &i)
+			arg = args[i]
+		case strings.HasPrefix(name, "kwargs."):
+			arg = kwargs[strings.TrimPrefix(name, "kwargs.")]
+		}
+		if err := compare(d, arg, w, dt, golden.Tolerance{}); err != nil {
+			return fmt.Errorf("%s after the call: %w", name, err)
+		}
+	}
+	if len(c.Grad) > 0 {
+		return checkGrad(d, c, got, dt)
+	}
+	return nil
+}
+
+func checkError(c *caseRecord, err error) error {
+	if err == nil {
+		return fmt.Errorf("no error; want %s: %.100s", c.Error.Type, c.Error.Message)
+	}
+	if re, e := regexp.Compile("(?s)" + c.Error.Regex); e == nil {
+		if re.MatchString(err.Error()) {
+			return nil
+		}
+	} else if strings.Contains(err.Error(), c.Error.Message) {
+		return nil
+	}
+	return fmt.Errorf("error %q does not match %q", err, c.Error.Regex)
+}
+
+// unsupported finds a value of a type that is not there.
+func unsupported(vals ...any) string {
+	for _, v := range vals {
+		switch x := v.(type) {
+		case golden.Unsupported:
+			return "not supported: " + string(x)
+		case []any:
+			if u := unsupported(x...); u != "" {
+				return u
+			}
+		case golden.List:
+			if u := unsupported([]any(x)...); u != "" {
+				return u
+			}
+		case golden.Tuple:
+			if u := unsupported([]any(x)...); u != "" {
+				return u
+			}
+		case map[string]any:
+			for _, e := range x {
+				if u := unsupported(e); u != "" {
+					return u
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// compare checks a result of any kind. A zero tolerance means the dtype's own.
+func compare(d *golden.Decoder, got, want any, dt tensor.DType, tol golden.Tolerance) error {
+	switch w := want.(type) {
+	case *tensor.Tensor:
+		g, ok := got.(*tensor.Tensor)
+		if !ok {
+			if l, isList := got.(golden.List); isList && len(l) == 1 {
+				return compare(d, l[0], want, dt, tol)
+			}
+			return fmt.Errorf("got %T, want a tensor", got)
+		}
+		t := tol
+		if t == (golden.Tolerance{}) {
+			t = golden.ToleranceOf(w.DType())
+		}
+		if why := golden.Close(g, w, t); why != "" {
+			return errors.New(why)
+		}
+		if info := d.Info[w]; info.Alias != "" {
+			in := d.Tensors[info.Alias]
+			if in == nil {
+				return nil
+			}
+			stride := info.Stride
+			if stride == nil {
+				stride = tensor.FormatStrides(w.Shape(), tensor.ContiguousFormat)
+			}
+			if g.Storage() != in.Storage() {
+				return fmt.Errorf("does not share memory with its input")
+			}
+			if g.Numel() > 0 && (!sameStride(g, stride) || g.StorageOffset() != info.Offset) {
+				return fmt.Errorf("view has strides %v offset %d, want %v %d", g.Strides(), g.StorageOffset(), stride, info.Offset)
+			}
+		}
+		return nil
+	case golden.NoValues:
+		g, ok := got.(*tensor.Tensor)
+		if !ok || g.DType() != w.DType || !tensor.SameShape(g.Shape(), w.Shape) {
+			return fmt.Errorf("got %v, want %s %v", got, w.DType, w.Shape)
+		}
+		if w.Stride != nil && !sameStride(g, w.Stride) {
+			return fmt.Errorf("strides %v, want %v", g.Strides(), w.Stride)
+		}
+		return nil
+	case golden.List:
+		return compareSeq(d, got, w, dt, tol)
+	case golden.Tuple:
+		return compareSeq(d, got, w, dt, tol)
+	case golden.Unsupported:
+		return errSkip("not supported: " + string(w))
+	case nil:
+		if got != nil {
+			return fmt.Errorf("got %v, want None", got)
+		}
+		return nil
+	case float64:
+		var g float64
+		switch x := got.(type) {
+		case float64:
+			g = x
+		case int:
+			g = float64(x)
+		default:
+			return fmt.Errorf("got %v (%T), want %v", got, got, want)
+		}
+		t := golden.ToleranceOf(tensor.Float64)
+		if dt != 0 && !dt.IsComplex() {
+			t = golden.ToleranceOf(dt)
+		}
+		if g == w || math.IsNaN(g) && math.IsNaN(w) || math.Abs(g-w) <= t.ATol+t.RTol*math.Abs(w) {
+			return nil
+		}
+		return fmt.Errorf("got %v, want %v", g, w)
+	}
+	if got != want {
+		return fmt.Errorf("got %v (%T), want %v (%T)", got, got, want, want)
+	}
+	return nil
+}
+
+func sameStride(t *tensor.Tensor, want []int) bool {
+	for i, s := range t.Shape() {
+		if s > 1 && t.Strides()[i] != want[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func compareSeq(d *golden.Decoder, got any, want []any, dt tensor.DType, tol golden.Tolerance) error {
+	var l []any
+	switch x := got.(type) {
+	case golden.List:
+		l = x
+	case golden.Tuple:
+		l = x
+	default:
+		if len(want) == 1 {
+			l = []any{got}
+			break
+		}
+		return fmt.Errorf("got %T, want %d values", got, len(want))
+	}
+	if len(l) != len(want) {
+		return fmt.Errorf("got %d values, want %d", len(l), len(want))
+	}
+	for i := range want {
+		if err := compare(d, l[i], want[i], dt, tol); err != nil {
+			return fmt.Errorf("result %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// checkGrad compares the gradients of L = sum of out·w with w[i] = ((i mod 7) − 3)/3.
+func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType) error {
+	var outs []*tensor.Tensor
+	flatten(got, &outs)
+	if c.LossOf != nil {
+		var err error
+		if outs, err = lossParts(outs, c.LossOf); err != nil {
+			return err
+		}
+	}
+	var ins []*tensor.Tensor
+	var wants []*tensor.Tensor
+	type enc struct {
+		Of   string
+		None bool
+	}
+	for _, raw := range c.Grad {
+		var e enc
+		json.Unmarshal(raw, &e)
+		in := d.Tensors[e.Of]
+		if in == nil {
+			return fmt.Errorf("gradient of unknown tensor %s", e.Of)
+		}
+		ins = append(ins, in)
+		var w *tensor.Tensor
+		if !e.None {
+			v, err := d.Decode(raw)
+			if err != nil {
+				return err
+			}
+			w, _ = v.(*tensor.Tensor)
+		}
+		wants = append(wants, w)
+	}
+	var roots, gs []*tensor.Tensor
+	for _, o := range outs {
+		if o.RequiresGrad() {
+			roots = append(roots, o)
+			gs = append(gs, Weights(o))
+		}
+	}
+	var grads []*tensor.Tensor
+	if len(roots) == 0 {
+		grads = make([]*tensor.Tensor, len(ins))
+	} else if err := tensor.Try(func() { grads = tensor.Grad(roots, ins, tensor.GradOptions{GradOutputs: gs, AllowUnused: true}) }); err != nil {
+		return fmt.Errorf("backward: %w", err)
+	}
+	for i, w := range wants {
+		switch {
+		case w == nil && grads[i] != nil:
+			zero := tensor.New(nil, grads[i].DType())
+			zero.ZeroRaw()
+			z := tensor.New(grads[i].Shape(), grads[i].DType())
+			tensor.CopyRaw(z, zero)
+			if golden.Close(grads[i], z, golden.Tolerance{}) != "" {
+				return fmt.Errorf("gradient %d: got one, want none", i)
+			}
+		case w == nil:
+		case grads[i] == nil:
+			return fmt.Errorf("gradient %d: got none", i)
+		default:
+			if why := golden.Close(grads[i], w, golden.ToleranceOf(w.DType()).Times(10)); why != "" {
+				return fmt.Errorf("gradient %d: %s", i, why)
+			}
+		}
+	}
+	return nil
+}
+
+func flatten(v any, out *[]*tensor.Tensor) {
+	switch x := v.(type) {
+	case *tensor.Tensor:
+		*out = append(*out, x)
+	case golden.List:
+		for _, e := range x {
+			flatten(e, out)
+		}
+	case golden.Tuple:
+		for _, e := range x {
+			flatten(e, out)
+		}
+	}
+}
+
+// Weights is the gradient that the reference loss has with respect to an output.
+func Weights(o *tensor.Tensor) *tensor.Tensor {
+	n := o.Numel()
+	w := make([]complex128, n)
+	for i := range w {
+		x := (float64(i%7) - 3) / 3
+		w[i] = complex(x, 0)
+		if o.DType().IsComplex() {
+			w[i] = complex(x, x/2)
+		}
+	}
+	t := tensor.FromSlice(w, append([]int{}, o.Shape()...)...)
+	if len(o.Shape()) == 0 {
+		t = tensor.FromSlice(w).View([]int{})
+	}
+	r := tensor.New(o.Shape(), o.DType())
+	tensor.CopyRaw(r, t)
+	return r
+}
+
+// lossParts picks the parts of the output that the loss is made of.
+func lossParts(outs []*tensor.Tensor, parts []json.RawMessage) ([]*tensor.Tensor, error) {
+	var res []*tensor.Tensor
+	for _, raw := range parts {
+		t, err := lossPart(outs, raw)
+		if err != nil {
+			return nil, err
+		}
+		res = append(res, t)
+	}
+	return res, nil
+}
+
+func lossPart(outs []*tensor.Tensor, raw json.RawMessage) (*tensor.Tensor, error) {
+	var p struct {
+		Out    *int
+		MH     bool
+		Narrow []int
+		Abs    bool
+		MatMul []json.RawMessage `json:"matmul"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, err
+	}
+	one := func(name string, args ...tensor.Value) (*tensor.Tensor, error) {
+		r, err := tensor.ResolveCall([]string{"aten::" + name}, args, nil)
+		if err != nil {
+			return nil, err
+		}
+		return r[0].T, nil
+	}
+	if p.MatMul != nil {
+		a, err := lossPart(outs, p.MatMul[0])
+		if err != nil {
+			return nil, err
+		}
+		b, err := lossPart(outs, p.MatMul[1])
+		if err != nil {
+			return nil, err
+		}
+		return one("matmul", tensor.TensorValue(a), tensor.TensorValue(b))
+	}
+	if p.Out == nil || *p.Out >= len(outs) {
+		return nil, errSkip("loss_of of another kind")
+	}
+	t := outs[*p.Out]
+	var err error
+	if p.MH {
+		if t, err = one("mH", tensor.TensorValue(t)); err != nil {
+			return nil, err
+		}
+	}
+	if p.Narrow != nil {
+		if t, err = one("narrow", tensor.TensorValue(t), tensor.IntValue(p.Narrow[0]), tensor.IntValue(0), tensor.IntValue(p.Narrow[1])); err != nil {
+			return nil, err
+		}
+	}
+	if p.Abs {
+		return one("abs", tensor.TensorValue(t))
+	}
+	return t, nil
+}

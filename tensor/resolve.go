@@ -1,0 +1,243 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// CallOp calls an operator by its full name ("aten::add.Tensor") with boxed arguments by position; missing ones get their defaults.
+func CallOp(full string, args ...Value) ([]Value, error) {
+	op := LookupOp(full)
+	if op == nil {
+		return nil, &Error{Op: full, Msg: "no operator " + full + " is registered", Err: ErrNotFound}
+	}
+	return op.Call(args...)
+}
+
+// Call calls the operator with boxed arguments by position; missing ones get their defaults. Mistakes come back as an error.
+func (o *Op) Call(args ...Value) (res []Value, err error) {
+	if len(args) > len(o.Sch.Params) {
+		return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s takes %d arguments, got %d", o.full, len(o.Sch.Params), len(args)), Err: ErrType}
+	}
+	c := NewCall(o, len(o.Sch.Params))
+	copy(c.args, args)
+	for i := len(args); i < len(c.args); i++ {
+		p := &o.Sch.Params[i]
+		if p.Default == nil {
+			return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s() missing required argument '%s'", o.Sch.Name, p.Name), Err: ErrType}
+		}
+		c.args[i] = *p.Default
+	}
+	err = Try(func() { res = c.DoAll() })
+	return res, err
+}
+
+// ResolveCall calls the first overload of one of the names ("aten::add", without overload) that accepts the arguments, as Python's argument
+// parser does: positional ones, then keywords; numbers count as tensors where an overload wants one and no number form exists, an
+// int counts as a list where the schema fixes a length. The error lists the overloads when none fits.
+func ResolveCall(names []string, args []Value, kwargs map[string]Value) ([]Value, error) {
+	op, vals, err := Resolve(names, args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	return op.Call(vals...)
+}
+
+// Resolve finds the overload that ResolveCall calls and its arguments by position.
+func Resolve(names []string, args []Value, kwargs map[string]Value) (*Op, []Value, error) {
+	var tried []string
+	found := false
+	for _, strict := range []bool{true, false} {
+		for _, n := range names {
+			ops := Overloads(n)
+			if i := strings.LastIndexByte(n, '.'); i > 0 && len(ops) == 0 {
+				if o := LookupOp(n); o != nil {
+					ops = []*Op{o}
+				}
+			}
+			for _, o := range ops {
+				found = true
+				vals, why := o.bind(args, kwargs, strict)
+				if why == "" {
+					return o, vals, nil
+				}
+				if !strict {
+					tried = append(tried, fmt.Sprintf("  %s: %s", o.full, why))
+				}
+			}
+		}
+	}
+	if !found {
+		return nil, nil, &Error{Op: names[0], Msg: "no operator " + strings.Join(names, " or ") + " is registered", Err: ErrNotFound}
+	}
+	return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: strings.TrimPrefix(names[0], "aten::") + "() received an invalid combination of arguments:\n" + strings.Join(tried, "\n")}
+}
+
+// bind fits arguments to the schema; the text says why they do not fit.
+func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, string) {
+	ps := o.Sch.Params
+	vals := make([]Value, len(ps))
+	npos := 0
+	for npos < len(ps) && !ps[npos].KwOnly {
+		npos++
+	}
+	// x.view(2, 3): a sequence of ints where the last positional parameter is a list
+	if len(args) > npos && npos > 0 && ps[npos-1].Kind == KInts {
+		l := make([]int, 0, len(args))
+		for _, v := range args[npos-1:] {
+			if v.K != KInt {
+				l = nil
+				break
+			}
+			l = append(l, int(v.N))
+		}
+		if l != nil {
+			args = append(append([]Value(nil), args[:npos-1]...), IntsValue(l))
+		}
+	}
+	if len(args) > npos {
+		return nil, fmt.Sprintf("takes %d positional arguments, got %d", npos, len(args))
+	}
+	used := 0
+	for i := range ps {
+		p := &ps[i]
+		v, given := Value{}, false
+		if i < len(args) && !p.KwOnly {
+			v, given = args[i], true
+		}
+		if k, ok := kwargs[p.Name]; ok {
+			if given {
+				return nil, "got multiple values for argument " + p.Name
+			}
+			v, given = k, true
+			used++
+		} else if p.Name == "self" && !given {
+			if k, ok := kwargs["input"]; ok {
+				v, given = k, true
+				used++
+			}
+		}
+		if !given {
+			if p.Default == nil {
+				return nil, "missing argument " + p.Name
+			}
+			vals[i] = *p.Default
+			continue
+		}
+		w, ok := coerce(v, p, strict)
+		if !ok {
+			return nil, fmt.Sprintf("argument '%s' cannot be %s", p.Name, v)
+		}
+		vals[i] = w
+	}
+	if used < len(kwargs) {
+		for k := range kwargs {
+			switch k {
+			case "device", "layout", "requires_grad", "pin_memory":
+				used++
+				continue
+			}
+			if o.Sch.Index(k) < 0 && !(k == "input" && o.Sch.Index("self") >= 0) {
+				return nil, "got an unexpected keyword argument '" + k + "'"
+			}
+		}
+	}
+	return vals, ""
+}
+
+// coerce fits one argument to a parameter; strict refuses what only a looser overload should take.
+func coerce(v Value, p *Param, strict bool) (Value, bool) {
+	if v.K == KNone {
+		return v, p.Optional || p.Kind == KAny || p.Default != nil && p.Default.K == KNone
+	}
+	isNum := v.K == KInt || v.K == KFloat || v.K == KBool || v.K == KComplex
+	switch p.Kind {
+	case KTensor:
+		return v, v.K == KTensor || isNum && !strict && !p.Writes
+	case KTensors:
+		if v.K == KInts && len(v.Ints()) == 0 {
+			return TensorsValue(nil), true
+		}
+		return v, v.K == KTensors
+	case KInt:
+		if v.K == KTensor && !strict && v.T.numel == 1 && v.T.dt.IsIntOrBool() {
+			return Value{K: KInt, N: v.T.Num().I}, true
+		}
+		if v.K == KBool && !strict {
+			return Value{K: KInt, N: v.N}, true
+		}
+		return v, v.K == KInt
+	case KFloat:
+		if v.K == KInt || v.K == KBool && !strict {
+			return FloatValue(float64(v.N)), true
+		}
+		if v.K == KTensor && !strict && v.T.numel == 1 {
+			return FloatValue(v.T.Num().F), true
+		}
+		return v, v.K == KFloat
+	case KBool:
+		if v.K == KInt && !strict {
+			return BoolValue(v.N != 0), true
+		}
+		return v, v.K == KBool
+	case KScalar, KComplex:
+		if v.K == KTensor && !strict && v.T.Dim() == 0 {
+			return v.T.Num().Value(), true
+		}
+		return v, isNum
+	case KStr:
+		return v, v.K == KStr
+	case KInts:
+		if v.K == KInt && (p.Fixed > 0 || !strict) {
+			l := make([]int, max(1, p.Fixed))
+			for i := range l {
+				l[i] = int(v.N)
+			}
+			return IntsValue(l), true
+		}
+		if v.K == KTensor && !strict && v.T.dt.IsInt() && v.T.Dim() <= 1 {
+			l := make([]int, v.T.numel)
+			for i, x := range Data[int64](v.T.DenseAs(Int64)) {
+				l[i] = int(x)
+			}
+			return IntsValue(l), true
+		}
+		if v.K == KInts && p.Fixed > 1 && len(v.Ints()) == 1 {
+			l := make([]int, p.Fixed)
+			for i := range l {
+				l[i] = v.Ints()[0]
+			}
+			return IntsValue(l), true
+		}
+		return v, v.K == KInts
+	case KFloats:
+		if v.K == KInts {
+			l := make([]float64, len(v.Ints()))
+			for i, x := range v.Ints() {
+				l[i] = float64(x)
+			}
+			return FloatsValue(l), true
+		}
+		return v, v.K == KFloats
+	case KBools:
+		if v.K == KInts && len(v.Ints()) == 0 {
+			return Value{K: KBools, X: []int{}}, true
+		}
+		return v, v.K == KBools
+	case KScalars:
+		return v, v.K == KScalars || v.K == KFloats || v.K == KInts
+	case KDType:
+		return v, v.K == KDType
+	case KFormat:
+		return v, v.K == KFormat
+	case KDevice:
+		return v, v.K == KDevice || v.K == KStr
+	case KGenerator:
+		return v, v.K == KGenerator
+	}
+	return v, true
+}
+
+// IsNaN reports a number that is not one.
+func (n Num) IsNaN() bool { return n.K == KFloat && math.IsNaN(n.F) }
