@@ -67,31 +67,13 @@ func DGEMMBatch(batch, m, n, k int, alpha float64, a []float64, strideA, rsA, cs
 // dimensions, none meaning a single product. The same epilogue applies to each
 // matrix. Matrices and their parts are computed in parallel.
 func GEMMBatch[T float32 | float64](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int, ep *Epilogue[T]) {
-	nb := 1
-	var lastA, lastB, lastC int
-	for _, d := range batch {
-		if d.N < 0 || d.A < 0 || d.B < 0 || d.C < 0 {
-			panic(fmt.Sprintf("gemm: got batch dimension %+v, expected no negative values", d))
-		}
-		nb *= d.N
-		lastA += (d.N - 1) * d.A
-		lastB += (d.N - 1) * d.B
-		lastC += (d.N - 1) * d.C
-	}
-	if m < 0 || n < 0 || k < 0 {
-		panic(fmt.Sprintf("gemm: got sizes m %d, n %d, k %d, expected none to be negative", m, n, k))
-	}
+	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
 	}
 	if alpha == 0 {
 		k = 0
 	}
-	if k > 0 {
-		checkSpan("A", len(a), m, rsA, k, csA, lastA)
-		checkSpan("B", len(b), k, rsB, n, csB, lastB)
-	}
-	checkSpan("C", len(c), m, rsC, n, csC, lastC)
 	var z T
 	es := int(unsafe.Sizeof(z))
 	g := &job[T]{
@@ -286,14 +268,7 @@ func (g *job[T]) runTasks(count int) {
 
 // offsets returns the byte offsets of a batch's matrix.
 func (g *job[T]) offsets(i int) (a, b, c int) {
-	for d := len(g.batch) - 1; d >= 0; d-- {
-		bd := &g.batch[d]
-		x := i % bd.N
-		i /= bd.N
-		a += x * bd.A
-		b += x * bd.B
-		c += x * bd.C
-	}
+	a, b, c = batchOffsets(g.batch, i)
 	if g.swapped {
 		a, b = b, a
 	}
@@ -557,4 +532,45 @@ func (g *job[T]) runScattered() {
 			}
 		}
 	}
+}
+
+// checkBatch validates sizes, strides and slice lengths, and returns the number
+// of matrices.
+func checkBatch(batch []BatchDim, m, n, k, lenA, rsA, csA, lenB, rsB, csB, lenC, rsC, csC int, noInput bool) int {
+	nb := 1
+	var lastA, lastB, lastC int
+	for _, d := range batch {
+		if d.N < 0 || d.A < 0 || d.B < 0 || d.C < 0 {
+			panic(fmt.Sprintf("gemm: got batch dimension %+v, expected no negative values", d))
+		}
+		nb *= d.N
+		lastA += (d.N - 1) * d.A
+		lastB += (d.N - 1) * d.B
+		lastC += (d.N - 1) * d.C
+	}
+	if m < 0 || n < 0 || k < 0 {
+		panic(fmt.Sprintf("gemm: got sizes m %d, n %d, k %d, expected none to be negative", m, n, k))
+	}
+	if nb == 0 || m == 0 || n == 0 {
+		return nb
+	}
+	if k > 0 && !noInput {
+		checkSpan("A", lenA, m, rsA, k, csA, lastA)
+		checkSpan("B", lenB, k, rsB, n, csB, lastB)
+	}
+	checkSpan("C", lenC, m, rsC, n, csC, lastC)
+	return nb
+}
+
+// batchOffsets returns the element offsets of a batch's matrix.
+func batchOffsets(batch []BatchDim, i int) (a, b, c int) {
+	for d := len(batch) - 1; d >= 0; d-- {
+		bd := &batch[d]
+		x := i % bd.N
+		i /= bd.N
+		a += x * bd.A
+		b += x * bd.B
+		c += x * bd.C
+	}
+	return a, b, c
 }

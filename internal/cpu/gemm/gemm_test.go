@@ -426,9 +426,14 @@ func benchmark[T float](b *testing.B, m, n, k int, transB bool) {
 	f := func() { GEMM(m, n, k, 1, x, k, 1, y, rs, cs, 0, z, n, 1, nil) }
 	f()
 	b.ResetTimer()
+	best := time.Duration(math.MaxInt64)
 	for range b.N {
+		start := time.Now()
 		f()
+		best = min(best, time.Since(start))
 	}
+	// The best run too: it means something even when others use the machine.
+	b.ReportMetric(2*float64(m)*float64(n)*float64(k)/float64(max(best.Nanoseconds(), 1)), "best-GF/s")
 	b.ReportMetric(2*float64(m)*float64(n)*float64(k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GF/s")
 }
 
