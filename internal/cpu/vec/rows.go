@@ -184,15 +184,37 @@ func TransposeF32(dst []float32, ldd int, src []float32, lds, rows, cols int) {
 		return
 	}
 	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
+	i := 0
+	if n := rows &^ 7; n > 0 && cols >= 8 && hasTranspose8() {
+		// A strip of the destination is 8 columns wide in the source. The
+		// tiles of rows keep the other half of each cache line of the source
+		// at hand for the next strip.
+		const tile = 256
+		for ; i < n; i += tile {
+			m := min(tile, n-i)
+			j := 0
+			for ; j+8 <= cols; j += 8 {
+				transpose8(&dst[j*ldd+i], ldd, &src[i*lds+j], lds, m/8)
+				if j&127 == 0 {
+					preemptible(0)
+				}
+			}
+			if j < cols {
+				transposeSlow(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, m, cols-j)
+			}
+		}
+		i = n
+	}
 	const block = 16
-	for i := 0; i < rows; i += block {
+	for ; i < rows; i += block {
 		for j := 0; j < cols; j += block {
-			transposeBlock(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, min(block, rows-i), min(block, cols-j))
+			transposeSlow(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, min(block, rows-i), min(block, cols-j))
 		}
 	}
 }
 
-func transposeBlock(dst []float32, ldd int, src []float32, lds, rows, cols int) {
+// transposeSlow is the plain Go version, for small blocks and edges.
+func transposeSlow(dst []float32, ldd int, src []float32, lds, rows, cols int) {
 	for j := 0; j < cols; j++ {
 		d := dst[j*ldd:][:rows]
 		for i := range d {

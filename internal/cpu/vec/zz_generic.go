@@ -60,14 +60,8 @@ func maximumF32Generic(dst, a, b []float32) {
 		v0 := a[i]
 		v1 := b[i]
 		v2 := v0 != v0
-		v3 := float32(v1)
-		if v0 > v1 {
-			v3 = v0
-		}
-		v4 := float32(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel32(v0 > v1, v0, v1)
+		v4 := sel32(v2, v0, v3)
 		dst[i] = v4
 	}
 }
@@ -80,14 +74,8 @@ func minimumF32Generic(dst, a, b []float32) {
 		v0 := a[i]
 		v1 := b[i]
 		v2 := v0 != v0
-		v3 := float32(v1)
-		if v0 < v1 {
-			v3 = v0
-		}
-		v4 := float32(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel32(v0 < v1, v0, v1)
+		v4 := sel32(v2, v0, v3)
 		dst[i] = v4
 	}
 }
@@ -158,14 +146,8 @@ func maximumScalarF32Generic(dst, a []float32, s float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := v0 != v0
-		v2 := float32(s)
-		if v0 > s {
-			v2 = v0
-		}
-		v3 := float32(v2)
-		if v1 {
-			v3 = v0
-		}
+		v2 := sel32(v0 > s, v0, s)
+		v3 := sel32(v1, v0, v2)
 		dst[i] = v3
 	}
 }
@@ -176,14 +158,8 @@ func minimumScalarF32Generic(dst, a []float32, s float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := v0 != v0
-		v2 := float32(s)
-		if v0 < s {
-			v2 = v0
-		}
-		v3 := float32(v2)
-		if v1 {
-			v3 = v0
-		}
+		v2 := sel32(v0 < s, v0, s)
+		v3 := sel32(v1, v0, v2)
 		dst[i] = v3
 	}
 }
@@ -254,10 +230,7 @@ func reLUF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := float32(v0)
-		if 0 > v0 {
-			v1 = 0
-		}
+		v1 := sel32(0 > v0, 0, v0)
 		dst[i] = v1
 	}
 }
@@ -268,15 +241,9 @@ func signF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := v0 > 0
-		v2 := float32(0)
-		if v1 {
-			v2 = 1
-		}
+		v2 := sel32(v1, 1, 0)
 		v3 := v0 < 0
-		v4 := float32(v2)
-		if v3 {
-			v4 = -1
-		}
+		v4 := sel32(v3, -1, v2)
 		dst[i] = v4
 	}
 }
@@ -328,7 +295,14 @@ func addScaledF32Generic(dst, a, b []float32, alpha float32) {
 	for i := range dst {
 		v0 := b[i]
 		v1 := a[i]
-		v2 := fma32(v0, alpha, v1)
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*alpha + v1
+		} else if s := float64(v0)*float64(alpha) + float64(v1); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(v0, alpha, v1)
+		}
 		dst[i] = v2
 	}
 }
@@ -342,7 +316,14 @@ func mulAddF32Generic(dst, a, b, c []float32) {
 		v0 := a[i]
 		v1 := b[i]
 		v2 := c[i]
-		v3 := fma32(v0, v1, v2)
+		var v3 float32
+		if nativeFMA {
+			v3 = v0*v1 + v2
+		} else if s := float64(v0)*float64(v1) + float64(v2); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v0, v1, v2)
+		}
 		dst[i] = v3
 	}
 }
@@ -357,7 +338,14 @@ func addcmulF32Generic(dst, a, b, c []float32, value float32) {
 		v1 := float32(v0 * value)
 		v2 := c[i]
 		v3 := a[i]
-		v4 := fma32(v1, v2, v3)
+		var v4 float32
+		if nativeFMA {
+			v4 = v1*v2 + v3
+		} else if s := float64(v1)*float64(v2) + float64(v3); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v1, v2, v3)
+		}
 		dst[i] = v4
 	}
 }
@@ -386,7 +374,14 @@ func lerpF32Generic(dst, a, b []float32, w float32) {
 		v0 := a[i]
 		v1 := b[i]
 		v2 := v1 - v0
-		v3 := fma32(v2, w, v0)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*w + v0
+		} else if s := float64(v2)*float64(w) + float64(v0); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v2, w, v0)
+		}
 		dst[i] = v3
 	}
 }
@@ -396,7 +391,14 @@ func scaleShiftF32Generic(dst, a []float32, scale, shift float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := fma32(v0, scale, shift)
+		var v1 float32
+		if nativeFMA {
+			v1 = v0*scale + shift
+		} else if s := float64(v0)*float64(scale) + float64(shift); roundsOnce(s) {
+			v1 = float32(s)
+		} else {
+			v1 = fma32Slow(v0, scale, shift)
+		}
 		dst[i] = v1
 	}
 }
@@ -408,8 +410,22 @@ func combineF32Generic(dst, a, b []float32, x, y, z float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := fma32(v1, y, z)
-		v3 := fma32(v0, x, v2)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*y + z
+		} else if s := float64(v1)*float64(y) + float64(z); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(v1, y, z)
+		}
+		var v3 float32
+		if nativeFMA {
+			v3 = v0*x + v2
+		} else if s := float64(v0)*float64(x) + float64(v2); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v0, x, v2)
+		}
 		dst[i] = v3
 	}
 }
@@ -419,14 +435,8 @@ func clampF32Generic(dst, a []float32, lo, hi float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := float32(v0)
-		if lo > v0 {
-			v1 = lo
-		}
-		v2 := float32(v1)
-		if hi < v1 {
-			v2 = hi
-		}
+		v1 := sel32(lo > v0, lo, v0)
+		v2 := sel32(hi < v1, hi, v1)
 		dst[i] = v2
 	}
 }
@@ -439,10 +449,7 @@ func thresholdBackwardF32Generic(dst, grad, x []float32, threshold float32) {
 		v0 := x[i]
 		v1 := v0 <= threshold
 		v2 := grad[i]
-		v3 := float32(v2)
-		if v1 {
-			v3 = 0
-		}
+		v3 := sel32(v1, 0, v2)
 		dst[i] = v3
 	}
 }
@@ -454,10 +461,7 @@ func leakyReLUF32Generic(dst, a []float32, slope float32) {
 		v0 := a[i]
 		v1 := v0 > 0
 		v2 := float32(v0 * slope)
-		v3 := float32(v2)
-		if v1 {
-			v3 = v0
-		}
+		v3 := sel32(v1, v0, v2)
 		dst[i] = v3
 	}
 }
@@ -471,10 +475,7 @@ func leakyReLUBackwardF32Generic(dst, grad, x []float32, slope float32) {
 		v1 := x[i]
 		v2 := v1 > 0
 		v3 := float32(v0 * slope)
-		v4 := float32(v3)
-		if v2 {
-			v4 = v0
-		}
+		v4 := sel32(v2, v0, v3)
 		dst[i] = v4
 	}
 }
@@ -486,7 +487,14 @@ func tanhBackwardF32Generic(dst, grad, y []float32) {
 	for i := range dst {
 		v0 := y[i]
 		v1 := grad[i]
-		v2 := fma32(-v0, v0, 1)
+		var v2 float32
+		if nativeFMA {
+			v2 = -v0*v0 + 1
+		} else if s := float64(-v0)*float64(v0) + float64(1); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(-v0, v0, 1)
+		}
 		v3 := float32(v1 * v2)
 		dst[i] = v3
 	}
@@ -667,10 +675,7 @@ func whereF32Generic(dst []float32, mask []uint8, a, b []float32) {
 		v0 := mask[i] != 0
 		v1 := a[i]
 		v2 := b[i]
-		v3 := float32(v2)
-		if v0 {
-			v3 = v1
-		}
+		v3 := sel32(v0, v1, v2)
 		dst[i] = v3
 	}
 }
@@ -682,10 +687,7 @@ func maskedFillF32Generic(dst, a []float32, mask []uint8, s float32) {
 	for i := range dst {
 		v0 := mask[i] != 0
 		v1 := a[i]
-		v2 := float32(v1)
-		if v0 {
-			v2 = s
-		}
+		v2 := sel32(v0, s, v1)
 		dst[i] = v2
 	}
 }
@@ -698,10 +700,7 @@ func dropoutF32Generic(dst, a []float32, mask []uint8, scale float32) {
 		v0 := mask[i] != 0
 		v1 := a[i]
 		v2 := float32(v1 * scale)
-		v3 := float32(0)
-		if v0 {
-			v3 = v2
-		}
+		v3 := sel32(v0, v2, 0)
 		dst[i] = v3
 	}
 }
@@ -732,7 +731,14 @@ func sumSqBlockF32Generic(a []float32, c float32) (sum float32) {
 		v0 := a[i]
 		v1 := v0 - c
 		v2 := sums[l]
-		v3 := fma32(v1, v1, v2)
+		var v3 float32
+		if nativeFMA {
+			v3 = v1*v1 + v2
+		} else if s := float64(v1)*float64(v1) + float64(v2); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v1, v1, v2)
+		}
 		sums[l] = v3
 	}
 	for m := 32; m > 0; m >>= 1 {
@@ -771,7 +777,14 @@ func dotBlockF32Generic(a, b []float32) (sum float32) {
 		v0 := a[i]
 		v1 := b[i]
 		v2 := sums[l]
-		v3 := fma32(v0, v1, v2)
+		var v3 float32
+		if nativeFMA {
+			v3 = v0*v1 + v2
+		} else if s := float64(v0)*float64(v1) + float64(v2); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v0, v1, v2)
+		}
 		sums[l] = v3
 	}
 	for m := 32; m > 0; m >>= 1 {
@@ -793,14 +806,8 @@ func maxBlockF32Generic(a []float32) (m float32) {
 		v0 := a[i]
 		v1 := ms[l]
 		v2 := v0 != v0
-		v3 := float32(v1)
-		if v0 > v1 {
-			v3 = v0
-		}
-		v4 := float32(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel32(v0 > v1, v0, v1)
+		v4 := sel32(v2, v0, v3)
 		ms[l] = v4
 	}
 	for m := 32; m > 0; m >>= 1 {
@@ -824,14 +831,8 @@ func minBlockF32Generic(a []float32) (m float32) {
 		v0 := a[i]
 		v1 := ms[l]
 		v2 := v0 != v0
-		v3 := float32(v1)
-		if v0 < v1 {
-			v3 = v0
-		}
-		v4 := float32(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel32(v0 < v1, v0, v1)
+		v4 := sel32(v2, v0, v3)
 		ms[l] = v4
 	}
 	for m := 32; m > 0; m >>= 1 {
@@ -858,7 +859,14 @@ func gradSumsBlockF32Generic(grad, x []float32, mean float32) (s0, s1 float32) {
 		v4 := x[i]
 		v5 := v4 - mean
 		v6 := s1s[l]
-		v7 := fma32(v0, v5, v6)
+		var v7 float32
+		if nativeFMA {
+			v7 = v0*v5 + v6
+		} else if s := float64(v0)*float64(v5) + float64(v6); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(v0, v5, v6)
+		}
 		s1s[l] = v7
 	}
 	for m := 16; m > 0; m >>= 1 {
@@ -887,7 +895,14 @@ func gradSumsWeightBlockF32Generic(grad, w, x []float32, mean float32) (s0, s1 f
 		v6 := x[i]
 		v7 := v6 - mean
 		v8 := s1s[l]
-		v9 := fma32(v2, v7, v8)
+		var v9 float32
+		if nativeFMA {
+			v9 = v2*v7 + v8
+		} else if s := float64(v2)*float64(v7) + float64(v8); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v2, v7, v8)
+		}
 		s1s[l] = v9
 	}
 	for m := 16; m > 0; m >>= 1 {
@@ -955,14 +970,8 @@ func maximumF64Generic(dst, a, b []float64) {
 		v0 := a[i]
 		v1 := b[i]
 		v2 := v0 != v0
-		v3 := float64(v1)
-		if v0 > v1 {
-			v3 = v0
-		}
-		v4 := float64(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel64(v0 > v1, v0, v1)
+		v4 := sel64(v2, v0, v3)
 		dst[i] = v4
 	}
 }
@@ -975,14 +984,8 @@ func minimumF64Generic(dst, a, b []float64) {
 		v0 := a[i]
 		v1 := b[i]
 		v2 := v0 != v0
-		v3 := float64(v1)
-		if v0 < v1 {
-			v3 = v0
-		}
-		v4 := float64(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel64(v0 < v1, v0, v1)
+		v4 := sel64(v2, v0, v3)
 		dst[i] = v4
 	}
 }
@@ -1053,14 +1056,8 @@ func maximumScalarF64Generic(dst, a []float64, s float64) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := v0 != v0
-		v2 := float64(s)
-		if v0 > s {
-			v2 = v0
-		}
-		v3 := float64(v2)
-		if v1 {
-			v3 = v0
-		}
+		v2 := sel64(v0 > s, v0, s)
+		v3 := sel64(v1, v0, v2)
 		dst[i] = v3
 	}
 }
@@ -1071,14 +1068,8 @@ func minimumScalarF64Generic(dst, a []float64, s float64) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := v0 != v0
-		v2 := float64(s)
-		if v0 < s {
-			v2 = v0
-		}
-		v3 := float64(v2)
-		if v1 {
-			v3 = v0
-		}
+		v2 := sel64(v0 < s, v0, s)
+		v3 := sel64(v1, v0, v2)
 		dst[i] = v3
 	}
 }
@@ -1149,10 +1140,7 @@ func reLUF64Generic(dst, a []float64) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := float64(v0)
-		if 0 > v0 {
-			v1 = 0
-		}
+		v1 := sel64(0 > v0, 0, v0)
 		dst[i] = v1
 	}
 }
@@ -1163,15 +1151,9 @@ func signF64Generic(dst, a []float64) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := v0 > 0
-		v2 := float64(0)
-		if v1 {
-			v2 = 1
-		}
+		v2 := sel64(v1, 1, 0)
 		v3 := v0 < 0
-		v4 := float64(v2)
-		if v3 {
-			v4 = -1
-		}
+		v4 := sel64(v3, -1, v2)
 		dst[i] = v4
 	}
 }
@@ -1314,14 +1296,8 @@ func clampF64Generic(dst, a []float64, lo, hi float64) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := float64(v0)
-		if lo > v0 {
-			v1 = lo
-		}
-		v2 := float64(v1)
-		if hi < v1 {
-			v2 = hi
-		}
+		v1 := sel64(lo > v0, lo, v0)
+		v2 := sel64(hi < v1, hi, v1)
 		dst[i] = v2
 	}
 }
@@ -1334,10 +1310,7 @@ func thresholdBackwardF64Generic(dst, grad, x []float64, threshold float64) {
 		v0 := x[i]
 		v1 := v0 <= threshold
 		v2 := grad[i]
-		v3 := float64(v2)
-		if v1 {
-			v3 = 0
-		}
+		v3 := sel64(v1, 0, v2)
 		dst[i] = v3
 	}
 }
@@ -1349,10 +1322,7 @@ func leakyReLUF64Generic(dst, a []float64, slope float64) {
 		v0 := a[i]
 		v1 := v0 > 0
 		v2 := float64(v0 * slope)
-		v3 := float64(v2)
-		if v1 {
-			v3 = v0
-		}
+		v3 := sel64(v1, v0, v2)
 		dst[i] = v3
 	}
 }
@@ -1366,10 +1336,7 @@ func leakyReLUBackwardF64Generic(dst, grad, x []float64, slope float64) {
 		v1 := x[i]
 		v2 := v1 > 0
 		v3 := float64(v0 * slope)
-		v4 := float64(v3)
-		if v2 {
-			v4 = v0
-		}
+		v4 := sel64(v2, v0, v3)
 		dst[i] = v4
 	}
 }
@@ -1562,10 +1529,7 @@ func whereF64Generic(dst []float64, mask []uint8, a, b []float64) {
 		v0 := mask[i] != 0
 		v1 := a[i]
 		v2 := b[i]
-		v3 := float64(v2)
-		if v0 {
-			v3 = v1
-		}
+		v3 := sel64(v0, v1, v2)
 		dst[i] = v3
 	}
 }
@@ -1577,10 +1541,7 @@ func maskedFillF64Generic(dst, a []float64, mask []uint8, s float64) {
 	for i := range dst {
 		v0 := mask[i] != 0
 		v1 := a[i]
-		v2 := float64(v1)
-		if v0 {
-			v2 = s
-		}
+		v2 := sel64(v0, s, v1)
 		dst[i] = v2
 	}
 }
@@ -1593,10 +1554,7 @@ func dropoutF64Generic(dst, a []float64, mask []uint8, scale float64) {
 		v0 := mask[i] != 0
 		v1 := a[i]
 		v2 := float64(v1 * scale)
-		v3 := float64(0)
-		if v0 {
-			v3 = v2
-		}
+		v3 := sel64(v0, v2, 0)
 		dst[i] = v3
 	}
 }
@@ -1688,14 +1646,8 @@ func maxBlockF64Generic(a []float64) (m float64) {
 		v0 := a[i]
 		v1 := ms[l]
 		v2 := v0 != v0
-		v3 := float64(v1)
-		if v0 > v1 {
-			v3 = v0
-		}
-		v4 := float64(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel64(v0 > v1, v0, v1)
+		v4 := sel64(v2, v0, v3)
 		ms[l] = v4
 	}
 	for m := 16; m > 0; m >>= 1 {
@@ -1719,14 +1671,8 @@ func minBlockF64Generic(a []float64) (m float64) {
 		v0 := a[i]
 		v1 := ms[l]
 		v2 := v0 != v0
-		v3 := float64(v1)
-		if v0 < v1 {
-			v3 = v0
-		}
-		v4 := float64(v3)
-		if v2 {
-			v4 = v0
-		}
+		v3 := sel64(v0 < v1, v0, v1)
+		v4 := sel64(v2, v0, v3)
 		ms[l] = v4
 	}
 	for m := 16; m > 0; m >>= 1 {
@@ -1867,24 +1813,74 @@ func expF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := float32(v0)
-		if 104 < v0 {
-			v1 = 104
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v2 := float32(v1)
-		if -104 > v1 {
-			v2 = -104
-		}
-		v3 := fma32(v2, 0x1.715476p+00, 0x1.8p+23)
 		v4 := v3 - 0x1.8p+23
-		v5 := fma32(-v4, 0x1.62e43p-01, v2)
-		v6 := fma32(-v4, -0x1.05c61p-29, v5)
-		v7 := fma32(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		v8 := fma32(v7, v6, 0x1.5558f2p-05)
-		v9 := fma32(v8, v6, 0x1.555492p-03)
-		v10 := fma32(v9, v6, 0x1.fffffcp-02)
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if s := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if s := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + 0x1.5558f2p-05
+		} else if s := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.555492p-03
+		} else if s := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + 0x1.fffffcp-02
+		} else if s := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+		}
 		v11 := float32(v6 * v6)
-		v12 := fma32(v11, v10, v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + v6
+		} else if s := float64(v11)*float64(v10) + float64(v6); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(v11, v10, v6)
+		}
 		v13 := v12 + 1
 		v14 := int32(math.Float32bits(v3))
 		v15 := v14 - 1262485504
@@ -1907,31 +1903,88 @@ func expm1F32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := float32(v0)
-		if 0x1.633334p+06 < v0 {
-			v1 = 0x1.633334p+06
+		v1 := sel32(0x1.633334p+06 < v0, 0x1.633334p+06, v0)
+		v2 := sel32(-20 > v1, -20, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v2 := float32(v1)
-		if -20 > v1 {
-			v2 = -20
-		}
-		v3 := fma32(v2, 0x1.715476p+00, 0x1.8p+23)
 		v4 := v3 - 0x1.8p+23
-		v5 := fma32(-v4, 0x1.62e43p-01, v2)
-		v6 := fma32(-v4, -0x1.05c61p-29, v5)
-		v7 := fma32(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		v8 := fma32(v7, v6, 0x1.5558f2p-05)
-		v9 := fma32(v8, v6, 0x1.555492p-03)
-		v10 := fma32(v9, v6, 0x1.fffffcp-02)
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if s := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if s := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + 0x1.5558f2p-05
+		} else if s := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.555492p-03
+		} else if s := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + 0x1.fffffcp-02
+		} else if s := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+		}
 		v11 := float32(v6 * v6)
-		v12 := fma32(v11, v10, v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + v6
+		} else if s := float64(v11)*float64(v10) + float64(v6); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(v11, v10, v6)
+		}
 		v13 := int32(math.Float32bits(v3))
 		v14 := v13 - 1262485504
 		v15 := v14 + 126
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := v17 - 0x1p-01
-		v19 := fma32(v17, v12, v18)
+		var v19 float32
+		if nativeFMA {
+			v19 = v17*v12 + v18
+		} else if s := float64(v17)*float64(v12) + float64(v18); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(v17, v12, v18)
+		}
 		v20 := v19 + v19
 		v21 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
 		v22 := math.Float32frombits(math.Float32bits(v20) | math.Float32bits(v21))
@@ -1946,14 +1999,8 @@ func logF32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := v0 < 0x1p-126
 		v2 := float32(v0 * 0x1p+23)
-		v3 := float32(v0)
-		if v1 {
-			v3 = v2
-		}
-		v4 := float32(0)
-		if v1 {
-			v4 = -23
-		}
+		v3 := sel32(v1, v2, v0)
+		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
 		v6 := v5 - 1060439283
 		v7 := v6 >> 23
@@ -1963,34 +2010,95 @@ func logF32Generic(dst, a []float32) {
 		v11 := v10 + 1060439283
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		v14 := fma32(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		v15 := fma32(v14, v13, -0x1.0d8764p-03)
-		v16 := fma32(v15, v13, 0x1.22d90ep-03)
-		v17 := fma32(v16, v13, -0x1.5471f4p-03)
-		v18 := fma32(v17, v13, 0x1.99a01p-03)
-		v19 := fma32(v18, v13, -0x1.000228p-02)
-		v20 := fma32(v19, v13, 0x1.555554p-02)
-		v21 := fma32(v13, v20, -0x1p-01)
+		var v14 float32
+		if nativeFMA {
+			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
+		} else if s := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + -0x1.0d8764p-03
+		} else if s := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v13 + 0x1.22d90ep-03
+		} else if s := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v13 + -0x1.5471f4p-03
+		} else if s := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v13 + 0x1.99a01p-03
+		} else if s := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v13 + -0x1.000228p-02
+		} else if s := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v13 + 0x1.555554p-02
+		} else if s := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v13*v20 + -0x1p-01
+		} else if s := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnce(s) {
+			v21 = float32(s)
+		} else {
+			v21 = fma32Slow(v13, v20, -0x1p-01)
+		}
 		v22 := float32(v13 * v13)
 		v23 := float32(v22 * v21)
-		v24 := fma32(v9, -0x1.05c61p-29, v23)
+		var v24 float32
+		if nativeFMA {
+			v24 = v9*-0x1.05c61p-29 + v23
+		} else if s := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(s) {
+			v24 = float32(s)
+		} else {
+			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+		}
 		v25 := v13 + v24
-		v26 := fma32(v9, 0x1.62e43p-01, v25)
+		var v26 float32
+		if nativeFMA {
+			v26 = v9*0x1.62e43p-01 + v25
+		} else if s := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(s) {
+			v26 = float32(s)
+		} else {
+			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
+		}
 		v27 := v0 < inf32
-		v28 := float32(v0)
-		if v27 {
-			v28 = v26
-		}
+		v28 := sel32(v27, v26, v0)
 		v29 := v0 == 0
-		v30 := float32(v28)
-		if v29 {
-			v30 = -inf32
-		}
+		v30 := sel32(v29, -inf32, v28)
 		v31 := v0 < 0
-		v32 := float32(v30)
-		if v31 {
-			v32 = nan32
-		}
+		v32 := sel32(v31, nan32, v30)
 		dst[i] = v32
 	}
 }
@@ -2009,42 +2117,114 @@ func log1pF32Generic(dst, a []float32) {
 		v7 := v6 << 23
 		v8 := math.Float32frombits(uint32(v7))
 		v9 := float32(v0 * 0x1p-02)
-		v10 := fma32(v8, 0x1p-02, -1)
-		v11 := fma32(v9, v8, v10)
-		v12 := fma32(-0x1.38c144p-04, v11, 0x1.056484p-03)
-		v13 := fma32(v12, v11, -0x1.0d8764p-03)
-		v14 := fma32(v13, v11, 0x1.22d90ep-03)
-		v15 := fma32(v14, v11, -0x1.5471f4p-03)
-		v16 := fma32(v15, v11, 0x1.99a01p-03)
-		v17 := fma32(v16, v11, -0x1.000228p-02)
-		v18 := fma32(v17, v11, 0x1.555554p-02)
-		v19 := fma32(v11, v18, -0x1p-01)
+		var v10 float32
+		if nativeFMA {
+			v10 = v8*0x1p-02 + -1
+		} else if s := float64(v8)*float64(0x1p-02) + float64(-1); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v8, 0x1p-02, -1)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v9*v8 + v10
+		} else if s := float64(v9)*float64(v8) + float64(v10); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v9, v8, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = -0x1.38c144p-04*v11 + 0x1.056484p-03
+		} else if s := float64(-0x1.38c144p-04)*float64(v11) + float64(0x1.056484p-03); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(-0x1.38c144p-04, v11, 0x1.056484p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + -0x1.0d8764p-03
+		} else if s := float64(v12)*float64(v11) + float64(-0x1.0d8764p-03); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, -0x1.0d8764p-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.22d90ep-03
+		} else if s := float64(v13)*float64(v11) + float64(0x1.22d90ep-03); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.22d90ep-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v11 + -0x1.5471f4p-03
+		} else if s := float64(v14)*float64(v11) + float64(-0x1.5471f4p-03); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v11, -0x1.5471f4p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v11 + 0x1.99a01p-03
+		} else if s := float64(v15)*float64(v11) + float64(0x1.99a01p-03); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v11, 0x1.99a01p-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v11 + -0x1.000228p-02
+		} else if s := float64(v16)*float64(v11) + float64(-0x1.000228p-02); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v11, -0x1.000228p-02)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v11 + 0x1.555554p-02
+		} else if s := float64(v17)*float64(v11) + float64(0x1.555554p-02); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(v17, v11, 0x1.555554p-02)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v11*v18 + -0x1p-01
+		} else if s := float64(v11)*float64(v18) + float64(-0x1p-01); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(v11, v18, -0x1p-01)
+		}
 		v20 := float32(v11 * v11)
 		v21 := float32(v20 * v19)
-		v22 := fma32(v5, -0x1.05c61p-29, v21)
+		var v22 float32
+		if nativeFMA {
+			v22 = v5*-0x1.05c61p-29 + v21
+		} else if s := float64(v5)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(s) {
+			v22 = float32(s)
+		} else {
+			v22 = fma32Slow(v5, -0x1.05c61p-29, v21)
+		}
 		v23 := v11 + v22
-		v24 := fma32(v5, 0x1.62e43p-01, v23)
+		var v24 float32
+		if nativeFMA {
+			v24 = v5*0x1.62e43p-01 + v23
+		} else if s := float64(v5)*float64(0x1.62e43p-01) + float64(v23); roundsOnce(s) {
+			v24 = float32(s)
+		} else {
+			v24 = fma32Slow(v5, 0x1.62e43p-01, v23)
+		}
 		v25 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
 		v26 := v25 < 0x1p-25
-		v27 := float32(v24)
-		if v26 {
-			v27 = v0
-		}
+		v27 := sel32(v26, v0, v24)
 		v28 := v0 < inf32
-		v29 := float32(v0)
-		if v28 {
-			v29 = v27
-		}
+		v29 := sel32(v28, v27, v0)
 		v30 := v0 == -1
-		v31 := float32(v29)
-		if v30 {
-			v31 = -inf32
-		}
+		v31 := sel32(v30, -inf32, v29)
 		v32 := v0 < -1
-		v33 := float32(v31)
-		if v32 {
-			v33 = nan32
-		}
+		v33 := sel32(v32, nan32, v31)
 		dst[i] = v33
 	}
 }
@@ -2056,14 +2236,8 @@ func log2F32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := v0 < 0x1p-126
 		v2 := float32(v0 * 0x1p+23)
-		v3 := float32(v0)
-		if v1 {
-			v3 = v2
-		}
-		v4 := float32(0)
-		if v1 {
-			v4 = -23
-		}
+		v3 := sel32(v1, v2, v0)
+		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
 		v6 := v5 - 1060439283
 		v7 := v6 >> 23
@@ -2073,34 +2247,95 @@ func log2F32Generic(dst, a []float32) {
 		v11 := v10 + 1060439283
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		v14 := fma32(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		v15 := fma32(v14, v13, -0x1.0d8764p-03)
-		v16 := fma32(v15, v13, 0x1.22d90ep-03)
-		v17 := fma32(v16, v13, -0x1.5471f4p-03)
-		v18 := fma32(v17, v13, 0x1.99a01p-03)
-		v19 := fma32(v18, v13, -0x1.000228p-02)
-		v20 := fma32(v19, v13, 0x1.555554p-02)
-		v21 := fma32(v13, v20, -0x1p-01)
+		var v14 float32
+		if nativeFMA {
+			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
+		} else if s := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + -0x1.0d8764p-03
+		} else if s := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v13 + 0x1.22d90ep-03
+		} else if s := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v13 + -0x1.5471f4p-03
+		} else if s := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v13 + 0x1.99a01p-03
+		} else if s := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v13 + -0x1.000228p-02
+		} else if s := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v13 + 0x1.555554p-02
+		} else if s := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v13*v20 + -0x1p-01
+		} else if s := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnce(s) {
+			v21 = float32(s)
+		} else {
+			v21 = fma32Slow(v13, v20, -0x1p-01)
+		}
 		v22 := float32(v13 * v13)
 		v23 := float32(v22 * v21)
-		v24 := fma32(v9, -0x1.05c61p-29, v23)
+		var v24 float32
+		if nativeFMA {
+			v24 = v9*-0x1.05c61p-29 + v23
+		} else if s := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(s) {
+			v24 = float32(s)
+		} else {
+			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+		}
 		v25 := v13 + v24
-		v26 := fma32(v9, 0x1.62e43p-01, v25)
+		var v26 float32
+		if nativeFMA {
+			v26 = v9*0x1.62e43p-01 + v25
+		} else if s := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(s) {
+			v26 = float32(s)
+		} else {
+			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
+		}
 		v27 := v0 < inf32
-		v28 := float32(v0)
-		if v27 {
-			v28 = v26
-		}
+		v28 := sel32(v27, v26, v0)
 		v29 := v0 == 0
-		v30 := float32(v28)
-		if v29 {
-			v30 = -inf32
-		}
+		v30 := sel32(v29, -inf32, v28)
 		v31 := v0 < 0
-		v32 := float32(v30)
-		if v31 {
-			v32 = nan32
-		}
+		v32 := sel32(v31, nan32, v30)
 		v33 := float32(v32 * 0x1.715476p+00)
 		dst[i] = v33
 	}
@@ -2113,14 +2348,8 @@ func log10F32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := v0 < 0x1p-126
 		v2 := float32(v0 * 0x1p+23)
-		v3 := float32(v0)
-		if v1 {
-			v3 = v2
-		}
-		v4 := float32(0)
-		if v1 {
-			v4 = -23
-		}
+		v3 := sel32(v1, v2, v0)
+		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
 		v6 := v5 - 1060439283
 		v7 := v6 >> 23
@@ -2130,34 +2359,95 @@ func log10F32Generic(dst, a []float32) {
 		v11 := v10 + 1060439283
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		v14 := fma32(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		v15 := fma32(v14, v13, -0x1.0d8764p-03)
-		v16 := fma32(v15, v13, 0x1.22d90ep-03)
-		v17 := fma32(v16, v13, -0x1.5471f4p-03)
-		v18 := fma32(v17, v13, 0x1.99a01p-03)
-		v19 := fma32(v18, v13, -0x1.000228p-02)
-		v20 := fma32(v19, v13, 0x1.555554p-02)
-		v21 := fma32(v13, v20, -0x1p-01)
+		var v14 float32
+		if nativeFMA {
+			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
+		} else if s := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + -0x1.0d8764p-03
+		} else if s := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v13 + 0x1.22d90ep-03
+		} else if s := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v13 + -0x1.5471f4p-03
+		} else if s := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v13 + 0x1.99a01p-03
+		} else if s := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v13 + -0x1.000228p-02
+		} else if s := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v13 + 0x1.555554p-02
+		} else if s := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v13*v20 + -0x1p-01
+		} else if s := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnce(s) {
+			v21 = float32(s)
+		} else {
+			v21 = fma32Slow(v13, v20, -0x1p-01)
+		}
 		v22 := float32(v13 * v13)
 		v23 := float32(v22 * v21)
-		v24 := fma32(v9, -0x1.05c61p-29, v23)
+		var v24 float32
+		if nativeFMA {
+			v24 = v9*-0x1.05c61p-29 + v23
+		} else if s := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(s) {
+			v24 = float32(s)
+		} else {
+			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+		}
 		v25 := v13 + v24
-		v26 := fma32(v9, 0x1.62e43p-01, v25)
+		var v26 float32
+		if nativeFMA {
+			v26 = v9*0x1.62e43p-01 + v25
+		} else if s := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(s) {
+			v26 = float32(s)
+		} else {
+			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
+		}
 		v27 := v0 < inf32
-		v28 := float32(v0)
-		if v27 {
-			v28 = v26
-		}
+		v28 := sel32(v27, v26, v0)
 		v29 := v0 == 0
-		v30 := float32(v28)
-		if v29 {
-			v30 = -inf32
-		}
+		v30 := sel32(v29, -inf32, v28)
 		v31 := v0 < 0
-		v32 := float32(v30)
-		if v31 {
-			v32 = nan32
-		}
+		v32 := sel32(v31, nan32, v30)
 		v33 := float32(v32 * 0x1.bcb7b2p-02)
 		dst[i] = v33
 	}
@@ -2170,27 +2460,115 @@ func tanhF32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
 		v2 := float32(v0 * v0)
-		v3 := fma32(-0x1.756246p-08, v2, 0x1.520b2ep-06)
-		v4 := fma32(v3, v2, -0x1.b83854p-05)
-		v5 := fma32(v4, v2, 0x1.11070ap-03)
-		v6 := fma32(v5, v2, -0x1.555532p-02)
-		v7 := float32(v6 * v2)
-		v8 := fma32(v7, v0, v0)
-		v9 := float32(v1)
-		if 10 < v1 {
-			v9 = 10
+		var v3 float32
+		if nativeFMA {
+			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
+		} else if s := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
 		}
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v2 + -0x1.b83854p-05
+		} else if s := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v2 + 0x1.11070ap-03
+		} else if s := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v2 + -0x1.555532p-02
+		} else if s := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+		}
+		v7 := float32(v6 * v2)
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v0 + v0
+		} else if s := float64(v7)*float64(v0) + float64(v0); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v0, v0)
+		}
+		v9 := sel32(10 < v1, 10, v1)
 		v10 := v9 + v9
-		v11 := fma32(v10, 0x1.715476p+00, 0x1.8p+23)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+		}
 		v12 := v11 - 0x1.8p+23
-		v13 := fma32(-v12, 0x1.62e43p-01, v10)
-		v14 := fma32(-v12, -0x1.05c61p-29, v13)
+		var v13 float32
+		if nativeFMA {
+			v13 = -v12*0x1.62e43p-01 + v10
+		} else if s := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = -v12*-0x1.05c61p-29 + v13
+		} else if s := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+		}
 		v15 := float32(v14 * v14)
-		v16 := fma32(0x1.6a23fp-10, v14, 0x1.123a0cp-07)
-		v17 := fma32(v16, v14, 0x1.5558f2p-05)
-		v18 := fma32(v17, v14, 0x1.555492p-03)
-		v19 := fma32(v18, v14, 0x1.fffffcp-02)
-		v20 := fma32(v15, v19, v14)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.6a23fp-10*v14 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(0x1.6a23fp-10, v14, 0x1.123a0cp-07)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v14 + 0x1.5558f2p-05
+		} else if s := float64(v16)*float64(v14) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v14, 0x1.5558f2p-05)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v14 + 0x1.555492p-03
+		} else if s := float64(v17)*float64(v14) + float64(0x1.555492p-03); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(v17, v14, 0x1.555492p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v14 + 0x1.fffffcp-02
+		} else if s := float64(v18)*float64(v14) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(v18, v14, 0x1.fffffcp-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v15*v19 + v14
+		} else if s := float64(v15)*float64(v19) + float64(v14); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v15, v19, v14)
+		}
 		v21 := v20 + 1
 		v22 := int32(math.Float32bits(v11))
 		v23 := v22 - 1262485504
@@ -2210,10 +2588,7 @@ func tanhF32Generic(dst, a []float32) {
 		v37 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
 		v38 := math.Float32frombits(math.Float32bits(v36) | math.Float32bits(v37))
 		v39 := v1 < 0x1.4p-01
-		v40 := float32(v38)
-		if v39 {
-			v40 = v8
-		}
+		v40 := sel32(v39, v8, v38)
 		dst[i] = v40
 	}
 }
@@ -2224,24 +2599,74 @@ func sigmoidF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := float32(v1)
-		if 104 < v1 {
-			v2 = 104
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v3 := float32(v2)
-		if -104 > v2 {
-			v3 = -104
-		}
-		v4 := fma32(v3, 0x1.715476p+00, 0x1.8p+23)
 		v5 := v4 - 0x1.8p+23
-		v6 := fma32(-v5, 0x1.62e43p-01, v3)
-		v7 := fma32(-v5, -0x1.05c61p-29, v6)
-		v8 := fma32(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		v9 := fma32(v8, v7, 0x1.5558f2p-05)
-		v10 := fma32(v9, v7, 0x1.555492p-03)
-		v11 := fma32(v10, v7, 0x1.fffffcp-02)
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
 		v12 := float32(v7 * v7)
-		v13 := fma32(v12, v11, v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
 		v14 := v13 + 1
 		v15 := int32(math.Float32bits(v4))
 		v16 := v15 - 1262485504
@@ -2268,35 +2693,186 @@ func erfF32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
 		v2 := float32(v0 * v0)
-		v3 := fma32(0x1.5cd5e2p-14, v2, -0x1.aa3f9ap-11)
-		v4 := fma32(v3, v2, 0x1.54c804p-08)
-		v5 := fma32(v4, v2, -0x1.b80e92p-06)
-		v6 := fma32(v5, v2, 0x1.ce2e0ap-04)
-		v7 := fma32(v6, v2, -0x1.812742p-02)
-		v8 := fma32(v7, v2, 0x1.06eba8p-03)
-		v9 := fma32(v8, v0, v0)
-		v10 := float32(v1)
-		if 4 < v1 {
-			v10 = 4
+		var v3 float32
+		if nativeFMA {
+			v3 = 0x1.5cd5e2p-14*v2 + -0x1.aa3f9ap-11
+		} else if s := float64(0x1.5cd5e2p-14)*float64(v2) + float64(-0x1.aa3f9ap-11); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(0x1.5cd5e2p-14, v2, -0x1.aa3f9ap-11)
 		}
-		v11 := fma32(0x1.61ea64p-16, v10, -0x1.c7911p-12)
-		v12 := fma32(v11, v10, 0x1.115accp-08)
-		v13 := fma32(v12, v10, -0x1.9b8e7ep-06)
-		v14 := fma32(v13, v10, 0x1.bb83e6p-04)
-		v15 := fma32(v14, v10, 0x1.44460cp-01)
-		v16 := fma32(v15, v10, 0x1.2127e4p+00)
-		v17 := fma32(v16, v10, -0x1.6e56b6p-13)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v2 + 0x1.54c804p-08
+		} else if s := float64(v3)*float64(v2) + float64(0x1.54c804p-08); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, v2, 0x1.54c804p-08)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v2 + -0x1.b80e92p-06
+		} else if s := float64(v4)*float64(v2) + float64(-0x1.b80e92p-06); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v4, v2, -0x1.b80e92p-06)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v2 + 0x1.ce2e0ap-04
+		} else if s := float64(v5)*float64(v2) + float64(0x1.ce2e0ap-04); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(v5, v2, 0x1.ce2e0ap-04)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v2 + -0x1.812742p-02
+		} else if s := float64(v6)*float64(v2) + float64(-0x1.812742p-02); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(v6, v2, -0x1.812742p-02)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v2 + 0x1.06eba8p-03
+		} else if s := float64(v7)*float64(v2) + float64(0x1.06eba8p-03); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v2, 0x1.06eba8p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v0 + v0
+		} else if s := float64(v8)*float64(v0) + float64(v0); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v0, v0)
+		}
+		v10 := sel32(4 < v1, 4, v1)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.61ea64p-16*v10 + -0x1.c7911p-12
+		} else if s := float64(0x1.61ea64p-16)*float64(v10) + float64(-0x1.c7911p-12); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(0x1.61ea64p-16, v10, -0x1.c7911p-12)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + 0x1.115accp-08
+		} else if s := float64(v11)*float64(v10) + float64(0x1.115accp-08); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(v11, v10, 0x1.115accp-08)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + -0x1.9b8e7ep-06
+		} else if s := float64(v12)*float64(v10) + float64(-0x1.9b8e7ep-06); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v10, -0x1.9b8e7ep-06)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v10 + 0x1.bb83e6p-04
+		} else if s := float64(v13)*float64(v10) + float64(0x1.bb83e6p-04); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v10, 0x1.bb83e6p-04)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v10 + 0x1.44460cp-01
+		} else if s := float64(v14)*float64(v10) + float64(0x1.44460cp-01); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v10, 0x1.44460cp-01)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v10 + 0x1.2127e4p+00
+		} else if s := float64(v15)*float64(v10) + float64(0x1.2127e4p+00); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v10, 0x1.2127e4p+00)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v10 + -0x1.6e56b6p-13
+		} else if s := float64(v16)*float64(v10) + float64(-0x1.6e56b6p-13); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v10, -0x1.6e56b6p-13)
+		}
 		v18 := math.Float32frombits(math.Float32bits(v17) ^ 0x80000000)
-		v19 := fma32(v18, 0x1.715476p+00, 0x1.8p+23)
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8p+23)
+		}
 		v20 := v19 - 0x1.8p+23
-		v21 := fma32(-v20, 0x1.62e43p-01, v18)
-		v22 := fma32(-v20, -0x1.05c61p-29, v21)
+		var v21 float32
+		if nativeFMA {
+			v21 = -v20*0x1.62e43p-01 + v18
+		} else if s := float64(-v20)*float64(0x1.62e43p-01) + float64(v18); roundsOnce(s) {
+			v21 = float32(s)
+		} else {
+			v21 = fma32Slow(-v20, 0x1.62e43p-01, v18)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = -v20*-0x1.05c61p-29 + v21
+		} else if s := float64(-v20)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(s) {
+			v22 = float32(s)
+		} else {
+			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
+		}
 		v23 := float32(v22 * v22)
-		v24 := fma32(0x1.6a23fp-10, v22, 0x1.123a0cp-07)
-		v25 := fma32(v24, v22, 0x1.5558f2p-05)
-		v26 := fma32(v25, v22, 0x1.555492p-03)
-		v27 := fma32(v26, v22, 0x1.fffffcp-02)
-		v28 := fma32(v23, v27, v22)
+		var v24 float32
+		if nativeFMA {
+			v24 = 0x1.6a23fp-10*v22 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v22) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v24 = float32(s)
+		} else {
+			v24 = fma32Slow(0x1.6a23fp-10, v22, 0x1.123a0cp-07)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v24*v22 + 0x1.5558f2p-05
+		} else if s := float64(v24)*float64(v22) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v25 = float32(s)
+		} else {
+			v25 = fma32Slow(v24, v22, 0x1.5558f2p-05)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v25*v22 + 0x1.555492p-03
+		} else if s := float64(v25)*float64(v22) + float64(0x1.555492p-03); roundsOnce(s) {
+			v26 = float32(s)
+		} else {
+			v26 = fma32Slow(v25, v22, 0x1.555492p-03)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v26*v22 + 0x1.fffffcp-02
+		} else if s := float64(v26)*float64(v22) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v27 = float32(s)
+		} else {
+			v27 = fma32Slow(v26, v22, 0x1.fffffcp-02)
+		}
+		var v28 float32
+		if nativeFMA {
+			v28 = v23*v27 + v22
+		} else if s := float64(v23)*float64(v27) + float64(v22); roundsOnce(s) {
+			v28 = float32(s)
+		} else {
+			v28 = fma32Slow(v23, v27, v22)
+		}
 		v29 := v28 + 1
 		v30 := int32(math.Float32bits(v19))
 		v31 := v30 - 1262485504
@@ -2314,10 +2890,7 @@ func erfF32Generic(dst, a []float32) {
 		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
 		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
 		v45 := v1 < 0x1.d8p-01
-		v46 := float32(v44)
-		if v45 {
-			v46 = v9
-		}
+		v46 := sel32(v45, v9, v44)
 		dst[i] = v46
 	}
 }
@@ -2330,35 +2903,186 @@ func gELUF32Generic(dst, a []float32) {
 		v1 := float32(v0 * 0x1.6a09e6p-01)
 		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
 		v3 := float32(v1 * v1)
-		v4 := fma32(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
-		v5 := fma32(v4, v3, 0x1.54c804p-08)
-		v6 := fma32(v5, v3, -0x1.b80e92p-06)
-		v7 := fma32(v6, v3, 0x1.ce2e0ap-04)
-		v8 := fma32(v7, v3, -0x1.812742p-02)
-		v9 := fma32(v8, v3, 0x1.06eba8p-03)
-		v10 := fma32(v9, v1, v1)
-		v11 := float32(v2)
-		if 4 < v2 {
-			v11 = 4
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.5cd5e2p-14*v3 + -0x1.aa3f9ap-11
+		} else if s := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
 		}
-		v12 := fma32(0x1.61ea64p-16, v11, -0x1.c7911p-12)
-		v13 := fma32(v12, v11, 0x1.115accp-08)
-		v14 := fma32(v13, v11, -0x1.9b8e7ep-06)
-		v15 := fma32(v14, v11, 0x1.bb83e6p-04)
-		v16 := fma32(v15, v11, 0x1.44460cp-01)
-		v17 := fma32(v16, v11, 0x1.2127e4p+00)
-		v18 := fma32(v17, v11, -0x1.6e56b6p-13)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + 0x1.54c804p-08
+		} else if s := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v4, v3, 0x1.54c804p-08)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.b80e92p-06
+		} else if s := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.b80e92p-06)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + 0x1.ce2e0ap-04
+		} else if s := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(v6, v3, 0x1.ce2e0ap-04)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + -0x1.812742p-02
+		} else if s := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v3, -0x1.812742p-02)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + 0x1.06eba8p-03
+		} else if s := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v3, 0x1.06eba8p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v1 + v1
+		} else if s := float64(v9)*float64(v1) + float64(v1); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v1, v1)
+		}
+		v11 := sel32(4 < v2, 4, v2)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.61ea64p-16*v11 + -0x1.c7911p-12
+		} else if s := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(0x1.61ea64p-16, v11, -0x1.c7911p-12)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + 0x1.115accp-08
+		} else if s := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, 0x1.115accp-08)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + -0x1.9b8e7ep-06
+		} else if s := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v11, -0x1.9b8e7ep-06)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v11 + 0x1.bb83e6p-04
+		} else if s := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v11, 0x1.bb83e6p-04)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v11 + 0x1.44460cp-01
+		} else if s := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v11, 0x1.44460cp-01)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v11 + 0x1.2127e4p+00
+		} else if s := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v11, 0x1.2127e4p+00)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v11 + -0x1.6e56b6p-13
+		} else if s := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(v17, v11, -0x1.6e56b6p-13)
+		}
 		v19 := math.Float32frombits(math.Float32bits(v18) ^ 0x80000000)
-		v20 := fma32(v19, 0x1.715476p+00, 0x1.8p+23)
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v19, 0x1.715476p+00, 0x1.8p+23)
+		}
 		v21 := v20 - 0x1.8p+23
-		v22 := fma32(-v21, 0x1.62e43p-01, v19)
-		v23 := fma32(-v21, -0x1.05c61p-29, v22)
+		var v22 float32
+		if nativeFMA {
+			v22 = -v21*0x1.62e43p-01 + v19
+		} else if s := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(s) {
+			v22 = float32(s)
+		} else {
+			v22 = fma32Slow(-v21, 0x1.62e43p-01, v19)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = -v21*-0x1.05c61p-29 + v22
+		} else if s := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(s) {
+			v23 = float32(s)
+		} else {
+			v23 = fma32Slow(-v21, -0x1.05c61p-29, v22)
+		}
 		v24 := float32(v23 * v23)
-		v25 := fma32(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
-		v26 := fma32(v25, v23, 0x1.5558f2p-05)
-		v27 := fma32(v26, v23, 0x1.555492p-03)
-		v28 := fma32(v27, v23, 0x1.fffffcp-02)
-		v29 := fma32(v24, v28, v23)
+		var v25 float32
+		if nativeFMA {
+			v25 = 0x1.6a23fp-10*v23 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v25 = float32(s)
+		} else {
+			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v25*v23 + 0x1.5558f2p-05
+		} else if s := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v26 = float32(s)
+		} else {
+			v26 = fma32Slow(v25, v23, 0x1.5558f2p-05)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v26*v23 + 0x1.555492p-03
+		} else if s := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnce(s) {
+			v27 = float32(s)
+		} else {
+			v27 = fma32Slow(v26, v23, 0x1.555492p-03)
+		}
+		var v28 float32
+		if nativeFMA {
+			v28 = v27*v23 + 0x1.fffffcp-02
+		} else if s := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v28 = float32(s)
+		} else {
+			v28 = fma32Slow(v27, v23, 0x1.fffffcp-02)
+		}
+		var v29 float32
+		if nativeFMA {
+			v29 = v24*v28 + v23
+		} else if s := float64(v24)*float64(v28) + float64(v23); roundsOnce(s) {
+			v29 = float32(s)
+		} else {
+			v29 = fma32Slow(v24, v28, v23)
+		}
 		v30 := v29 + 1
 		v31 := int32(math.Float32bits(v20))
 		v32 := v31 - 1262485504
@@ -2376,12 +3100,16 @@ func gELUF32Generic(dst, a []float32) {
 		v44 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
 		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
 		v46 := v2 < 0x1.d8p-01
-		v47 := float32(v45)
-		if v46 {
-			v47 = v10
-		}
+		v47 := sel32(v46, v10, v45)
 		v48 := float32(v0 * 0x1p-01)
-		v49 := fma32(v48, v47, v48)
+		var v49 float32
+		if nativeFMA {
+			v49 = v48*v47 + v48
+		} else if s := float64(v48)*float64(v47) + float64(v48); roundsOnce(s) {
+			v49 = float32(s)
+		} else {
+			v49 = fma32Slow(v48, v47, v48)
+		}
 		dst[i] = v49
 	}
 }
@@ -2392,32 +3120,127 @@ func gELUTanhF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := float32(v0 * v0)
-		v2 := fma32(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
+		} else if s := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		}
 		v3 := float32(v0 * v2)
 		v4 := float32(v0 * 0x1p-01)
 		v5 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
 		v6 := float32(v3 * v3)
-		v7 := fma32(-0x1.756246p-08, v6, 0x1.520b2ep-06)
-		v8 := fma32(v7, v6, -0x1.b83854p-05)
-		v9 := fma32(v8, v6, 0x1.11070ap-03)
-		v10 := fma32(v9, v6, -0x1.555532p-02)
-		v11 := float32(v10 * v6)
-		v12 := fma32(v11, v3, v3)
-		v13 := float32(v5)
-		if 10 < v5 {
-			v13 = 10
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.756246p-08*v6 + 0x1.520b2ep-06
+		} else if s := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-0x1.756246p-08, v6, 0x1.520b2ep-06)
 		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + -0x1.b83854p-05
+		} else if s := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v6, -0x1.b83854p-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.11070ap-03
+		} else if s := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.11070ap-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + -0x1.555532p-02
+		} else if s := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v6, -0x1.555532p-02)
+		}
+		v11 := float32(v10 * v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + v3
+		} else if s := float64(v11)*float64(v3) + float64(v3); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(v11, v3, v3)
+		}
+		v13 := sel32(10 < v5, 10, v5)
 		v14 := v13 + v13
-		v15 := fma32(v14, 0x1.715476p+00, 0x1.8p+23)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, 0x1.715476p+00, 0x1.8p+23)
+		}
 		v16 := v15 - 0x1.8p+23
-		v17 := fma32(-v16, 0x1.62e43p-01, v14)
-		v18 := fma32(-v16, -0x1.05c61p-29, v17)
+		var v17 float32
+		if nativeFMA {
+			v17 = -v16*0x1.62e43p-01 + v14
+		} else if s := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(-v16, 0x1.62e43p-01, v14)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = -v16*-0x1.05c61p-29 + v17
+		} else if s := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
+		}
 		v19 := float32(v18 * v18)
-		v20 := fma32(0x1.6a23fp-10, v18, 0x1.123a0cp-07)
-		v21 := fma32(v20, v18, 0x1.5558f2p-05)
-		v22 := fma32(v21, v18, 0x1.555492p-03)
-		v23 := fma32(v22, v18, 0x1.fffffcp-02)
-		v24 := fma32(v19, v23, v18)
+		var v20 float32
+		if nativeFMA {
+			v20 = 0x1.6a23fp-10*v18 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v18) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(0x1.6a23fp-10, v18, 0x1.123a0cp-07)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v18 + 0x1.5558f2p-05
+		} else if s := float64(v20)*float64(v18) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v21 = float32(s)
+		} else {
+			v21 = fma32Slow(v20, v18, 0x1.5558f2p-05)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v18 + 0x1.555492p-03
+		} else if s := float64(v21)*float64(v18) + float64(0x1.555492p-03); roundsOnce(s) {
+			v22 = float32(s)
+		} else {
+			v22 = fma32Slow(v21, v18, 0x1.555492p-03)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v18 + 0x1.fffffcp-02
+		} else if s := float64(v22)*float64(v18) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v23 = float32(s)
+		} else {
+			v23 = fma32Slow(v22, v18, 0x1.fffffcp-02)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v19*v23 + v18
+		} else if s := float64(v19)*float64(v23) + float64(v18); roundsOnce(s) {
+			v24 = float32(s)
+		} else {
+			v24 = fma32Slow(v19, v23, v18)
+		}
 		v25 := v24 + 1
 		v26 := int32(math.Float32bits(v15))
 		v27 := v26 - 1262485504
@@ -2437,11 +3260,15 @@ func gELUTanhF32Generic(dst, a []float32) {
 		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
 		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
 		v43 := v5 < 0x1.4p-01
-		v44 := float32(v42)
-		if v43 {
-			v44 = v12
+		v44 := sel32(v43, v12, v42)
+		var v45 float32
+		if nativeFMA {
+			v45 = v4*v44 + v4
+		} else if s := float64(v4)*float64(v44) + float64(v4); roundsOnce(s) {
+			v45 = float32(s)
+		} else {
+			v45 = fma32Slow(v4, v44, v4)
 		}
-		v45 := fma32(v4, v44, v4)
 		dst[i] = v45
 	}
 }
@@ -2452,24 +3279,74 @@ func siLUF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := float32(v1)
-		if 104 < v1 {
-			v2 = 104
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v3 := float32(v2)
-		if -104 > v2 {
-			v3 = -104
-		}
-		v4 := fma32(v3, 0x1.715476p+00, 0x1.8p+23)
 		v5 := v4 - 0x1.8p+23
-		v6 := fma32(-v5, 0x1.62e43p-01, v3)
-		v7 := fma32(-v5, -0x1.05c61p-29, v6)
-		v8 := fma32(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		v9 := fma32(v8, v7, 0x1.5558f2p-05)
-		v10 := fma32(v9, v7, 0x1.555492p-03)
-		v11 := fma32(v10, v7, 0x1.fffffcp-02)
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
 		v12 := float32(v7 * v7)
-		v13 := fma32(v12, v11, v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
 		v14 := v13 + 1
 		v15 := int32(math.Float32bits(v4))
 		v16 := v15 - 1262485504
@@ -2494,31 +3371,119 @@ func sinF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := fma32(v0, 0x1.45f306p-01, 0x1.8p+23)
+		var v1 float32
+		if nativeFMA {
+			v1 = v0*0x1.45f306p-01 + 0x1.8p+23
+		} else if s := float64(v0)*float64(0x1.45f306p-01) + float64(0x1.8p+23); roundsOnce(s) {
+			v1 = float32(s)
+		} else {
+			v1 = fma32Slow(v0, 0x1.45f306p-01, 0x1.8p+23)
+		}
 		v2 := v1 - 0x1.8p+23
-		v3 := fma32(-v2, 0x1.921fb6p+00, v0)
-		v4 := fma32(-v2, -0x1.777a5cp-25, v3)
-		v5 := fma32(-v2, -0x1.ee59dap-50, v4)
+		var v3 float32
+		if nativeFMA {
+			v3 = -v2*0x1.921fb6p+00 + v0
+		} else if s := float64(-v2)*float64(0x1.921fb6p+00) + float64(v0); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(-v2, 0x1.921fb6p+00, v0)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = -v2*-0x1.777a5cp-25 + v3
+		} else if s := float64(-v2)*float64(-0x1.777a5cp-25) + float64(v3); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(-v2, -0x1.777a5cp-25, v3)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = -v2*-0x1.ee59dap-50 + v4
+		} else if s := float64(-v2)*float64(-0x1.ee59dap-50) + float64(v4); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(-v2, -0x1.ee59dap-50, v4)
+		}
 		v6 := float32(v5 * v5)
-		v7 := fma32(0x1.6cd0aap-19, v6, -0x1.a00f7ap-13)
-		v8 := fma32(v7, v6, 0x1.111108p-07)
-		v9 := fma32(v8, v6, -0x1.555556p-03)
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.6cd0aap-19*v6 + -0x1.a00f7ap-13
+		} else if s := float64(0x1.6cd0aap-19)*float64(v6) + float64(-0x1.a00f7ap-13); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(0x1.6cd0aap-19, v6, -0x1.a00f7ap-13)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + 0x1.111108p-07
+		} else if s := float64(v7)*float64(v6) + float64(0x1.111108p-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v6, 0x1.111108p-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + -0x1.555556p-03
+		} else if s := float64(v8)*float64(v6) + float64(-0x1.555556p-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v6, -0x1.555556p-03)
+		}
 		v10 := float32(v9 * v6)
-		v11 := fma32(v10, v5, v5)
-		v12 := fma32(-0x1.241da4p-22, v6, 0x1.a010dap-16)
-		v13 := fma32(v12, v6, -0x1.6c16b8p-10)
-		v14 := fma32(v13, v6, 0x1.555556p-05)
-		v15 := fma32(v14, v6, -0x1p-01)
-		v16 := fma32(v15, v6, 1)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v5 + v5
+		} else if s := float64(v10)*float64(v5) + float64(v5); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v5, v5)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = -0x1.241da4p-22*v6 + 0x1.a010dap-16
+		} else if s := float64(-0x1.241da4p-22)*float64(v6) + float64(0x1.a010dap-16); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(-0x1.241da4p-22, v6, 0x1.a010dap-16)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v6 + -0x1.6c16b8p-10
+		} else if s := float64(v12)*float64(v6) + float64(-0x1.6c16b8p-10); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v6, -0x1.6c16b8p-10)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v6 + 0x1.555556p-05
+		} else if s := float64(v13)*float64(v6) + float64(0x1.555556p-05); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v6, 0x1.555556p-05)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v6 + -0x1p-01
+		} else if s := float64(v14)*float64(v6) + float64(-0x1p-01); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v6, -0x1p-01)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v6 + 1
+		} else if s := float64(v15)*float64(v6) + float64(1); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v6, 1)
+		}
 		v17 := int32(math.Float32bits(v1))
 		v18 := v17 & 1
 		v19 := v18 << 23
 		v20 := math.Float32frombits(uint32(v19))
 		v21 := v20 != 0
-		v22 := float32(v11)
-		if v21 {
-			v22 = v16
-		}
+		v22 := sel32(v21, v16, v11)
 		v23 := v17 & 2
 		v24 := v23 << 30
 		v25 := math.Float32frombits(uint32(v24))
@@ -2532,32 +3497,120 @@ func cosF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := fma32(v0, 0x1.45f306p-01, 0x1.8p+23)
+		var v1 float32
+		if nativeFMA {
+			v1 = v0*0x1.45f306p-01 + 0x1.8p+23
+		} else if s := float64(v0)*float64(0x1.45f306p-01) + float64(0x1.8p+23); roundsOnce(s) {
+			v1 = float32(s)
+		} else {
+			v1 = fma32Slow(v0, 0x1.45f306p-01, 0x1.8p+23)
+		}
 		v2 := v1 - 0x1.8p+23
-		v3 := fma32(-v2, 0x1.921fb6p+00, v0)
-		v4 := fma32(-v2, -0x1.777a5cp-25, v3)
-		v5 := fma32(-v2, -0x1.ee59dap-50, v4)
+		var v3 float32
+		if nativeFMA {
+			v3 = -v2*0x1.921fb6p+00 + v0
+		} else if s := float64(-v2)*float64(0x1.921fb6p+00) + float64(v0); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(-v2, 0x1.921fb6p+00, v0)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = -v2*-0x1.777a5cp-25 + v3
+		} else if s := float64(-v2)*float64(-0x1.777a5cp-25) + float64(v3); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(-v2, -0x1.777a5cp-25, v3)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = -v2*-0x1.ee59dap-50 + v4
+		} else if s := float64(-v2)*float64(-0x1.ee59dap-50) + float64(v4); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(-v2, -0x1.ee59dap-50, v4)
+		}
 		v6 := float32(v5 * v5)
-		v7 := fma32(0x1.6cd0aap-19, v6, -0x1.a00f7ap-13)
-		v8 := fma32(v7, v6, 0x1.111108p-07)
-		v9 := fma32(v8, v6, -0x1.555556p-03)
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.6cd0aap-19*v6 + -0x1.a00f7ap-13
+		} else if s := float64(0x1.6cd0aap-19)*float64(v6) + float64(-0x1.a00f7ap-13); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(0x1.6cd0aap-19, v6, -0x1.a00f7ap-13)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + 0x1.111108p-07
+		} else if s := float64(v7)*float64(v6) + float64(0x1.111108p-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v6, 0x1.111108p-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + -0x1.555556p-03
+		} else if s := float64(v8)*float64(v6) + float64(-0x1.555556p-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v6, -0x1.555556p-03)
+		}
 		v10 := float32(v9 * v6)
-		v11 := fma32(v10, v5, v5)
-		v12 := fma32(-0x1.241da4p-22, v6, 0x1.a010dap-16)
-		v13 := fma32(v12, v6, -0x1.6c16b8p-10)
-		v14 := fma32(v13, v6, 0x1.555556p-05)
-		v15 := fma32(v14, v6, -0x1p-01)
-		v16 := fma32(v15, v6, 1)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v5 + v5
+		} else if s := float64(v10)*float64(v5) + float64(v5); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v5, v5)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = -0x1.241da4p-22*v6 + 0x1.a010dap-16
+		} else if s := float64(-0x1.241da4p-22)*float64(v6) + float64(0x1.a010dap-16); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(-0x1.241da4p-22, v6, 0x1.a010dap-16)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v6 + -0x1.6c16b8p-10
+		} else if s := float64(v12)*float64(v6) + float64(-0x1.6c16b8p-10); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v6, -0x1.6c16b8p-10)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v6 + 0x1.555556p-05
+		} else if s := float64(v13)*float64(v6) + float64(0x1.555556p-05); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v6, 0x1.555556p-05)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v6 + -0x1p-01
+		} else if s := float64(v14)*float64(v6) + float64(-0x1p-01); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v6, -0x1p-01)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v6 + 1
+		} else if s := float64(v15)*float64(v6) + float64(1); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v6, 1)
+		}
 		v17 := int32(math.Float32bits(v1))
 		v18 := v17 + 1
 		v19 := v18 & 1
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
 		v22 := v21 != 0
-		v23 := float32(v11)
-		if v22 {
-			v23 = v16
-		}
+		v23 := sel32(v22, v16, v11)
 		v24 := v18 & 2
 		v25 := v24 << 30
 		v26 := math.Float32frombits(uint32(v25))
@@ -2575,35 +3628,186 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		v1 := float32(v0 * 0x1.6a09e6p-01)
 		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
 		v3 := float32(v1 * v1)
-		v4 := fma32(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
-		v5 := fma32(v4, v3, 0x1.54c804p-08)
-		v6 := fma32(v5, v3, -0x1.b80e92p-06)
-		v7 := fma32(v6, v3, 0x1.ce2e0ap-04)
-		v8 := fma32(v7, v3, -0x1.812742p-02)
-		v9 := fma32(v8, v3, 0x1.06eba8p-03)
-		v10 := fma32(v9, v1, v1)
-		v11 := float32(v2)
-		if 4 < v2 {
-			v11 = 4
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.5cd5e2p-14*v3 + -0x1.aa3f9ap-11
+		} else if s := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
 		}
-		v12 := fma32(0x1.61ea64p-16, v11, -0x1.c7911p-12)
-		v13 := fma32(v12, v11, 0x1.115accp-08)
-		v14 := fma32(v13, v11, -0x1.9b8e7ep-06)
-		v15 := fma32(v14, v11, 0x1.bb83e6p-04)
-		v16 := fma32(v15, v11, 0x1.44460cp-01)
-		v17 := fma32(v16, v11, 0x1.2127e4p+00)
-		v18 := fma32(v17, v11, -0x1.6e56b6p-13)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + 0x1.54c804p-08
+		} else if s := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v4, v3, 0x1.54c804p-08)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.b80e92p-06
+		} else if s := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.b80e92p-06)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + 0x1.ce2e0ap-04
+		} else if s := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(v6, v3, 0x1.ce2e0ap-04)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + -0x1.812742p-02
+		} else if s := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v3, -0x1.812742p-02)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + 0x1.06eba8p-03
+		} else if s := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v3, 0x1.06eba8p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v1 + v1
+		} else if s := float64(v9)*float64(v1) + float64(v1); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v1, v1)
+		}
+		v11 := sel32(4 < v2, 4, v2)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.61ea64p-16*v11 + -0x1.c7911p-12
+		} else if s := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(0x1.61ea64p-16, v11, -0x1.c7911p-12)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + 0x1.115accp-08
+		} else if s := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, 0x1.115accp-08)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + -0x1.9b8e7ep-06
+		} else if s := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v11, -0x1.9b8e7ep-06)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v11 + 0x1.bb83e6p-04
+		} else if s := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnce(s) {
+			v15 = float32(s)
+		} else {
+			v15 = fma32Slow(v14, v11, 0x1.bb83e6p-04)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v11 + 0x1.44460cp-01
+		} else if s := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v11, 0x1.44460cp-01)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v11 + 0x1.2127e4p+00
+		} else if s := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(v16, v11, 0x1.2127e4p+00)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v11 + -0x1.6e56b6p-13
+		} else if s := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnce(s) {
+			v18 = float32(s)
+		} else {
+			v18 = fma32Slow(v17, v11, -0x1.6e56b6p-13)
+		}
 		v19 := math.Float32frombits(math.Float32bits(v18) ^ 0x80000000)
-		v20 := fma32(v19, 0x1.715476p+00, 0x1.8p+23)
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v19, 0x1.715476p+00, 0x1.8p+23)
+		}
 		v21 := v20 - 0x1.8p+23
-		v22 := fma32(-v21, 0x1.62e43p-01, v19)
-		v23 := fma32(-v21, -0x1.05c61p-29, v22)
+		var v22 float32
+		if nativeFMA {
+			v22 = -v21*0x1.62e43p-01 + v19
+		} else if s := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(s) {
+			v22 = float32(s)
+		} else {
+			v22 = fma32Slow(-v21, 0x1.62e43p-01, v19)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = -v21*-0x1.05c61p-29 + v22
+		} else if s := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(s) {
+			v23 = float32(s)
+		} else {
+			v23 = fma32Slow(-v21, -0x1.05c61p-29, v22)
+		}
 		v24 := float32(v23 * v23)
-		v25 := fma32(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
-		v26 := fma32(v25, v23, 0x1.5558f2p-05)
-		v27 := fma32(v26, v23, 0x1.555492p-03)
-		v28 := fma32(v27, v23, 0x1.fffffcp-02)
-		v29 := fma32(v24, v28, v23)
+		var v25 float32
+		if nativeFMA {
+			v25 = 0x1.6a23fp-10*v23 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v25 = float32(s)
+		} else {
+			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v25*v23 + 0x1.5558f2p-05
+		} else if s := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v26 = float32(s)
+		} else {
+			v26 = fma32Slow(v25, v23, 0x1.5558f2p-05)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v26*v23 + 0x1.555492p-03
+		} else if s := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnce(s) {
+			v27 = float32(s)
+		} else {
+			v27 = fma32Slow(v26, v23, 0x1.555492p-03)
+		}
+		var v28 float32
+		if nativeFMA {
+			v28 = v27*v23 + 0x1.fffffcp-02
+		} else if s := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v28 = float32(s)
+		} else {
+			v28 = fma32Slow(v27, v23, 0x1.fffffcp-02)
+		}
+		var v29 float32
+		if nativeFMA {
+			v29 = v24*v28 + v23
+		} else if s := float64(v24)*float64(v28) + float64(v23); roundsOnce(s) {
+			v29 = float32(s)
+		} else {
+			v29 = fma32Slow(v24, v28, v23)
+		}
 		v30 := v29 + 1
 		v31 := int32(math.Float32bits(v20))
 		v32 := v31 - 1262485504
@@ -2621,31 +3825,85 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		v44 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
 		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
 		v46 := v2 < 0x1.d8p-01
-		v47 := float32(v45)
-		if v46 {
-			v47 = v10
+		v47 := sel32(v46, v10, v45)
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*0x1p-01 + 0x1p-01
+		} else if s := float64(v47)*float64(0x1p-01) + float64(0x1p-01); roundsOnce(s) {
+			v48 = float32(s)
+		} else {
+			v48 = fma32Slow(v47, 0x1p-01, 0x1p-01)
 		}
-		v48 := fma32(v47, 0x1p-01, 0x1p-01)
 		v49 := float32(v0 * v0)
 		v50 := float32(v49 * -0x1p-01)
-		v51 := float32(v50)
-		if 104 < v50 {
-			v51 = 104
+		v51 := sel32(104 < v50, 104, v50)
+		v52 := sel32(-104 > v51, -104, v51)
+		var v53 float32
+		if nativeFMA {
+			v53 = v52*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v52)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v53 = float32(s)
+		} else {
+			v53 = fma32Slow(v52, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v52 := float32(v51)
-		if -104 > v51 {
-			v52 = -104
-		}
-		v53 := fma32(v52, 0x1.715476p+00, 0x1.8p+23)
 		v54 := v53 - 0x1.8p+23
-		v55 := fma32(-v54, 0x1.62e43p-01, v52)
-		v56 := fma32(-v54, -0x1.05c61p-29, v55)
-		v57 := fma32(0x1.6a23fp-10, v56, 0x1.123a0cp-07)
-		v58 := fma32(v57, v56, 0x1.5558f2p-05)
-		v59 := fma32(v58, v56, 0x1.555492p-03)
-		v60 := fma32(v59, v56, 0x1.fffffcp-02)
+		var v55 float32
+		if nativeFMA {
+			v55 = -v54*0x1.62e43p-01 + v52
+		} else if s := float64(-v54)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(s) {
+			v55 = float32(s)
+		} else {
+			v55 = fma32Slow(-v54, 0x1.62e43p-01, v52)
+		}
+		var v56 float32
+		if nativeFMA {
+			v56 = -v54*-0x1.05c61p-29 + v55
+		} else if s := float64(-v54)*float64(-0x1.05c61p-29) + float64(v55); roundsOnce(s) {
+			v56 = float32(s)
+		} else {
+			v56 = fma32Slow(-v54, -0x1.05c61p-29, v55)
+		}
+		var v57 float32
+		if nativeFMA {
+			v57 = 0x1.6a23fp-10*v56 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v56) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v57 = float32(s)
+		} else {
+			v57 = fma32Slow(0x1.6a23fp-10, v56, 0x1.123a0cp-07)
+		}
+		var v58 float32
+		if nativeFMA {
+			v58 = v57*v56 + 0x1.5558f2p-05
+		} else if s := float64(v57)*float64(v56) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v58 = float32(s)
+		} else {
+			v58 = fma32Slow(v57, v56, 0x1.5558f2p-05)
+		}
+		var v59 float32
+		if nativeFMA {
+			v59 = v58*v56 + 0x1.555492p-03
+		} else if s := float64(v58)*float64(v56) + float64(0x1.555492p-03); roundsOnce(s) {
+			v59 = float32(s)
+		} else {
+			v59 = fma32Slow(v58, v56, 0x1.555492p-03)
+		}
+		var v60 float32
+		if nativeFMA {
+			v60 = v59*v56 + 0x1.fffffcp-02
+		} else if s := float64(v59)*float64(v56) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v60 = float32(s)
+		} else {
+			v60 = fma32Slow(v59, v56, 0x1.fffffcp-02)
+		}
 		v61 := float32(v56 * v56)
-		v62 := fma32(v61, v60, v56)
+		var v62 float32
+		if nativeFMA {
+			v62 = v61*v60 + v56
+		} else if s := float64(v61)*float64(v60) + float64(v56); roundsOnce(s) {
+			v62 = float32(s)
+		} else {
+			v62 = fma32Slow(v61, v60, v56)
+		}
 		v63 := v62 + 1
 		v64 := int32(math.Float32bits(v53))
 		v65 := v64 - 1262485504
@@ -2660,7 +3918,14 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		v74 := float32(v63 * v69)
 		v75 := float32(v74 * v73)
 		v76 := float32(v0 * 0x1.988454p-02)
-		v77 := fma32(v76, v75, v48)
+		var v77 float32
+		if nativeFMA {
+			v77 = v76*v75 + v48
+		} else if s := float64(v76)*float64(v75) + float64(v48); roundsOnce(s) {
+			v77 = float32(s)
+		} else {
+			v77 = fma32Slow(v76, v75, v48)
+		}
 		v78 := grad[i]
 		v79 := float32(v77 * v78)
 		dst[i] = v79
@@ -2674,31 +3939,126 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := float32(v0 * v0)
-		v2 := fma32(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
+		} else if s := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		}
 		v3 := float32(v0 * v2)
 		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
 		v5 := float32(v3 * v3)
-		v6 := fma32(-0x1.756246p-08, v5, 0x1.520b2ep-06)
-		v7 := fma32(v6, v5, -0x1.b83854p-05)
-		v8 := fma32(v7, v5, 0x1.11070ap-03)
-		v9 := fma32(v8, v5, -0x1.555532p-02)
-		v10 := float32(v9 * v5)
-		v11 := fma32(v10, v3, v3)
-		v12 := float32(v4)
-		if 10 < v4 {
-			v12 = 10
+		var v6 float32
+		if nativeFMA {
+			v6 = -0x1.756246p-08*v5 + 0x1.520b2ep-06
+		} else if s := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-0x1.756246p-08, v5, 0x1.520b2ep-06)
 		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v5 + -0x1.b83854p-05
+		} else if s := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(v6, v5, -0x1.b83854p-05)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v5 + 0x1.11070ap-03
+		} else if s := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v5, 0x1.11070ap-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v5 + -0x1.555532p-02
+		} else if s := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v5, -0x1.555532p-02)
+		}
+		v10 := float32(v9 * v5)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + v3
+		} else if s := float64(v10)*float64(v3) + float64(v3); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v3, v3)
+		}
+		v12 := sel32(10 < v4, 10, v4)
 		v13 := v12 + v12
-		v14 := fma32(v13, 0x1.715476p+00, 0x1.8p+23)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, 0x1.715476p+00, 0x1.8p+23)
+		}
 		v15 := v14 - 0x1.8p+23
-		v16 := fma32(-v15, 0x1.62e43p-01, v13)
-		v17 := fma32(-v15, -0x1.05c61p-29, v16)
+		var v16 float32
+		if nativeFMA {
+			v16 = -v15*0x1.62e43p-01 + v13
+		} else if s := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(-v15, 0x1.62e43p-01, v13)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = -v15*-0x1.05c61p-29 + v16
+		} else if s := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(s) {
+			v17 = float32(s)
+		} else {
+			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
+		}
 		v18 := float32(v17 * v17)
-		v19 := fma32(0x1.6a23fp-10, v17, 0x1.123a0cp-07)
-		v20 := fma32(v19, v17, 0x1.5558f2p-05)
-		v21 := fma32(v20, v17, 0x1.555492p-03)
-		v22 := fma32(v21, v17, 0x1.fffffcp-02)
-		v23 := fma32(v18, v22, v17)
+		var v19 float32
+		if nativeFMA {
+			v19 = 0x1.6a23fp-10*v17 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v17) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v19 = float32(s)
+		} else {
+			v19 = fma32Slow(0x1.6a23fp-10, v17, 0x1.123a0cp-07)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v17 + 0x1.5558f2p-05
+		} else if s := float64(v19)*float64(v17) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v19, v17, 0x1.5558f2p-05)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v17 + 0x1.555492p-03
+		} else if s := float64(v20)*float64(v17) + float64(0x1.555492p-03); roundsOnce(s) {
+			v21 = float32(s)
+		} else {
+			v21 = fma32Slow(v20, v17, 0x1.555492p-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v17 + 0x1.fffffcp-02
+		} else if s := float64(v21)*float64(v17) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v22 = float32(s)
+		} else {
+			v22 = fma32Slow(v21, v17, 0x1.fffffcp-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v18*v22 + v17
+		} else if s := float64(v18)*float64(v22) + float64(v17); roundsOnce(s) {
+			v23 = float32(s)
+		} else {
+			v23 = fma32Slow(v18, v22, v17)
+		}
 		v24 := v23 + 1
 		v25 := int32(math.Float32bits(v14))
 		v26 := v25 - 1262485504
@@ -2718,15 +4078,33 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		v40 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
 		v41 := math.Float32frombits(math.Float32bits(v39) | math.Float32bits(v40))
 		v42 := v4 < 0x1.4p-01
-		v43 := float32(v41)
-		if v42 {
-			v43 = v11
+		v43 := sel32(v42, v11, v41)
+		var v44 float32
+		if nativeFMA {
+			v44 = v1*0x1.b6676cp-04 + 0x1.988454p-01
+		} else if s := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnce(s) {
+			v44 = float32(s)
+		} else {
+			v44 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
 		}
-		v44 := fma32(v1, 0x1.b6676cp-04, 0x1.988454p-01)
-		v45 := fma32(-v43, v43, 1)
+		var v45 float32
+		if nativeFMA {
+			v45 = -v43*v43 + 1
+		} else if s := float64(-v43)*float64(v43) + float64(1); roundsOnce(s) {
+			v45 = float32(s)
+		} else {
+			v45 = fma32Slow(-v43, v43, 1)
+		}
 		v46 := float32(v45 * v44)
 		v47 := v43 + 1
-		v48 := fma32(v0, v46, v47)
+		var v48 float32
+		if nativeFMA {
+			v48 = v0*v46 + v47
+		} else if s := float64(v0)*float64(v46) + float64(v47); roundsOnce(s) {
+			v48 = float32(s)
+		} else {
+			v48 = fma32Slow(v0, v46, v47)
+		}
 		v49 := float32(v48 * 0x1p-01)
 		v50 := grad[i]
 		v51 := float32(v49 * v50)
@@ -2741,24 +4119,74 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := float32(v1)
-		if 104 < v1 {
-			v2 = 104
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v3 := float32(v2)
-		if -104 > v2 {
-			v3 = -104
-		}
-		v4 := fma32(v3, 0x1.715476p+00, 0x1.8p+23)
 		v5 := v4 - 0x1.8p+23
-		v6 := fma32(-v5, 0x1.62e43p-01, v3)
-		v7 := fma32(-v5, -0x1.05c61p-29, v6)
-		v8 := fma32(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		v9 := fma32(v8, v7, 0x1.5558f2p-05)
-		v10 := fma32(v9, v7, 0x1.555492p-03)
-		v11 := fma32(v10, v7, 0x1.fffffcp-02)
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
 		v12 := float32(v7 * v7)
-		v13 := fma32(v12, v11, v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
 		v14 := v13 + 1
 		v15 := int32(math.Float32bits(v4))
 		v16 := v15 - 1262485504
@@ -2775,7 +4203,14 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		v27 := v26 + 1
 		v28 := 1 / v27
 		v29 := 1 - v28
-		v30 := fma32(v0, v29, 1)
+		var v30 float32
+		if nativeFMA {
+			v30 = v0*v29 + 1
+		} else if s := float64(v0)*float64(v29) + float64(1); roundsOnce(s) {
+			v30 = float32(s)
+		} else {
+			v30 = fma32Slow(v0, v29, 1)
+		}
 		v31 := float32(v28 * v30)
 		v32 := grad[i]
 		v33 := float32(v31 * v32)
@@ -2789,24 +4224,74 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := float32(v0 * beta)
-		v2 := float32(v1)
-		if 104 < v1 {
-			v2 = 104
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v3 := float32(v2)
-		if -104 > v2 {
-			v3 = -104
-		}
-		v4 := fma32(v3, 0x1.715476p+00, 0x1.8p+23)
 		v5 := v4 - 0x1.8p+23
-		v6 := fma32(-v5, 0x1.62e43p-01, v3)
-		v7 := fma32(-v5, -0x1.05c61p-29, v6)
-		v8 := fma32(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		v9 := fma32(v8, v7, 0x1.5558f2p-05)
-		v10 := fma32(v9, v7, 0x1.555492p-03)
-		v11 := fma32(v10, v7, 0x1.fffffcp-02)
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
 		v12 := float32(v7 * v7)
-		v13 := fma32(v12, v11, v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
 		v14 := v13 + 1
 		v15 := int32(math.Float32bits(v4))
 		v16 := v15 - 1262485504
@@ -2829,48 +4314,117 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		v33 := v32 << 23
 		v34 := math.Float32frombits(uint32(v33))
 		v35 := float32(v26 * 0x1p-02)
-		v36 := fma32(v34, 0x1p-02, -1)
-		v37 := fma32(v35, v34, v36)
-		v38 := fma32(-0x1.38c144p-04, v37, 0x1.056484p-03)
-		v39 := fma32(v38, v37, -0x1.0d8764p-03)
-		v40 := fma32(v39, v37, 0x1.22d90ep-03)
-		v41 := fma32(v40, v37, -0x1.5471f4p-03)
-		v42 := fma32(v41, v37, 0x1.99a01p-03)
-		v43 := fma32(v42, v37, -0x1.000228p-02)
-		v44 := fma32(v43, v37, 0x1.555554p-02)
-		v45 := fma32(v37, v44, -0x1p-01)
+		var v36 float32
+		if nativeFMA {
+			v36 = v34*0x1p-02 + -1
+		} else if s := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnce(s) {
+			v36 = float32(s)
+		} else {
+			v36 = fma32Slow(v34, 0x1p-02, -1)
+		}
+		var v37 float32
+		if nativeFMA {
+			v37 = v35*v34 + v36
+		} else if s := float64(v35)*float64(v34) + float64(v36); roundsOnce(s) {
+			v37 = float32(s)
+		} else {
+			v37 = fma32Slow(v35, v34, v36)
+		}
+		var v38 float32
+		if nativeFMA {
+			v38 = -0x1.38c144p-04*v37 + 0x1.056484p-03
+		} else if s := float64(-0x1.38c144p-04)*float64(v37) + float64(0x1.056484p-03); roundsOnce(s) {
+			v38 = float32(s)
+		} else {
+			v38 = fma32Slow(-0x1.38c144p-04, v37, 0x1.056484p-03)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v38*v37 + -0x1.0d8764p-03
+		} else if s := float64(v38)*float64(v37) + float64(-0x1.0d8764p-03); roundsOnce(s) {
+			v39 = float32(s)
+		} else {
+			v39 = fma32Slow(v38, v37, -0x1.0d8764p-03)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v37 + 0x1.22d90ep-03
+		} else if s := float64(v39)*float64(v37) + float64(0x1.22d90ep-03); roundsOnce(s) {
+			v40 = float32(s)
+		} else {
+			v40 = fma32Slow(v39, v37, 0x1.22d90ep-03)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v37 + -0x1.5471f4p-03
+		} else if s := float64(v40)*float64(v37) + float64(-0x1.5471f4p-03); roundsOnce(s) {
+			v41 = float32(s)
+		} else {
+			v41 = fma32Slow(v40, v37, -0x1.5471f4p-03)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v37 + 0x1.99a01p-03
+		} else if s := float64(v41)*float64(v37) + float64(0x1.99a01p-03); roundsOnce(s) {
+			v42 = float32(s)
+		} else {
+			v42 = fma32Slow(v41, v37, 0x1.99a01p-03)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v37 + -0x1.000228p-02
+		} else if s := float64(v42)*float64(v37) + float64(-0x1.000228p-02); roundsOnce(s) {
+			v43 = float32(s)
+		} else {
+			v43 = fma32Slow(v42, v37, -0x1.000228p-02)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = v43*v37 + 0x1.555554p-02
+		} else if s := float64(v43)*float64(v37) + float64(0x1.555554p-02); roundsOnce(s) {
+			v44 = float32(s)
+		} else {
+			v44 = fma32Slow(v43, v37, 0x1.555554p-02)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v37*v44 + -0x1p-01
+		} else if s := float64(v37)*float64(v44) + float64(-0x1p-01); roundsOnce(s) {
+			v45 = float32(s)
+		} else {
+			v45 = fma32Slow(v37, v44, -0x1p-01)
+		}
 		v46 := float32(v37 * v37)
 		v47 := float32(v46 * v45)
-		v48 := fma32(v31, -0x1.05c61p-29, v47)
+		var v48 float32
+		if nativeFMA {
+			v48 = v31*-0x1.05c61p-29 + v47
+		} else if s := float64(v31)*float64(-0x1.05c61p-29) + float64(v47); roundsOnce(s) {
+			v48 = float32(s)
+		} else {
+			v48 = fma32Slow(v31, -0x1.05c61p-29, v47)
+		}
 		v49 := v37 + v48
-		v50 := fma32(v31, 0x1.62e43p-01, v49)
+		var v50 float32
+		if nativeFMA {
+			v50 = v31*0x1.62e43p-01 + v49
+		} else if s := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(s) {
+			v50 = float32(s)
+		} else {
+			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
+		}
 		v51 := math.Float32frombits(math.Float32bits(v26) & 0x7fffffff)
 		v52 := v51 < 0x1p-25
-		v53 := float32(v50)
-		if v52 {
-			v53 = v26
-		}
+		v53 := sel32(v52, v26, v50)
 		v54 := v26 < inf32
-		v55 := float32(v26)
-		if v54 {
-			v55 = v53
-		}
+		v55 := sel32(v54, v53, v26)
 		v56 := v26 == -1
-		v57 := float32(v55)
-		if v56 {
-			v57 = -inf32
-		}
+		v57 := sel32(v56, -inf32, v55)
 		v58 := v26 < -1
-		v59 := float32(v57)
-		if v58 {
-			v59 = nan32
-		}
+		v59 := sel32(v58, nan32, v57)
 		v60 := v59 / beta
 		v61 := v1 > threshold
-		v62 := float32(v60)
-		if v61 {
-			v62 = v0
-		}
+		v62 := sel32(v61, v0, v60)
 		dst[i] = v62
 	}
 }
@@ -2885,24 +4439,74 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		v2 := float32(v1 * beta)
 		v3 := v2 > threshold
 		v4 := math.Float32frombits(math.Float32bits(v2) ^ 0x80000000)
-		v5 := float32(v4)
-		if 104 < v4 {
-			v5 = 104
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v6 := float32(v5)
-		if -104 > v5 {
-			v6 = -104
-		}
-		v7 := fma32(v6, 0x1.715476p+00, 0x1.8p+23)
 		v8 := v7 - 0x1.8p+23
-		v9 := fma32(-v8, 0x1.62e43p-01, v6)
-		v10 := fma32(-v8, -0x1.05c61p-29, v9)
-		v11 := fma32(0x1.6a23fp-10, v10, 0x1.123a0cp-07)
-		v12 := fma32(v11, v10, 0x1.5558f2p-05)
-		v13 := fma32(v12, v10, 0x1.555492p-03)
-		v14 := fma32(v13, v10, 0x1.fffffcp-02)
+		var v9 float32
+		if nativeFMA {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if s := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if s := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v10 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v10, 0x1.123a0cp-07)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + 0x1.5558f2p-05
+		} else if s := float64(v11)*float64(v10) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(v11, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.555492p-03
+		} else if s := float64(v12)*float64(v10) + float64(0x1.555492p-03); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.555492p-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v10 + 0x1.fffffcp-02
+		} else if s := float64(v13)*float64(v10) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v10, 0x1.fffffcp-02)
+		}
 		v15 := float32(v10 * v10)
-		v16 := fma32(v15, v14, v10)
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v14 + v10
+		} else if s := float64(v15)*float64(v14) + float64(v10); roundsOnce(s) {
+			v16 = float32(s)
+		} else {
+			v16 = fma32Slow(v15, v14, v10)
+		}
 		v17 := v16 + 1
 		v18 := int32(math.Float32bits(v7))
 		v19 := v18 - 1262485504
@@ -2919,10 +4523,7 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		v30 := v29 + 1
 		v31 := 1 / v30
 		v32 := float32(v0 * v31)
-		v33 := float32(v32)
-		if v3 {
-			v33 = v0
-		}
+		v33 := sel32(v3, v0, v32)
 		dst[i] = v33
 	}
 }
@@ -2933,31 +4534,88 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := float32(v0 * inputScale)
-		v2 := float32(v1)
-		if 0x1.633334p+06 < v1 {
-			v2 = 0x1.633334p+06
+		v2 := sel32(0x1.633334p+06 < v1, 0x1.633334p+06, v1)
+		v3 := sel32(-20 > v2, -20, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v3 := float32(v2)
-		if -20 > v2 {
-			v3 = -20
-		}
-		v4 := fma32(v3, 0x1.715476p+00, 0x1.8p+23)
 		v5 := v4 - 0x1.8p+23
-		v6 := fma32(-v5, 0x1.62e43p-01, v3)
-		v7 := fma32(-v5, -0x1.05c61p-29, v6)
-		v8 := fma32(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		v9 := fma32(v8, v7, 0x1.5558f2p-05)
-		v10 := fma32(v9, v7, 0x1.555492p-03)
-		v11 := fma32(v10, v7, 0x1.fffffcp-02)
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
 		v12 := float32(v7 * v7)
-		v13 := fma32(v12, v11, v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
 		v14 := int32(math.Float32bits(v4))
 		v15 := v14 - 1262485504
 		v16 := v15 + 126
 		v17 := v16 << 23
 		v18 := math.Float32frombits(uint32(v17))
 		v19 := v18 - 0x1p-01
-		v20 := fma32(v18, v13, v19)
+		var v20 float32
+		if nativeFMA {
+			v20 = v18*v13 + v19
+		} else if s := float64(v18)*float64(v13) + float64(v19); roundsOnce(s) {
+			v20 = float32(s)
+		} else {
+			v20 = fma32Slow(v18, v13, v19)
+		}
 		v21 := v20 + v20
 		v22 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
 		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
@@ -2965,10 +4623,7 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		v25 := float32(v23 * v24)
 		v26 := v0 > 0
 		v27 := float32(v0 * scale)
-		v28 := float32(v25)
-		if v26 {
-			v28 = v27
-		}
+		v28 := sel32(v26, v27, v25)
 		dst[i] = v28
 	}
 }
@@ -2981,24 +4636,74 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		l := i & 31
 		v0 := a[i]
 		v1 := v0 - m
-		v2 := float32(v1)
-		if 104 < v1 {
-			v2 = 104
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v3 := float32(v2)
-		if -104 > v2 {
-			v3 = -104
-		}
-		v4 := fma32(v3, 0x1.715476p+00, 0x1.8p+23)
 		v5 := v4 - 0x1.8p+23
-		v6 := fma32(-v5, 0x1.62e43p-01, v3)
-		v7 := fma32(-v5, -0x1.05c61p-29, v6)
-		v8 := fma32(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		v9 := fma32(v8, v7, 0x1.5558f2p-05)
-		v10 := fma32(v9, v7, 0x1.555492p-03)
-		v11 := fma32(v10, v7, 0x1.fffffcp-02)
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
 		v12 := float32(v7 * v7)
-		v13 := fma32(v12, v11, v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
+			v13 = float32(s)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
 		v14 := v13 + 1
 		v15 := int32(math.Float32bits(v4))
 		v16 := v15 - 1262485504
@@ -3033,24 +4738,74 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		v0 := sums[l]
 		v1 := a[i]
 		v2 := v1 - m
-		v3 := float32(v2)
-		if 104 < v2 {
-			v3 = 104
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v4 := float32(v3)
-		if -104 > v3 {
-			v4 = -104
-		}
-		v5 := fma32(v4, 0x1.715476p+00, 0x1.8p+23)
 		v6 := v5 - 0x1.8p+23
-		v7 := fma32(-v6, 0x1.62e43p-01, v4)
-		v8 := fma32(-v6, -0x1.05c61p-29, v7)
-		v9 := fma32(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
-		v10 := fma32(v9, v8, 0x1.5558f2p-05)
-		v11 := fma32(v10, v8, 0x1.555492p-03)
-		v12 := fma32(v11, v8, 0x1.fffffcp-02)
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if s := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if s := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v8 + 0x1.5558f2p-05
+		} else if s := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.555492p-03
+		} else if s := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v8 + 0x1.fffffcp-02
+		} else if s := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+		}
 		v13 := float32(v8 * v8)
-		v14 := fma32(v13, v12, v8)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v8
+		} else if s := float64(v13)*float64(v12) + float64(v8); roundsOnce(s) {
+			v14 = float32(s)
+		} else {
+			v14 = fma32Slow(v13, v12, v8)
+		}
 		v15 := v14 + 1
 		v16 := int32(math.Float32bits(v5))
 		v17 := v16 - 1262485504
@@ -3081,24 +4836,74 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 	y = y[:len(dst)]
 	for i := range dst {
 		v0 := y[i]
-		v1 := float32(v0)
-		if 104 < v0 {
-			v1 = 104
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if s := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v2 := float32(v1)
-		if -104 > v1 {
-			v2 = -104
-		}
-		v3 := fma32(v2, 0x1.715476p+00, 0x1.8p+23)
 		v4 := v3 - 0x1.8p+23
-		v5 := fma32(-v4, 0x1.62e43p-01, v2)
-		v6 := fma32(-v4, -0x1.05c61p-29, v5)
-		v7 := fma32(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		v8 := fma32(v7, v6, 0x1.5558f2p-05)
-		v9 := fma32(v8, v6, 0x1.555492p-03)
-		v10 := fma32(v9, v6, 0x1.fffffcp-02)
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if s := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if s := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
+		} else if s := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + 0x1.5558f2p-05
+		} else if s := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.555492p-03
+		} else if s := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnce(s) {
+			v9 = float32(s)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + 0x1.fffffcp-02
+		} else if s := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnce(s) {
+			v10 = float32(s)
+		} else {
+			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+		}
 		v11 := float32(v6 * v6)
-		v12 := fma32(v11, v10, v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + v6
+		} else if s := float64(v11)*float64(v10) + float64(v6); roundsOnce(s) {
+			v12 = float32(s)
+		} else {
+			v12 = fma32Slow(v11, v10, v6)
+		}
 		v13 := v12 + 1
 		v14 := int32(math.Float32bits(v3))
 		v15 := v14 - 1262485504
@@ -3113,7 +4918,14 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		v24 := float32(v13 * v19)
 		v25 := float32(v24 * v23)
 		v26 := grad[i]
-		v27 := fma32(-v25, sum, v26)
+		var v27 float32
+		if nativeFMA {
+			v27 = -v25*sum + v26
+		} else if s := float64(-v25)*float64(sum) + float64(v26); roundsOnce(s) {
+			v27 = float32(s)
+		} else {
+			v27 = fma32Slow(-v25, sum, v26)
+		}
 		dst[i] = v27
 	}
 }
@@ -3151,7 +4963,14 @@ func normalizeAffineF32Generic(dst, a, w, c []float32, mean, rstd float32) {
 		v2 := float32(v1 * rstd)
 		v3 := w[i]
 		v4 := c[i]
-		v5 := fma32(v2, v3, v4)
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*v3 + v4
+		} else if s := float64(v2)*float64(v3) + float64(v4); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v2, v3, v4)
+		}
 		dst[i] = v5
 	}
 }
@@ -3165,7 +4984,14 @@ func normalizeBackwardF32Generic(dst, grad, x []float32, mean, rstd, c1, c2 floa
 		v1 := v0 - c1
 		v2 := x[i]
 		v3 := v2 - mean
-		v4 := fma32(-v3, c2, v1)
+		var v4 float32
+		if nativeFMA {
+			v4 = -v3*c2 + v1
+		} else if s := float64(-v3)*float64(c2) + float64(v1); roundsOnce(s) {
+			v4 = float32(s)
+		} else {
+			v4 = fma32Slow(-v3, c2, v1)
+		}
 		v5 := float32(v4 * rstd)
 		dst[i] = v5
 	}
@@ -3183,7 +5009,14 @@ func normalizeAffineBackwardF32Generic(dst, grad, w, x []float32, mean, rstd, c1
 		v3 := v2 - c1
 		v4 := x[i]
 		v5 := v4 - mean
-		v6 := fma32(-v5, c2, v3)
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*c2 + v3
+		} else if s := float64(-v5)*float64(c2) + float64(v3); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(-v5, c2, v3)
+		}
 		v7 := float32(v6 * rstd)
 		dst[i] = v7
 	}
@@ -3200,7 +5033,14 @@ func normalizeParamsBackwardF32Generic(dw, db, grad, x []float32, mean, rstd flo
 		v2 := v1 - mean
 		v3 := float32(v2 * rstd)
 		v4 := dw[i]
-		v5 := fma32(v0, v3, v4)
+		var v5 float32
+		if nativeFMA {
+			v5 = v0*v3 + v4
+		} else if s := float64(v0)*float64(v3) + float64(v4); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v0, v3, v4)
+		}
 		dw[i] = v5
 		v7 := db[i]
 		v8 := v7 + v0
@@ -3217,15 +5057,36 @@ func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, s
 		v0 := p[i]
 		v1 := float32(v0 * decay)
 		v2 := grad[i]
-		v3 := fma32(v1, l2, v2)
+		var v3 float32
+		if nativeFMA {
+			v3 = v1*l2 + v2
+		} else if s := float64(v1)*float64(l2) + float64(v2); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(v1, l2, v2)
+		}
 		v4 := m[i]
 		v5 := v3 - v4
-		v6 := fma32(v5, beta1c, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*beta1c + v4
+		} else if s := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(s) {
+			v6 = float32(s)
+		} else {
+			v6 = fma32Slow(v5, beta1c, v4)
+		}
 		m[i] = v6
 		v8 := v[i]
 		v9 := float32(v8 * beta2)
 		v10 := float32(v3 * beta2c)
-		v11 := fma32(v10, v3, v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + v9
+		} else if s := float64(v10)*float64(v3) + float64(v9); roundsOnce(s) {
+			v11 = float32(s)
+		} else {
+			v11 = fma32Slow(v10, v3, v9)
+		}
 		v[i] = v11
 		v13 := float32(math.Sqrt(float64(v11)))
 		v14 := v13 / corr
@@ -3243,8 +5104,22 @@ func sGDF32Generic(p, grad []float32, lr, l2 float32) {
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		v2 := fma32(v0, l2, v1)
-		v3 := fma32(-v2, lr, v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*l2 + v1
+		} else if s := float64(v0)*float64(l2) + float64(v1); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(v0, l2, v1)
+		}
+		var v3 float32
+		if nativeFMA {
+			v3 = -v2*lr + v0
+		} else if s := float64(-v2)*float64(lr) + float64(v0); roundsOnce(s) {
+			v3 = float32(s)
+		} else {
+			v3 = fma32Slow(-v2, lr, v0)
+		}
 		p[i] = v3
 	}
 }
@@ -3256,12 +5131,33 @@ func sGDMomentumF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		v2 := fma32(v0, l2, v1)
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*l2 + v1
+		} else if s := float64(v0)*float64(l2) + float64(v1); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(v0, l2, v1)
+		}
 		v3 := buf[i]
 		v4 := float32(v3 * momentum)
-		v5 := fma32(v2, damp, v4)
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*damp + v4
+		} else if s := float64(v2)*float64(damp) + float64(v4); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v2, damp, v4)
+		}
 		buf[i] = v5
-		v7 := fma32(-v5, lr, v0)
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*lr + v0
+		} else if s := float64(-v5)*float64(lr) + float64(v0); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(-v5, lr, v0)
+		}
 		p[i] = v7
 	}
 }
@@ -3273,13 +5169,41 @@ func sGDNesterovF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 	for i := range p {
 		v0 := p[i]
 		v1 := grad[i]
-		v2 := fma32(v0, l2, v1)
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*l2 + v1
+		} else if s := float64(v0)*float64(l2) + float64(v1); roundsOnce(s) {
+			v2 = float32(s)
+		} else {
+			v2 = fma32Slow(v0, l2, v1)
+		}
 		v3 := buf[i]
 		v4 := float32(v3 * momentum)
-		v5 := fma32(v2, damp, v4)
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*damp + v4
+		} else if s := float64(v2)*float64(damp) + float64(v4); roundsOnce(s) {
+			v5 = float32(s)
+		} else {
+			v5 = fma32Slow(v2, damp, v4)
+		}
 		buf[i] = v5
-		v7 := fma32(v5, momentum, v2)
-		v8 := fma32(-v7, lr, v0)
+		var v7 float32
+		if nativeFMA {
+			v7 = v5*momentum + v2
+		} else if s := float64(v5)*float64(momentum) + float64(v2); roundsOnce(s) {
+			v7 = float32(s)
+		} else {
+			v7 = fma32Slow(v5, momentum, v2)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*lr + v0
+		} else if s := float64(-v7)*float64(lr) + float64(v0); roundsOnce(s) {
+			v8 = float32(s)
+		} else {
+			v8 = fma32Slow(-v7, lr, v0)
+		}
 		p[i] = v8
 	}
 }
@@ -3325,10 +5249,7 @@ func f32ToBF16sGeneric(dst []uint16, a []float32) {
 		v7 := v0 != v0
 		v8 := math.Float32frombits(0x7fc0)
 		v9 := math.Float32frombits(uint32(v6))
-		v10 := float32(v9)
-		if v7 {
-			v10 = v8
-		}
+		v10 := sel32(v7, v8, v9)
 		v11 := int32(math.Float32bits(v10))
 		dst[i] = uint16(v11)
 	}

@@ -140,6 +140,14 @@ func (b *B) goFrom(t Type, expr string) string {
 	return t.Go() + "(" + expr + ")"
 }
 
+// sel names the branchless choice between two values of a type.
+func sel(t Type) string {
+	if t == F64 {
+		return "sel64"
+	}
+	return "sel32"
+}
+
 var goPred = map[int]string{EQ: "==", LT: "<", LE: "<=", NEQ: "!=", GE: ">=", GT: ">"}
 
 // emitGoBody writes one element's worth of b; lane is the index expression of
@@ -200,20 +208,28 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 		case opDiv:
 			infix("/")
 		case opMin:
-			p("%s := %s(%s)", id, v.t.Go(), r(1))
-			p("if %s < %s {\n%s\t%s = %s\n%s}", r(0), r(1), ind, id, r(0), ind)
+			p("%s := %s(%s < %s, %s, %s)", id, sel(v.t), r(0), r(1), r(0), r(1))
 		case opMax:
-			p("%s := %s(%s)", id, v.t.Go(), r(1))
-			p("if %s > %s {\n%s\t%s = %s\n%s}", r(0), r(1), ind, id, r(0), ind)
+			p("%s := %s(%s > %s, %s, %s)", id, sel(v.t), r(0), r(1), r(0), r(1))
 		case opFMA, opFNMA:
-			f, x := "fma32", r(0)
-			if wide {
-				f = "math.FMA"
-			}
+			x := r(0)
 			if v.op == opFNMA {
 				x = "-" + x
 			}
-			p("%s := %s(%s, %s, %s)", id, f, x, r(1), r(2))
+			if wide {
+				p("%s := math.FMA(%s, %s, %s)", id, x, r(1), r(2))
+				break
+			}
+			// Spelt out, because the compiler does not inline a function of
+			// this size and a polynomial is a chain of these.
+			p("var %s float32", id)
+			p("if nativeFMA {")
+			p("\t%s = %s*%s + %s", id, x, r(1), r(2))
+			p("} else if s := float64(%s)*float64(%s) + float64(%s); roundsOnce(s) {", x, r(1), r(2))
+			p("\t%s = float32(s)", id)
+			p("} else {")
+			p("\t%s = fma32Slow(%s, %s, %s)", id, x, r(1), r(2))
+			p("}")
 		case opSqrt:
 			if wide {
 				p("%s := math.Sqrt(%s)", id, r(0))
@@ -245,8 +261,7 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 		case opMOr:
 			infix("||")
 		case opSel:
-			p("%s := %s(%s)", id, v.t.Go(), r(2))
-			p("if %s {\n%s\t%s = %s\n%s}", r(0), ind, id, r(1), ind)
+			p("%s := %s(%s, %s, %s)", id, sel(v.t), r(0), r(1), r(2))
 		case opShl:
 			p("%s := %s << %d", id, r(0), v.imm)
 		case opSra:

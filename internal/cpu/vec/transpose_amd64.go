@@ -1,0 +1,13 @@
+//go:build !purego
+
+package vec
+
+import "github.com/gotorch-dev/torch/internal/cpu"
+
+func hasTranspose8() bool { return cpu.HasAVX2FMA }
+
+// transpose8 transposes a column of 8x8 blocks: block k is read at
+// src[8*k*lds:] and written at dst[8*k:]. Strides are in elements.
+//
+//go:noescape
+func transpose8(dst *float32, ldd int, src *float32, lds, blocks int)

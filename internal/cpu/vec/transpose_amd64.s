@@ -1,0 +1,77 @@
+// Written by hand: 8x8 blocks are transposed in registers.
+
+//go:build !purego
+
+#include "textflag.h"
+
+// func transpose8(dst *float32, ldd int, src *float32, lds, blocks int)
+//
+// DI=dst, R9=ldd, SI=src, R8=lds (bytes), R10, R11 = 3 strides, CX=blocks,
+// AX, DX = addresses of row 4. Y0-Y7 hold the rows, Y8-Y15 the steps between.
+TEXT ·transpose8(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), R9
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ blocks+32(FP), CX
+	SHLQ $2, R8
+	SHLQ $2, R9
+	LEAQ (R8)(R8*2), R10
+	LEAQ (R9)(R9*2), R11
+
+loop:
+	LEAQ (SI)(R8*4), AX
+	LEAQ (DI)(R9*4), DX
+	VMOVUPS (SI), Y0
+	VMOVUPS (SI)(R8*1), Y1
+	VMOVUPS (SI)(R8*2), Y2
+	VMOVUPS (SI)(R10*1), Y3
+	VMOVUPS (AX), Y4
+	VMOVUPS (AX)(R8*1), Y5
+	VMOVUPS (AX)(R8*2), Y6
+	VMOVUPS (AX)(R10*1), Y7
+
+	// Interleave rows in pairs.
+	VUNPCKLPS Y1, Y0, Y8
+	VUNPCKHPS Y1, Y0, Y9
+	VUNPCKLPS Y3, Y2, Y10
+	VUNPCKHPS Y3, Y2, Y11
+	VUNPCKLPS Y5, Y4, Y12
+	VUNPCKHPS Y5, Y4, Y13
+	VUNPCKLPS Y7, Y6, Y14
+	VUNPCKHPS Y7, Y6, Y15
+
+	// Pairs to quads: each 128-bit half of Yk is column k (or k+4) of four rows.
+	VSHUFPS $0x44, Y10, Y8, Y0
+	VSHUFPS $0xee, Y10, Y8, Y1
+	VSHUFPS $0x44, Y11, Y9, Y2
+	VSHUFPS $0xee, Y11, Y9, Y3
+	VSHUFPS $0x44, Y14, Y12, Y4
+	VSHUFPS $0xee, Y14, Y12, Y5
+	VSHUFPS $0x44, Y15, Y13, Y6
+	VSHUFPS $0xee, Y15, Y13, Y7
+
+	// Join the halves of rows 0-3 and 4-7.
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y12
+	VPERM2F128 $0x20, Y5, Y1, Y9
+	VPERM2F128 $0x31, Y5, Y1, Y13
+	VPERM2F128 $0x20, Y6, Y2, Y10
+	VPERM2F128 $0x31, Y6, Y2, Y14
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y15
+	VMOVUPS Y8, (DI)
+	VMOVUPS Y9, (DI)(R9*1)
+	VMOVUPS Y10, (DI)(R9*2)
+	VMOVUPS Y11, (DI)(R11*1)
+	VMOVUPS Y12, (DX)
+	VMOVUPS Y13, (DX)(R9*1)
+	VMOVUPS Y14, (DX)(R9*2)
+	VMOVUPS Y15, (DX)(R11*1)
+
+	LEAQ (SI)(R8*8), SI
+	ADDQ $32, DI
+	DECQ CX
+	JNE  loop
+	VZEROUPPER
+	RET

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package vec
+
+func hasTranspose8() bool { return false }
+
+func transpose8(dst *float32, ldd int, src *float32, lds, blocks int) { panic("vec: no assembly") }
