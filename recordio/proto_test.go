@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/gotorch-dev/torch/internal/shared"
 )
 
 func TestProtoKnown(t *testing.T) {
@@ -107,7 +109,7 @@ func TestProtoErrors(t *testing.T) {
 }
 
 func TestSharedSageMaker(t *testing.T) {
-	dir := sharedDir(t, "testdata/recordio/sagemaker")
+	dir := shared.Path(t, "testdata/recordio/sagemaker")
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

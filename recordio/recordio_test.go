@@ -12,30 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-)
 
-// sharedDir finds the folder of shared test files, or skips the test.
-func sharedDir(t testing.TB, sub string) string {
-	t.Helper()
-	if root := os.Getenv("GOTORCH_SHARED"); root != "" {
-		if p := filepath.Join(root, sub); exists(p) {
-			return p
-		}
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		if p := filepath.Join(dir, "shared", sub); exists(p) {
-			return p
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
-	}
-	t.Skipf("shared/%s not found", sub)
-	return ""
-}
+	"github.com/gotorch-dev/torch/internal/shared"
+)
 
 func exists(p string) bool { _, err := os.Stat(p); return err == nil }
 
@@ -635,7 +614,7 @@ func TestIndexPath(t *testing.T) {
 }
 
 func TestSharedSample(t *testing.T) {
-	dir := sharedDir(t, "testdata/recordio/generated")
+	dir := shared.Path(t, "testdata/recordio/generated")
 	r, err := OpenIndexed(filepath.Join(dir, "sample.idx"), filepath.Join(dir, "sample.rec"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/gotorch-dev/torch/internal/atomicfile"
 )
 
 // A Writer appends records to a .rec file. It is safe for several goroutines;
@@ -224,13 +226,12 @@ func (o *outFile) abort() {
 
 // writeFile writes a whole file under a temporary name and renames it.
 func writeFile(path string, data []byte) error {
-	o, err := createOut(path)
+	err := atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("recordio: %w", err)
 	}
-	if _, err := o.Write(data); err != nil {
-		o.abort()
-		return fmt.Errorf("recordio: %s: %w", path, err)
-	}
-	return o.commit()
+	return nil
 }
