@@ -1,0 +1,657 @@
+package nn
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Tensor is a tensor.
+type Tensor = tensor.Tensor
+
+// Module is a pointer to a struct that embeds Base.
+type Module interface {
+	moduleBase() *Base
+}
+
+// Layer is a module with one input and one output, what Sequential is made of.
+type Layer interface {
+	Module
+	Forward(x *Tensor) *Tensor
+}
+
+// Base is what every module embeds: the training flag and the hooks.
+type Base struct {
+	self  Module
+	eval  bool
+	hooks *hooks
+}
+
+type hooks struct {
+	pre  []*func(m Module, inputs []*Tensor) []*Tensor
+	post []*func(m Module, inputs []*Tensor, out *Tensor) *Tensor
+	back []*func(m Module, gradIn, gradOut []*Tensor) []*Tensor
+}
+
+func (b *Base) moduleBase() *Base { return b }
+
+// New makes the methods of Base (Train, StateDict, String, …) work on a module of your own, and returns it. The constructors of this
+// package have done so for theirs.
+func New[M Module](m M) M {
+	m.moduleBase().self = m
+	return m
+}
+
+func (b *Base) me(method string) Module {
+	if b.self == nil {
+		tensor.Fail(tensor.ErrValue, "nn: %s was called on a module that was not made with nn.New(&Net{…}): use nn.New, or the function nn.%s(m)", method, method)
+	}
+	return b.self
+}
+
+// Training reports whether the module is in training mode; new modules are.
+func (b *Base) Training() bool { return !b.eval }
+
+// Train switches the module and all its children to training mode, or with false to evaluation mode.
+func (b *Base) Train(on ...bool) Module {
+	m := b.me("Train")
+	Train(m, len(on) == 0 || on[0])
+	return m
+}
+
+// Eval switches the module and all its children to evaluation mode.
+func (b *Base) Eval() Module { return b.Train(false) }
+
+// Train sets the mode of m and all its children.
+func Train(m Module, on bool) {
+	for c := range Modules(m) {
+		c.moduleBase().eval = !on
+	}
+}
+
+// Eval sets m and all its children to evaluation mode.
+func Eval(m Module) { Train(m, false) }
+
+// Parameters lists the parameters of the module and its children, each once.
+func (b *Base) Parameters() []*Tensor { return Parameters(b.me("Parameters")) }
+
+// StateDict lists the parameters and persistent buffers under their names.
+func (b *Base) StateDict() *tensor.StateDict { return StateDict(b.me("StateDict")) }
+
+// LoadStateDict copies tensors into the parameters and buffers of the same names.
+func (b *Base) LoadStateDict(sd *tensor.StateDict, opts ...LoadOptions) error {
+	return LoadStateDict(b.me("LoadStateDict"), sd, opts...)
+}
+
+// ZeroGrad removes the gradients of all parameters.
+func (b *Base) ZeroGrad() { ZeroGrad(b.me("ZeroGrad")) }
+
+// RequiresGrad switches the gradients of all parameters on or off.
+func (b *Base) RequiresGrad(on bool) Module {
+	m := b.me("RequiresGrad")
+	for _, p := range Parameters(m) {
+		p.SetRequiresGrad(on)
+	}
+	return m
+}
+
+// Apply calls f on every child, then on the module itself.
+func (b *Base) Apply(f func(Module)) Module {
+	m := b.me("Apply")
+	Apply(m, f)
+	return m
+}
+
+// String prints the module as Python does.
+func (b *Base) String() string {
+	if b.self == nil {
+		return "nn.Base"
+	}
+	return Repr(b.self)
+}
+
+// ToDType converts all floating-point parameters and buffers.
+func (b *Base) ToDType(dt tensor.DType) Module {
+	m := b.me("ToDType")
+	ToDType(m, dt)
+	return m
+}
+
+// Half, BFloat16, Float and Double convert all floating-point parameters and buffers.
+func (b *Base) Half() Module     { return b.ToDType(tensor.Float16) }
+func (b *Base) BFloat16() Module { return b.ToDType(tensor.BFloat16) }
+func (b *Base) Float() Module    { return b.ToDType(tensor.Float32) }
+func (b *Base) Double() Module   { return b.ToDType(tensor.Float64) }
+
+// NewParameter marks a tensor as a parameter that requires grad (floating-point and complex types only) and returns it.
+func NewParameter(t *Tensor) *Tensor {
+	if t.GradFn() != nil {
+		t = t.Detach()
+	}
+	t.SetParameter()
+	if t.DType().IsDifferentiable() {
+		t.SetRequiresGrad(true)
+	}
+	return t
+}
+
+// field describes one struct field of a module type.
+type field struct {
+	index      []int
+	name       string
+	kind       fieldKind
+	persistent bool
+}
+
+type fieldKind uint8
+
+const (
+	paramField fieldKind = iota
+	bufferField
+	childField
+	childList
+	paramList
+)
+
+var fieldCache sync.Map // reflect.Type → []field
+
+var (
+	tensorType = reflect.TypeFor[*Tensor]()
+	moduleType = reflect.TypeFor[Module]()
+	baseType   = reflect.TypeFor[Base]()
+)
+
+func fieldsOf(t reflect.Type) []field {
+	if v, ok := fieldCache.Load(t); ok {
+		return v.([]field)
+	}
+	var out []field
+	collectFields(t, nil, &out)
+	fieldCache.Store(t, out)
+	return out
+}
+
+func collectFields(t reflect.Type, prefix []int, out *[]field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Type == baseType {
+			continue
+		}
+		index := append(append([]int(nil), prefix...), i)
+		tag := f.Tag.Get("torch")
+		name, flags, _ := strings.Cut(tag, ",")
+		if name == "-" {
+			continue
+		}
+		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
+			collectFields(f.Type, index, out) // a struct shared by several layers
+			continue
+		}
+		if !f.IsExported() {
+			continue
+		}
+		if name == "" {
+			name = SnakeCase(f.Name)
+		}
+		fd := field{index: index, name: name, persistent: true}
+		switch {
+		case f.Type == tensorType:
+			fd.kind = paramField
+			if strings.Contains(flags, "buffer") {
+				fd.kind = bufferField
+				fd.persistent = !strings.Contains(flags, "nonpersistent")
+			}
+		case f.Type.Implements(moduleType):
+			fd.kind = childField
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Implements(moduleType):
+			fd.kind = childList
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem() == tensorType:
+			fd.kind = paramList
+		default:
+			continue
+		}
+		*out = append(*out, fd)
+	}
+}
+
+// SnakeCase turns a Go name into the Python one: "InProjWeight" is "in_proj_weight", "FC1" is "fc1", "Conv1" is "conv1".
+func SnakeCase(s string) string {
+	r := []rune(s)
+	var b strings.Builder
+	for i, c := range r {
+		if unicode.IsUpper(c) && i > 0 && (unicode.IsLower(r[i-1]) || unicode.IsDigit(r[i-1]) && i+1 < len(r) && unicode.IsLower(r[i+1]) ||
+			i+1 < len(r) && unicode.IsLower(r[i+1]) && unicode.IsUpper(r[i-1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// Custom is implemented by modules whose parameters, buffers or children are not plain fields: containers, recurrent layers.
+type Custom interface {
+	// WalkOwn calls the functions for the module's own parameters, buffers and children, in the order of the state dict.
+	WalkOwn(param func(name string, t *Tensor), buffer func(name string, t *Tensor, persistent bool), child func(name string, m Module))
+}
+
+// walkOwn visits what belongs to m itself, in order. A nil child is visited only when it is the element of a list.
+func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor, bool), child func(string, Module)) {
+	if c, ok := m.(Custom); ok {
+		c.WalkOwn(param, buffer, child)
+		return
+	}
+	v := reflect.ValueOf(m)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return
+	}
+	v = v.Elem()
+	for _, f := range fieldsOf(v.Type()) {
+		x := v.FieldByIndex(f.index)
+		switch f.kind {
+		case paramField:
+			if t := x.Interface().(*Tensor); t != nil && t.IsParameter() {
+				param(f.name, t)
+			}
+		case bufferField:
+			if t := x.Interface().(*Tensor); t != nil {
+				buffer(f.name, t, f.persistent)
+			}
+		case childField:
+			if !x.IsNil() {
+				child(f.name, x.Interface().(Module))
+			}
+		case childList:
+			if x.Len() > 0 {
+				list := &listView{name: f.name}
+				for i := range x.Len() {
+					if e := x.Index(i); !e.IsNil() {
+						list.items = append(list.items, e.Interface().(Module))
+					}
+				}
+				child(f.name, New(list))
+			}
+		case paramList:
+			for i := range x.Len() {
+				if t := x.Index(i).Interface().(*Tensor); t != nil && t.IsParameter() {
+					param(f.name+"."+strconv.Itoa(i), t)
+				}
+			}
+		}
+	}
+}
+
+// listView shows a slice of modules as the ModuleList that it is in Python.
+type listView struct {
+	Base
+	name  string
+	items []Module
+}
+
+// ClassName is the name in print.
+func (l *listView) ClassName() string { return "ModuleList" }
+
+// WalkOwn visits the elements.
+func (l *listView) WalkOwn(_ func(string, *Tensor), _ func(string, *Tensor, bool), child func(string, Module)) {
+	for i, m := range l.items {
+		child(strconv.Itoa(i), m)
+	}
+}
+
+func none(string, *Tensor)        {}
+func noBuf(string, *Tensor, bool) {}
+func noChild(string, Module)      {}
+func join(prefix, name string) string {
+	if prefix == "" {
+		return name
+	}
+	return prefix + "." + name
+}
+
+// NamedChildren walks the direct children with their names.
+func NamedChildren(m Module) iter.Seq2[string, Module] {
+	return func(yield func(string, Module) bool) {
+		stop := false
+		walkOwn(m, none, noBuf, func(n string, c Module) {
+			if !stop && !yield(n, c) {
+				stop = true
+			}
+		})
+	}
+}
+
+// Children walks the direct children.
+func Children(m Module) iter.Seq[Module] {
+	return func(yield func(Module) bool) {
+		for _, c := range NamedChildren(m) {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// NamedModules walks m (under the name "") and everything below it, each module once.
+func NamedModules(m Module) iter.Seq2[string, Module] {
+	return func(yield func(string, Module) bool) { namedModules(m, "", map[*Base]bool{}, yield) }
+}
+
+func namedModules(m Module, prefix string, seen map[*Base]bool, yield func(string, Module) bool) bool {
+	if b := m.moduleBase(); seen[b] {
+		return true
+	} else {
+		seen[b] = true
+	}
+	if !yield(prefix, m) {
+		return false
+	}
+	ok := true
+	walkOwn(m, none, noBuf, func(n string, c Module) {
+		ok = ok && namedModules(c, join(prefix, n), seen, yield)
+	})
+	return ok
+}
+
+// Modules walks m and everything below it, each module once.
+func Modules(m Module) iter.Seq[Module] {
+	return func(yield func(Module) bool) {
+		for _, c := range NamedModules(m) {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// NamedParameters walks the parameters of m and its children with their names, each tensor once.
+func NamedParameters(m Module) iter.Seq2[string, *Tensor] {
+	return func(yield func(string, *Tensor) bool) {
+		seen := map[*Tensor]bool{}
+		stop := false
+		for prefix, c := range NamedModules(m) {
+			walkOwn(c, func(n string, t *Tensor) {
+				if stop || seen[t] {
+					return
+				}
+				seen[t] = true
+				stop = !yield(join(prefix, n), t)
+			}, noBuf, noChild)
+			if stop {
+				return
+			}
+		}
+	}
+}
+
+// NamedBuffers walks the buffers of m and its children with their names, each tensor once.
+func NamedBuffers(m Module) iter.Seq2[string, *Tensor] {
+	return func(yield func(string, *Tensor) bool) {
+		seen := map[*Tensor]bool{}
+		stop := false
+		for prefix, c := range NamedModules(m) {
+			walkOwn(c, none, func(n string, t *Tensor, _ bool) {
+				if stop || seen[t] {
+					return
+				}
+				seen[t] = true
+				stop = !yield(join(prefix, n), t)
+			}, noChild)
+			if stop {
+				return
+			}
+		}
+	}
+}
+
+// Parameters lists the parameters of m and its children, each once.
+func Parameters(m Module) []*Tensor {
+	var out []*Tensor
+	for _, p := range NamedParameters(m) {
+		out = append(out, p)
+	}
+	return out
+}
+
+// Buffers lists the buffers of m and its children, each once.
+func Buffers(m Module) []*Tensor {
+	var out []*Tensor
+	for _, p := range NamedBuffers(m) {
+		out = append(out, p)
+	}
+	return out
+}
+
+// NumParameters counts the elements of all parameters.
+func NumParameters(m Module) int {
+	n := 0
+	for _, p := range Parameters(m) {
+		n += p.Numel()
+	}
+	return n
+}
+
+// NumTrainable counts the elements of the parameters that require grad.
+func NumTrainable(m Module) int {
+	n := 0
+	for _, p := range Parameters(m) {
+		if p.RequiresGrad() {
+			n += p.Numel()
+		}
+	}
+	return n
+}
+
+// GetSubmodule finds a module by its dotted name; "" is m itself.
+func GetSubmodule(m Module, name string) (Module, error) {
+	for n, c := range NamedModules(m) {
+		if n == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("nn: %s has no submodule %q", className(m), name)
+}
+
+// GetParameter finds a parameter by its dotted name.
+func GetParameter(m Module, name string) (*Tensor, error) {
+	for n, p := range NamedParameters(m) {
+		if n == name {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("nn: %s has no parameter %q", className(m), name)
+}
+
+// Apply calls f on every child, depth first, then on m itself.
+func Apply(m Module, f func(Module)) {
+	for c := range Children(m) {
+		Apply(c, f)
+	}
+	f(m)
+}
+
+// ZeroGrad removes the gradients of all parameters.
+func ZeroGrad(m Module) {
+	for _, p := range Parameters(m) {
+		p.SetGrad(nil)
+	}
+}
+
+// ToDType converts all floating-point parameters and buffers in place.
+func ToDType(m Module, dt tensor.DType) {
+	if !dt.IsFloat() && !dt.IsComplex() {
+		tensor.Fail(tensor.ErrDType, "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=%s", dt)
+	}
+	conv := func(t *Tensor) {
+		if t.DType().IsDifferentiable() && t.DType() != dt {
+			t.SetRaw(t.DenseAs(dt))
+			if g := t.Grad(); g != nil {
+				g.SetRaw(g.DenseAs(dt))
+			}
+		}
+	}
+	for _, p := range Parameters(m) {
+		conv(p)
+	}
+	for _, b := range Buffers(m) {
+		conv(b)
+	}
+}
+
+// Versioned is implemented by modules whose state dict has a version number (batch norm: 2).
+type Versioned interface{ StateVersion() int }
+
+// StateDict lists the parameters and persistent buffers of m and its children under Python's names. The tensors share memory with the
+// module but are not connected to the tape.
+func StateDict(m Module) *tensor.StateDict {
+	sd := &tensor.StateDict{}
+	stateDict(m, "", sd)
+	return sd
+}
+
+func stateDict(m Module, prefix string, sd *tensor.StateDict) {
+	v := 1
+	if w, ok := m.(Versioned); ok {
+		v = w.StateVersion()
+	}
+	sd.Metadata = append(sd.Metadata, tensor.ModuleVersion{Prefix: prefix, Version: v})
+	type kid struct {
+		name string
+		m    Module
+	}
+	var kids []kid
+	var bufs []func()
+	walkOwn(m, func(n string, t *Tensor) { sd.Set(join(prefix, n), t.Detach()) },
+		func(n string, t *Tensor, keep bool) {
+			if keep {
+				bufs = append(bufs, func() { sd.Set(join(prefix, n), t.Detach()) })
+			}
+		},
+		func(n string, c Module) { kids = append(kids, kid{n, c}) })
+	for _, f := range bufs {
+		f()
+	}
+	for _, k := range kids {
+		stateDict(k.m, join(prefix, k.name), sd)
+	}
+}
+
+// LoadOptions are the options of LoadStateDict.
+type LoadOptions struct {
+	// NonStrict ignores missing and unexpected keys.
+	NonStrict bool
+	// Result, when given, receives the names that did not match.
+	Result *LoadResult
+}
+
+// LoadResult lists the names that did not match.
+type LoadResult struct {
+	MissingKeys, UnexpectedKeys []string
+}
+
+// LoadStateDict copies the tensors of sd into the parameters and buffers of the same names. Missing or unexpected names (unless
+// NonStrict) and other shapes are an error that lists them all, in Python's words; nothing has been changed then.
+func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
+	var o LoadOptions
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	own := StateDict(m)
+	var res LoadResult
+	var msgs []string
+	for k, t := range own.All() {
+		src := sd.Get(k)
+		switch {
+		case src == nil:
+			res.MissingKeys = append(res.MissingKeys, k)
+		case !tensor.SameShape(src.Shape(), t.Shape()):
+			msgs = append(msgs, fmt.Sprintf("size mismatch for %s: copying a param with shape torch.Size(%s) from checkpoint, the shape in current model is torch.Size(%s).",
+				k, tensor.ShapeString(src.Shape()), tensor.ShapeString(t.Shape())))
+		}
+	}
+	for k := range sd.All() {
+		if !own.Has(k) {
+			res.UnexpectedKeys = append(res.UnexpectedKeys, k)
+		}
+	}
+	if o.Result != nil {
+		*o.Result = res
+	}
+	if !o.NonStrict {
+		quote := func(l []string) string {
+			q := make([]string, len(l))
+			for i, s := range l {
+				q[i] = strconv.Quote(s)
+			}
+			return strings.Join(q, ", ")
+		}
+		var first []string
+		if len(res.UnexpectedKeys) > 0 {
+			first = append(first, "Unexpected key(s) in state_dict: "+quote(res.UnexpectedKeys)+". ")
+		}
+		if len(res.MissingKeys) > 0 {
+			first = append([]string{"Missing key(s) in state_dict: " + quote(res.MissingKeys) + ". "}, first...)
+		}
+		msgs = append(first, msgs...)
+	}
+	if len(msgs) > 0 {
+		return fmt.Errorf("Error(s) in loading state_dict for %s:\n\t%s", className(m), strings.Join(msgs, "\n\t"))
+	}
+	for k, t := range own.All() {
+		if src := sd.Get(k); src != nil {
+			tensor.NoGrad(func() { t.CopyInPlace(src) })
+		}
+	}
+	return nil
+}
+
+// Classed is implemented by modules whose Python name is not their Go type's.
+type Classed interface{ ClassName() string }
+
+// Extra is implemented by modules that print something between their parentheses.
+type Extra interface{ ExtraRepr() string }
+
+func className(m Module) string {
+	if c, ok := m.(Classed); ok {
+		return c.ClassName()
+	}
+	t := reflect.TypeOf(m)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	n, _, _ := strings.Cut(t.Name(), "[")
+	return n
+}
+
+// Repr prints a module as Python does.
+func Repr(m Module) string {
+	if r, ok := m.(interface{ Repr() string }); ok {
+		return r.Repr()
+	}
+	extra := ""
+	if e, ok := m.(Extra); ok {
+		extra = e.ExtraRepr()
+	}
+	var extras, kids []string
+	if extra != "" {
+		extras = strings.Split(extra, "\n")
+	}
+	for n, c := range NamedChildren(m) {
+		kids = append(kids, "("+n+"): "+indent(Repr(c)))
+	}
+	name := className(m)
+	if len(extras) == 1 && len(kids) == 0 {
+		return name + "(" + extras[0] + ")"
+	}
+	lines := append(extras, kids...)
+	if len(lines) == 0 {
+		return name + "()"
+	}
+	return name + "(\n  " + strings.Join(lines, "\n  ") + "\n)"
+}
+
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
