@@ -2,6 +2,7 @@ package tensorboard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (l *Log) find() (map[string][]string, error) {
 			return
 		}
 		seen[real] = true
-		entries, err := os.ReadDir(dir) // sorted by name: older files first
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return // without permission, or gone meanwhile
 		}
@@ -169,9 +170,39 @@ func (l *Log) find() (map[string][]string, error) {
 				found[name] = append(found[name], p)
 			}
 		}
+		slices.SortFunc(found[name], fileOrder)
 	}
 	walk(l.dir, ".", 0)
 	return found, nil
+}
+
+// fileOrder sorts event files by age, which their names tell: by the time and
+// then the serial number in them. Numbers are compared as such, since the tenth
+// file of a process that opens several a second follows the ninth.
+func fileOrder(a, b string) int {
+	x, y := a, b
+	digits := func(s string) int {
+		n := 0
+		for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+			n++
+		}
+		return n
+	}
+	for x != "" && y != "" {
+		if n, m := digits(x), digits(y); n > 0 && m > 0 {
+			p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
+			if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+				return c
+			}
+			x, y = x[n:], y[m:]
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
 }
 
 // Poll reads what was appended to the event files since the last call, and new

@@ -1,0 +1,638 @@
+package tensorboard_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gonum.org/v1/plot"
+
+	"github.com/gotorch-dev/torch/tensorboard"
+)
+
+// scalarEvent is a record with one simple value.
+func scalarEvent(tag string, step int64, v float32) []byte {
+	e := &tensorboard.Event{WallTime: 1e9 + float64(step), Step: step, What: tensorboard.EventSummary,
+		Summary: &tensorboard.Summary{Values: []*tensorboard.Value{{Tag: tag, Kind: tensorboard.ValueSimple, SimpleValue: v}}}}
+	return tensorboard.AppendRecord(nil, e.Append(nil))
+}
+
+func versionEvent(v string) []byte {
+	return tensorboard.AppendRecord(nil, (&tensorboard.Event{WallTime: 1, What: tensorboard.EventFileVersion, FileVersion: v}).Append(nil))
+}
+
+func startEvent(step int64) []byte {
+	return tensorboard.AppendRecord(nil, (&tensorboard.Event{WallTime: 1, Step: step, What: tensorboard.EventSessionLog,
+		SessionLog: &tensorboard.SessionLog{Status: tensorboard.SessionStart}}).Append(nil))
+}
+
+func put(t testing.TB, path string, parts ...[]byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(bytes.Join(parts, nil)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func steps(t *testing.T, l *tensorboard.Log, run, tag string) []int64 {
+	t.Helper()
+	s, err := l.Scalars(run, tag)
+	ok(t, err)
+	return s.Steps
+}
+
+func TestFirstRecord(t *testing.T) {
+	// PyTorch's first record is 72 bytes long with a file version and a source.
+	dir := t.TempDir()
+	w, err := tensorboard.NewSummaryWriter(dir)
+	ok(t, err)
+	b, err := os.ReadFile(eventFile(t, dir)) // readable before anything is added
+	ok(t, err)
+	ok(t, w.Close())
+	if n := binary.LittleEndian.Uint64(b); n != 72 || len(b) != 88 {
+		t.Errorf("record of %d bytes in a file of %d, want 72 in 88", n, len(b))
+	}
+	if !bytes.Contains(b, []byte("brain.Event:2")) {
+		t.Error("no file version")
+	}
+	// A record with known checksums: the empty payload.
+	want := []byte{0, 0, 0, 0, 0, 0, 0, 0, 0x29, 0x03, 0x98, 0x07, 0xd8, 0xea, 0x82, 0xa2}
+	if got := tensorboard.AppendRecord(nil, nil); !bytes.Equal(got, want) {
+		t.Errorf("empty record % x, want % x", got, want)
+	}
+}
+
+func TestStepOrder(t *testing.T) {
+	type ev struct {
+		step  int64
+		start bool
+	}
+	s := func(v ...int64) (out []ev) {
+		for _, x := range v {
+			out = append(out, ev{step: x})
+		}
+		return
+	}
+	back := append(append(s(0, 1, 2, 3, 4), ev{2, true}), s(2, 3)...)
+	for _, c := range []struct {
+		name    string
+		version string
+		events  []ev
+		order   tensorboard.StepOrder
+		want    []int64
+	}{
+		{"restart", "brain.Event:2", back, tensorboard.PurgeOnRestart, []int64{0, 1, 2, 3}},
+		{"restart, keep", "brain.Event:2", back, tensorboard.KeepAll, []int64{0, 1, 2, 3, 4, 2, 3}},
+		{"no restart", "brain.Event:2", s(0, 1, 2, 1, 2, 3), tensorboard.PurgeOnRestart, []int64{0, 1, 2, 1, 2, 3}},
+		{"old file", "brain.Event:1", s(0, 1, 2, 1, 2, 3), tensorboard.PurgeOnRestart, []int64{0, 1, 2, 3}},
+		{"no version", "", s(0, 5, 9, 5), tensorboard.PurgeOnRestart, []int64{0, 5}},
+		{"preempt", "brain.Event:2", s(0, 1, 2, 1, 2, 2, 3), tensorboard.PreemptSteps, []int64{0, 1, 2, 3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			var b []byte
+			if c.version != "" {
+				b = versionEvent(c.version)
+			}
+			for _, e := range c.events {
+				if e.start {
+					b = append(b, startEvent(e.step)...)
+				} else {
+					b = append(b, scalarEvent("x", e.step, 1)...)
+				}
+			}
+			put(t, filepath.Join(dir, "tfevents.1"), b)
+			l, err := tensorboard.Open(dir, tensorboard.OpenOptions{Order: c.order})
+			ok(t, err)
+			if got := steps(t, l, ".", "x"); !slices.Equal(got, c.want) {
+				t.Errorf("steps %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestPurgeLong purges inside packed blocks, and keeps appending.
+func TestPurgeLong(t *testing.T) {
+	dir := t.TempDir()
+	f := filepath.Join(dir, "tfevents.1")
+	b := versionEvent("brain.Event:2")
+	for i := range 1000 {
+		b = append(b, scalarEvent("x", int64(i), float32(i))...)
+	}
+	put(t, f, b, startEvent(300))
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	b = nil
+	for i := 300; i < 1500; i++ {
+		b = append(b, scalarEvent("x", int64(i), float32(i))...)
+	}
+	put(t, f, b)
+	up, err := l.Poll()
+	ok(t, err)
+	if up.Records != 1200 || !slices.Equal(up.Runs, []string{"."}) {
+		t.Errorf("poll found %+v", up)
+	}
+	s, err := l.Scalars(".", "x")
+	ok(t, err)
+	if s.Len() != 1500 {
+		t.Fatalf("%d points, want 1500", s.Len())
+	}
+	for i := range s.Len() {
+		if p := s.At(i); p.Step != int64(i) || p.Value != float64(i) || p.Wall != 1e9+float64(i) {
+			t.Fatalf("point %d: %+v", i, p)
+		}
+	}
+	for _, from := range []int{0, 1, 127, 128, 129, 700, 1499, 1500, 9999} {
+		part, err := l.ScalarsFrom(".", "x", from)
+		ok(t, err)
+		if !slices.Equal(part.Steps, s.Steps[min(from, 1500):]) {
+			t.Errorf("from %d: %d points", from, part.Len())
+		}
+	}
+	if i, _ := l.Run("."); i.Purged != 700 {
+		t.Errorf("purged %d, want 700", i.Purged)
+	}
+	if sm := s.Sample(10); sm.Len() != 10 || sm.At(0) != s.At(0) || sm.At(9) != s.At(1499) {
+		t.Errorf("sample %+v", sm)
+	}
+}
+
+// TestSeriesExact keeps every bit of odd numbers.
+func TestSeriesExact(t *testing.T) {
+	dir := t.TempDir()
+	w, err := tensorboard.NewSummaryWriter(dir)
+	ok(t, err)
+	odd := []float64{0, math.Copysign(0, -1), math.Inf(1), math.NaN(), 1e300, 0.1, math.MaxFloat64, 5e-324}
+	stepsOf := []int64{0, math.MaxInt64, math.MinInt64, -1, 5, 5, 4, math.MaxInt64}
+	for i := range 1000 {
+		ok(t, w.AddScalar("x", odd[i%8], stepsOf[(i+i/8)%8], tensorboard.ScalarOptions{NewStyle: true, DoublePrecision: true, WallTime: math.Abs(odd[(i+2)%8]) + 1}))
+	}
+	ok(t, w.Close())
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	s, err := l.Scalars(".", "x")
+	ok(t, err)
+	for i := range 1000 {
+		p := s.At(i)
+		wall := math.Abs(odd[(i+2)%8]) + 1
+		if math.Float64bits(p.Value) != math.Float64bits(odd[i%8]) || p.Step != stepsOf[(i+i/8)%8] || math.Float64bits(p.Wall) != math.Float64bits(wall) {
+			t.Fatalf("point %d: %+v, want %v %v %v", i, p, odd[i%8], stepsOf[(i+i/8)%8], wall)
+		}
+	}
+}
+
+func TestDamage(t *testing.T) {
+	a, b, c := scalarEvent("x", 1, 1), scalarEvent("x", 2, 2), scalarEvent("x", 3, 3)
+	flip := func(b []byte, at int) []byte {
+		b = bytes.Clone(b)
+		b[at] ^= 1
+		return b
+	}
+	off := int64(len(a))
+	for _, k := range []struct {
+		name    string
+		parts   [][]byte
+		steps   []int64
+		offset  int64 // of the problem, -1: none
+		pending bool
+		part    string
+	}{
+		{"whole", [][]byte{a, b, c}, []int64{1, 2, 3}, -1, false, ""},
+		{"data", [][]byte{a, flip(b, 20), c}, []int64{1, 3}, off, false, "data"},
+		{"data checksum", [][]byte{a, flip(b, len(b)-1), c}, []int64{1, 3}, off, false, "data"},
+		{"length", [][]byte{a, flip(b, 0), c}, []int64{1}, off, false, "length"},
+		{"length checksum", [][]byte{a, flip(b, 9), c}, []int64{1}, off, false, "length"},
+		{"last data", [][]byte{a, flip(b, 20)}, []int64{1}, off, true, "data"},
+		{"in header", [][]byte{a, b[:5]}, []int64{1}, off, true, ""},
+		{"in data", [][]byte{a, b[:20]}, []int64{1}, off, true, ""},
+		{"in checksum", [][]byte{a, b[:len(b)-1]}, []int64{1}, off, true, ""},
+		{"zeros", [][]byte{a, make([]byte, 100)}, []int64{1}, off, false, "length"},
+		{"no message", [][]byte{a, tensorboard.AppendRecord(nil, []byte{0xff, 0xff}), c}, []int64{1, 3}, off, false, ""},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, filepath.Join(dir, "tfevents.1"), k.parts...)
+			l, err := tensorboard.Open(dir)
+			ok(t, err)
+			if got := steps(t, l, ".", "x"); !slices.Equal(got, k.steps) {
+				t.Errorf("steps %v, want %v", got, k.steps)
+			}
+			p := l.Problems()
+			if k.offset < 0 {
+				if len(p) != 0 {
+					t.Errorf("problems %v", p)
+				}
+				return
+			}
+			if len(p) != 1 || p[0].Offset != k.offset || p[0].Pending != k.pending {
+				t.Fatalf("problems %+v, want one at %d, pending %t", p, k.offset, k.pending)
+			}
+			var ce *tensorboard.CorruptError
+			if errors.As(p[0].Err, &ce) != (k.part != "") || ce != nil && ce.Part != k.part {
+				t.Errorf("error %v, want part %q", p[0].Err, k.part)
+			}
+		})
+	}
+}
+
+// TestFollow appends byte by byte and polls in between.
+func TestFollow(t *testing.T) {
+	dir := t.TempDir()
+	l, err := tensorboard.Open(filepath.Join(dir, "later"), tensorboard.OpenOptions{AllowMissing: true})
+	ok(t, err)
+	f := filepath.Join(dir, "later", "run", "tfevents.1")
+	var all []byte
+	for i := range 5 {
+		all = append(all, scalarEvent("x", int64(i+1), 1)...)
+	}
+	n := len(all) / 5
+	for i, b := range all {
+		put(t, f, []byte{b})
+		_, err := l.Poll()
+		ok(t, err)
+		got := 0
+		if s, err := l.Scalars("run", "x"); err == nil {
+			got = s.Len()
+		}
+		if got != (i+1)/n {
+			t.Fatalf("after %d bytes: %d points, want %d", i+1, got, (i+1)/n)
+		}
+	}
+	if p := l.Problems(); len(p) != 0 {
+		t.Errorf("problems %v", p)
+	}
+	// A second file of the run, and a new run.
+	put(t, filepath.Join(dir, "later", "run", "tfevents.2"), scalarEvent("x", 6, 1))
+	put(t, filepath.Join(dir, "later", "other", "deep", "a.tfevents"), scalarEvent("y", 0, 1))
+	up, err := l.Poll()
+	ok(t, err)
+	if !slices.Equal(up.Runs, []string{"other/deep", "run"}) || !slices.Equal(l.Runs(), up.Runs) {
+		t.Errorf("poll %+v, runs %v", up, l.Runs())
+	}
+	if got := steps(t, l, "run", "x"); !slices.Equal(got, []int64{1, 2, 3, 4, 5, 6}) {
+		t.Errorf("steps %v", got)
+	}
+	if up, _ := l.Poll(); up.Records != 0 || len(up.Runs) != 0 {
+		t.Errorf("idle poll found %+v", up)
+	}
+	if _, err := l.Scalars("run", "z"); !errors.Is(err, tensorboard.ErrNotFound) {
+		t.Errorf("missing tag: %v", err)
+	}
+	if _, err := tensorboard.Open(filepath.Join(dir, "nowhere")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing directory: %v", err)
+	}
+}
+
+// TestAccess reads back everything that a writer can write.
+func TestAccess(t *testing.T) {
+	dir := t.TempDir()
+	w, err := tensorboard.NewSummaryWriter(dir)
+	ok(t, err)
+	ok(t, w.AddHistogram("h", tensorboard.Of([]float64{1, 2, 2, 3}), 4, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(0, 1.5, 2.5, 9)}))
+	ok(t, w.AddImage("i", bytesOf(3, 4, 5), 1))
+	ok(t, w.AddVideo("v", bytesOf(3, 2, 3, 4, 5), 1))
+	p := plot.New()
+	p.Title.Text = "A plot"
+	ok(t, w.AddFigure("f", p, 1))
+	ok(t, w.AddFigures("f2", []*plot.Plot{p, p}, 1, tensorboard.FigureOptions{Width: 100, Height: 50, DPI: 72}))
+	ok(t, w.AddAudio("a", tensorboard.Of(ramp(10)), 1, tensorboard.AudioOptions{SampleRate: 100}))
+	ok(t, w.AddText("t", "one", 1))
+	ok(t, w.AddText("t", "two", 2))
+	ok(t, w.AddPRCurve("p", tensorboard.Of([]int{0, 1}), tensorboard.Of([]float64{0.2, 0.8}), 1, tensorboard.PRCurveOptions{NumThresholds: 3}))
+	ok(t, w.AddMesh("m", unit(1, 4, 3), 1, tensorboard.MeshOptions{Faces: tensorboard.Of([]int{0, 1, 2}, 1, 1, 3)}))
+	ok(t, w.AddGraph(goldenGraph()))
+	layout := []tensorboard.Category{{Title: "c", Closed: true, Charts: []tensorboard.Chart{{Title: "m", Margins: []tensorboard.Margin{{Value: "a", Lower: "b", Upper: "c"}}}, {Title: "l", Tags: []string{"x"}}}}}
+	ok(t, w.AddCustomScalars(layout))
+	ok(t, w.AddTensor("e", tensorboard.Of([]int16{3, -4}), 1))
+	params := []tensorboard.HParam{tensorboard.BoolParam("b", true), tensorboard.NumberParam("n", 0.5, 0.25, 0.5), tensorboard.StringParam("s", "x", "x", "y")}
+	ok(t, w.AddHParams(params, []tensorboard.Named{{"acc", 1}}, tensorboard.HParamsOptions{RunName: "hp", BoolType: true}))
+	ok(t, w.AddEmbedding(tensorboard.Of([]float32{1, 0.5, 1e-7, 1e20}, 2, 2), 3, tensorboard.EmbeddingOptions{Tag: `a/"b"`,
+		Metadata: [][]string{{"x", "1"}, {"y", "2"}}, Header: []string{"n", "v"}, Images: unit(2, 1, 4, 4)}))
+	ok(t, w.Close())
+
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	if p := l.Problems(); len(p) != 0 {
+		t.Fatal(p)
+	}
+	if got := l.Plugins("."); !slices.Equal(got, []string{"audio", "custom_scalars", "graph_tagged_run_metadata", "graphs", "histograms", "images", "mesh", "pr_curves", "tensor", "text"}) {
+		t.Errorf("plugins %v", got)
+	}
+	h, err := l.HistogramAt(".", "h", 0)
+	ok(t, err)
+	if want := []tensorboard.Bucket{{1, 1.5, 1}, {1.5, 2.5, 2}, {2.5, 3, 1}}; h.Step != 4 || !slices.Equal(h.Buckets, want) {
+		t.Errorf("histogram %+v, want %v", h, want)
+	}
+	for _, c := range []struct {
+		tag, magic string
+		w, h       int
+	}{{"i", "\x89PNG", 5, 4}, {"v", "GIF89a", 20, 4}, {"f", "\x89PNG", 640, 480}, {"f2", "\x89PNG", 200, 50}} {
+		m, err := l.Images(".", c.tag)
+		ok(t, err)
+		if len(m) != 1 || m[0].Width != c.w || m[0].Height != c.h || !strings.HasPrefix(string(m[0].Encoded[0]), c.magic) {
+			t.Errorf("image %s: %d of %dx%d", c.tag, len(m), m[0].Width, m[0].Height)
+		}
+	}
+	a, err := l.AudioAt(".", "a", 0)
+	ok(t, err)
+	if a.SampleRate != 100 || len(a.Encoded[0]) != 64 {
+		t.Errorf("audio %+v", a)
+	}
+	tx, err := l.Texts(".", "t/text_summary")
+	ok(t, err)
+	if len(tx) != 2 || tx[0].Texts[0] != "one" || tx[1].Texts[0] != "two" || tx[1].Step != 2 {
+		t.Errorf("texts %+v", tx)
+	}
+	pr, err := l.PRCurves(".", "p")
+	ok(t, err)
+	if !slices.Equal(pr[0].TP, []float64{1, 1, 0}) || !slices.Equal(pr[0].FP, []float64{1, 0, 0}) {
+		t.Errorf("curve %+v", pr[0])
+	}
+	m, err := l.Meshes(".", "m")
+	ok(t, err)
+	if len(m) != 2 || m[0].Part != "face" || m[1].Part != "vertex" || len(m[1].Values) != 12 || m[1].Components != 6 {
+		t.Errorf("mesh %+v", m)
+	}
+	g, err := l.Graph(".")
+	ok(t, err)
+	if !reflect.DeepEqual(g, goldenGraph()) {
+		t.Errorf("graph %+v", g)
+	}
+	cs, err := l.CustomScalars(".")
+	ok(t, err)
+	if !reflect.DeepEqual(cs, layout) {
+		t.Errorf("layout %+v", cs)
+	}
+	te, err := l.Tensors(".", tensorboard.PluginTensor, "e")
+	ok(t, err)
+	if v, err := te[0].Tensor.Float64s(); err != nil || !slices.Equal(v, []float64{3, -4}) {
+		t.Errorf("tensor %v %v", v, err)
+	}
+	if s := l.Sessions(); len(s) != 1 || s[0].Run != "hp" || s[0].Status != "SUCCESS" || !slices.Equal(s[0].Metrics, []string{"acc"}) || !reflect.DeepEqual(s[0].Params, params) {
+		t.Errorf("sessions %+v", s)
+	}
+	e, err := l.Embeddings(".")
+	ok(t, err)
+	if len(e) != 1 || e[0].Name != `a/"b":00003` || e[0].SpriteWidth != 4 {
+		t.Fatalf("embeddings %+v", e)
+	}
+	for path, want := range map[string]string{e[0].TensorPath: "1.0\t0.5\n1.0000000116860974e-07\t1.0000000200408773e+20\n", e[0].MetadataPath: "n\tv\nx\t1\ny\t2\n"} {
+		if b, err := os.ReadFile(path); err != nil || string(b) != want {
+			t.Errorf("%s: %q %v", path, b, err)
+		}
+	}
+	if b, err := os.ReadFile(e[0].SpritePath); err != nil || decodePNG(t, b).Bounds().Dx() != 8 {
+		t.Errorf("sprite: %v", err)
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	w, err := tensorboard.NewSummaryWriter(t.TempDir())
+	ok(t, err)
+	defer w.Close()
+	v := tensorboard.Of([]float64{1, 2, 3})
+	for name, err := range map[string]error{
+		"histogram empty":   w.AddHistogram("x", tensorboard.Of([]float64{}), 0),
+		"histogram nan":     w.AddHistogram("x", tensorboard.Of([]float64{math.NaN()}), 0, tensorboard.HistogramOptions{Bins: tensorboard.BinsAuto}),
+		"histogram outside": w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(7, 8)}),
+		"histogram edges":   w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(2, 1)}),
+		"histogram bins":    w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinCount(0)}),
+		"histogram raw":     w.AddHistogramRaw("x", tensorboard.Histogram{Limits: []float64{1}}, 0),
+		"image dims":        w.AddImage("x", v, 0),
+		"image format":      w.AddImage("x", unit(3, 2, 2), 0, tensorboard.ImageOptions{DataFormats: "CCW"}),
+		"image channels":    w.AddImage("x", unit(5, 2, 2), 0),
+		"image empty":       w.AddImage("x", tensorboard.Of([]uint8{}, 3, 0, 2), 0),
+		"image shape":       w.AddImage("x", tensorboard.Of([]uint8{1}, 3, 2, 2), 0),
+		"image nil":         w.AddImage("x", nil, 0),
+		"boxes":             w.AddImageWithBoxes("x", unit(3, 2, 2), v, 0),
+		"audio":             w.AddAudio("x", unit(2, 3), 0),
+		"video":             w.AddVideo("x", unit(2, 3), 0),
+		"curve":             w.AddPRCurve("x", v, tensorboard.Of([]float64{1}), 0),
+		"mesh":              w.AddMesh("x", v, 0),
+		"graph":             w.AddGraph(&tensorboard.Graph{Nodes: []tensorboard.GraphNode{{Name: "a"}, {Name: "a"}}}),
+		"embedding":         w.AddEmbedding(v, 0),
+		"hparams":           w.AddHParams([]tensorboard.HParam{tensorboard.NumberParam("a", 1), tensorboard.NumberParam("a", 1)}, nil),
+		"figure":            w.AddFigure("x", nil, 0),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "tensorboard: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestConcurrent writes from many goroutines, across closes.
+func TestConcurrent(t *testing.T) {
+	dir := t.TempDir()
+	w, err := tensorboard.NewSummaryWriter(dir, tensorboard.SummaryWriterOptions{FlushInterval: time.Millisecond})
+	ok(t, err)
+	const workers, n = 8, 300
+	var wg sync.WaitGroup
+	for k := range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range n {
+				if err := w.AddScalar(fmt.Sprintf("t%d", k), float64(i), int64(i)); err != nil {
+					t.Error(err)
+				}
+				if err := w.AddScalars("s", []tensorboard.Named{{fmt.Sprint(k), 1}}, int64(i)); err != nil {
+					t.Error(err)
+				}
+				if i%100 == 50 {
+					if err := w.Flush(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	ok(t, w.Close())
+	ok(t, w.Close())
+	ok(t, w.AddScalar("t0", 0, n)) // opens a second file
+	ok(t, w.Close())
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	if p := l.Problems(); len(p) > 0 {
+		t.Fatal(p)
+	}
+	for k := range workers {
+		got := steps(t, l, ".", fmt.Sprintf("t%d", k))
+		want := n
+		if k == 0 {
+			want++
+		}
+		if len(got) != want || !slices.IsSorted(got) {
+			t.Errorf("tag %d: %d points, want %d", k, len(got), want)
+		}
+		if got := steps(t, l, fmt.Sprintf("s_%d", k), "s"); len(got) != n {
+			t.Errorf("run s_%d: %d points", k, len(got))
+		}
+	}
+	if i, _ := l.Run("."); len(i.Files) != 2 {
+		t.Errorf("files %v, want 2", i.Files)
+	}
+}
+
+// TestFlushInterval sees events appear without a call to Flush.
+func TestFlushInterval(t *testing.T) {
+	dir := t.TempDir()
+	w, err := tensorboard.NewSummaryWriter(dir, tensorboard.SummaryWriterOptions{FlushInterval: 20 * time.Millisecond})
+	ok(t, err)
+	defer w.Close()
+	ok(t, w.AddScalar("x", 1, 1))
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	for range 500 {
+		if _, err := l.Poll(); err != nil {
+			t.Fatal(err)
+		}
+		if len(l.Tags(".", tensorboard.PluginScalars)) == 1 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the event never appeared")
+}
+
+// TestKill kills a writing process and reads what it had flushed.
+func TestKill(t *testing.T) {
+	if dir := os.Getenv("TENSORBOARD_TEST_KILL"); dir != "" {
+		w, err := tensorboard.NewSummaryWriter(dir)
+		if err != nil {
+			panic(err)
+		}
+		for i := range 1000 {
+			w.AddScalar("x", float64(i), int64(i))
+		}
+		w.Flush()
+		for i := 1000; ; i++ {
+			w.AddScalar("x", float64(i), int64(i))
+			if i == 1000 {
+				fmt.Println("flushed")
+			}
+		}
+	}
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	c := exec.Command(exe, "-test.run=^TestKill$")
+	c.Env = append(os.Environ(), "TENSORBOARD_TEST_KILL="+dir)
+	out, err := c.StdoutPipe()
+	ok(t, err)
+	if err := c.Start(); err != nil {
+		t.Skip(err)
+	}
+	buf := make([]byte, 7)
+	if _, err := out.Read(buf); err != nil {
+		t.Error(err)
+	}
+	ok(t, c.Process.Kill())
+	c.Wait()
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	got := steps(t, l, ".", "x")
+	if len(got) < 1000 {
+		t.Errorf("%d points, want at least the 1000 flushed", len(got))
+	}
+	for i, s := range got {
+		if s != int64(i) {
+			t.Fatalf("point %d has step %d", i, s)
+		}
+	}
+	for _, p := range l.Problems() {
+		if !errors.Is(p.Err, tensorboard.ErrTruncated) {
+			t.Error(p)
+		}
+	}
+}
+
+// TestWild reads logs of other writers.
+func TestWild(t *testing.T) {
+	l, err := tensorboard.Open(shared(t, "testdata/tfevents/tests/runs"))
+	ok(t, err)
+	if p := l.Problems(); len(p) > 0 {
+		t.Error(p)
+	}
+	want := []string{"duplicate_steps/run_1", "duplicate_steps/run_2", "duplicate_steps/run_3", "lax/run_1", "lax/run_2", "lax/run_3", "strict/run_1", "strict/run_2", "strict/run_3"}
+	if !slices.Equal(l.Runs(), want) {
+		t.Fatalf("runs %v", l.Runs())
+	}
+	for _, r := range l.Runs() {
+		tags := l.Tags(r, tensorboard.PluginScalars)
+		if len(tags) == 0 {
+			t.Errorf("%s: no scalars", r)
+		}
+		for _, tag := range tags {
+			s, err := l.Scalars(r, tag)
+			ok(t, err)
+			if s.Len() == 0 {
+				t.Errorf("%s %s: no points", r, tag)
+			}
+			if dup := strings.HasPrefix(r, "duplicate"); dup == slices.IsSortedFunc(s.Steps, func(a, b int64) int {
+				if a < b {
+					return -1
+				}
+				return 1
+			}) {
+				t.Errorf("%s %s: duplicate steps %t not expected: %v", r, tag, !dup, s.Steps[:10])
+			}
+		}
+	}
+}
+
+// TestMemory bounds what a long curve costs.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 40 MB")
+	}
+	dir := t.TempDir()
+	const runs, points = 4, 100000
+	for r := range runs {
+		b := versionEvent("brain.Event:2")
+		for i := range points {
+			e := &tensorboard.Event{WallTime: 1.7e9 + float64(i)*0.05 + 0.001*math.Sin(float64(i*i)), Step: int64(i), What: tensorboard.EventSummary,
+				Summary: &tensorboard.Summary{Values: []*tensorboard.Value{{Tag: "loss", Kind: tensorboard.ValueSimple, SimpleValue: float32(1 / float64(i+1))}}}}
+			b = tensorboard.AppendRecord(b, e.Append(nil))
+		}
+		put(t, filepath.Join(dir, fmt.Sprint(r), "tfevents.1"), b)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	took := time.Since(start)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	per := float64(int64(after.HeapAlloc)-int64(before.HeapAlloc)) / runs / points
+	t.Logf("%.1f bytes a point, %v for %d points", per, took, runs*points)
+	if per > 16 {
+		t.Errorf("%.1f bytes a point, want at most 16", per)
+	}
+	if n := len(steps(t, l, "3", "loss")); n != points {
+		t.Errorf("%d points", n)
+	}
+}
