@@ -1,9 +1,13 @@
 package vec
 
 import (
+	"bytes"
 	"math"
 	"math/big"
 	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -64,6 +68,15 @@ func geluTanh64(x float64) float64 {
 
 func sigmoid64(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
+// powOf is base^x as a function of x.
+func powOf(base float32) func(dst, a []float32) {
+	return func(dst, a []float32) {
+		b := make([]float32, len(a))
+		FillF32(b, base)
+		PowF32(dst, b, a)
+	}
+}
+
 // TestAccuracy compares the functions of one argument with float64. An error
 // passes if it is within tol ulp or below abs.
 func TestAccuracy(t *testing.T) {
@@ -80,6 +93,21 @@ func TestAccuracy(t *testing.T) {
 		{"expm1", Expm1F32, math.Expm1, 2, 0},
 		{"log", LogF32, math.Log, 1, 0},
 		{"log1p", Log1pF32, math.Log1p, 2, 0},
+		{"exp2", Exp2F32, math.Exp2, 1, 0},
+		{"log sigmoid", LogSigmoidF32, func(x float64) float64 { return math.Min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }, 3, 3e-39},
+		{"mish", MishF32, func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(x))) }, 5, 3e-37},
+		{"x^2.5", func(d, a []float32) { PowScalarF32(d, a, 2.5) }, func(x float64) float64 { return math.Pow(x, 2.5) }, 2, 0},
+		{"x^-3", func(d, a []float32) { PowScalarF32(d, a, -3) }, func(x float64) float64 { return math.Pow(x, -3) }, 2, 0},
+		{"1.0007^x", powOf(1.0007), func(x float64) float64 { return math.Pow(float64(float32(1.0007)), x) }, 2, 0},
+		{"-7^x", powOf(-7), func(x float64) float64 { return math.Pow(-7, x) }, 2, 0},
+		{"0.3^x", powOf(0.3), func(x float64) float64 { return math.Pow(float64(float32(0.3)), x) }, 2, 0},
+		{"inf^x", powOf(inf32), func(x float64) float64 { return math.Pow(inf64, x) }, 0, 0},
+		{"-inf^x", powOf(-inf32), func(x float64) float64 { return math.Pow(-inf64, x) }, 0, 0},
+		{"0^x", powOf(0), func(x float64) float64 { return math.Pow(0, x) }, 0, 0},
+		{"x^inf", func(d, a []float32) { PowScalarF32(d, a, inf32) }, func(x float64) float64 { return math.Pow(x, inf64) }, 0, 0},
+		{"x^-inf", func(d, a []float32) { PowScalarF32(d, a, -inf32) }, func(x float64) float64 { return math.Pow(x, -inf64) }, 0, 0},
+		{"x^0", func(d, a []float32) { PowScalarF32(d, a, 0) }, func(x float64) float64 { return 1 }, 0, 0},
+		{"x^nan", func(d, a []float32) { PowScalarF32(d, a, nan32) }, func(x float64) float64 { return math.Pow(x, nan64) }, 0, 0},
 		{"log2", Log2F32, math.Log2, 3, 0},
 		{"log10", Log10F32, math.Log10, 3, 0},
 		{"tanh", TanhF32, math.Tanh, 2, 0},
@@ -151,6 +179,14 @@ func TestBackward(t *testing.T) {
 	}{
 		{"gelu", GELUBackwardF32, gelu64},
 		{"gelu tanh", GELUTanhBackwardF32, geluTanh64},
+		{"mish", MishBackwardF32, func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(x))) }},
+		{"log sigmoid", LogSigmoidBackwardF32, func(x float64) float64 { return -math.Log1p(math.Exp(-x)) }},
+		{"elu", func(d, g, x []float32) { ELUBackwardF32(d, g, x, 1.5, 2, 0.5) }, func(x float64) float64 {
+			if x > 0 {
+				return 2 * x
+			}
+			return 3 * math.Expm1(0.5*x)
+		}},
 		{"silu", SiLUBackwardF32, func(x float64) float64 { return x * sigmoid64(x) }},
 		{"softplus", func(d, g, x []float32) { SoftplusBackwardF32(d, g, x, 1, 20) }, func(x float64) float64 { return math.Log1p(math.Exp(x)) }},
 		{"tanh", func(d, g, x []float32) {
@@ -282,6 +318,62 @@ func TestHalf(t *testing.T) {
 		d := []uint16{0}
 		if F32ToBF16s(d, []float32{c.f}); d[0] != c.h {
 			t.Errorf("F32ToBF16s(%g) = %#x, want %#x", c.f, d[0], c.h)
+		}
+	}
+}
+
+// TestPow checks random pairs over the whole range of results.
+func TestPow(t *testing.T) {
+	r := rand.New(rand.NewSource(3))
+	const n = 200000
+	x, y, d := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range x {
+		x[i] = math.Float32frombits(r.Uint32() & 0x7fffffff)
+		if i%2 == 0 {
+			x[i] = float32(math.Exp(r.NormFloat64()))
+		}
+		// y log x uniform between underflow and overflow.
+		y[i] = float32((r.Float64()*195 - 105) / math.Log(float64(x[i])))
+		if i%5 == 0 {
+			y[i] = float32(r.Intn(21) - 10)
+			x[i] *= float32(1 - 2*r.Intn(2))
+		}
+	}
+	PowF32(d, x, y)
+	worst := 0.0
+	for i := range x {
+		e := ulps(d[i], math.Pow(float64(x[i]), float64(y[i])))
+		worst = max(worst, e)
+		if e > 2 {
+			t.Fatalf("%g^%g: got %g, want %g: %.2f ulp", x[i], y[i], d[i], math.Pow(float64(x[i]), float64(y[i])), e)
+		}
+	}
+	t.Logf("worst: %.2f ulp", worst)
+}
+
+// TestGeneratedFilesAreCurrent runs the generator again and compares.
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "-C", "_asm", "run", ".", "-out", dir).CombinedOutput(); err != nil {
+		t.Fatalf("generator: %v\n%s", err, out)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < 5 {
+		t.Fatalf("generator wrote %d files (%v)", len(files), err)
+	}
+	for _, f := range files {
+		want, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(f.Name()); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is stale: run go generate (%v)", f.Name(), err)
 		}
 	}
 }

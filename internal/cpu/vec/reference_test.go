@@ -53,6 +53,29 @@ var references = map[string]func(a []float64) float64{
 	"ScaleShift":    func(a []float64) float64 { return math.FMA(a[0], a[1], a[2]) },
 	"Combine":       func(a []float64) float64 { return a[2]*a[0] + a[3]*a[1] + a[4] },
 	"Clamp":         func(a []float64) float64 { return math.Min(math.Max(a[0], a[1]), a[2]) },
+	"ClampBackward": func(a []float64) float64 {
+		if a[1] >= a[2] && a[1] <= a[3] {
+			return a[0]
+		}
+		return 0
+	},
+	"Hardsigmoid": func(a []float64) float64 { return math.Min(math.Max(a[0]+3, 0), 6) / 6 },
+	"Hardswish":   func(a []float64) float64 { return a[0] * math.Min(math.Max(a[0]+3, 0), 6) / 6 },
+	"HardsigmoidBackward": func(a []float64) float64 {
+		if a[1] > -3 && a[1] < 3 {
+			return a[0] / 6
+		}
+		return 0
+	},
+	"HardswishBackward": func(a []float64) float64 {
+		switch {
+		case a[1] <= -3:
+			return 0
+		case a[1] >= 3:
+			return a[0]
+		}
+		return a[0] * (a[1]/3 + 0.5)
+	},
 	"ThresholdBackward": func(a []float64) float64 {
 		if a[1] <= a[2] {
 			return 0

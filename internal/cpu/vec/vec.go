@@ -61,8 +61,11 @@ func fma32(a, b, c float32) float32 {
 // of the first rounding, or subnormal in float32.
 func roundsOnce(s float64) bool {
 	u := math.Float64bits(s)
-	return u&0x1fffffff != 0x10000000 && u&(1<<63-1) >= 0x3810000000000000
+	return uint32(u)<<3 != 1<<31 && u&(1<<63-1) >= 0x3810000000000000
 }
+
+// roundsOnceNormal is roundsOnce for sums that are 0 or not subnormal.
+func roundsOnceNormal(s float64) bool { return uint32(math.Float64bits(s))<<3 != 1<<31 }
 
 // fma32Slow rounds the sum to odd first: when the sum is inexact its last bit
 // is set, so that the second rounding sees on which side of a middle it lies.

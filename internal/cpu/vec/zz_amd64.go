@@ -1107,6 +1107,164 @@ func thresholdBackwardF32AVX512(dst *float32, grad *float32, x *float32, thresho
 //go:noescape
 func thresholdBackwardF32AVX2(dst *float32, grad *float32, x *float32, threshold float32, n int)
 
+// ClampBackwardF32 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+func ClampBackwardF32(dst, grad, x []float32, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	clampBackwardF32Generic(dst[i:], grad[i:], x[i:], lo, hi)
+}
+
+//go:noescape
+func clampBackwardF32AVX512(dst *float32, grad *float32, x *float32, lo float32, hi float32, n int)
+
+//go:noescape
+func clampBackwardF32AVX2(dst *float32, grad *float32, x *float32, lo float32, hi float32, n int)
+
+// HardsigmoidF32 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
+func HardsigmoidF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardsigmoidF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardsigmoidF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func hardsigmoidF32AVX2(dst *float32, a *float32, n int)
+
+// HardswishF32 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6.
+func HardswishF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardswishF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardswishF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func hardswishF32AVX2(dst *float32, a *float32, n int)
+
+// HardsigmoidBackwardF32 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0.
+func HardsigmoidBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardsigmoidBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardsigmoidBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func hardsigmoidBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
+// HardswishBackwardF32 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2).
+func HardswishBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardswishBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardswishBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func hardswishBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
 // LeakyReLUF32 sets dst[i] = a[i] where it is > 0, else slope*a[i].
 func LeakyReLUF32(dst, a []float32, slope float32) {
 	a = a[:len(dst)]
@@ -3028,6 +3186,164 @@ func thresholdBackwardF64AVX512(dst *float64, grad *float64, x *float64, thresho
 //go:noescape
 func thresholdBackwardF64AVX2(dst *float64, grad *float64, x *float64, threshold float64, n int)
 
+// ClampBackwardF64 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+func ClampBackwardF64(dst, grad, x []float64, lo, hi float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	clampBackwardF64Generic(dst[i:], grad[i:], x[i:], lo, hi)
+}
+
+//go:noescape
+func clampBackwardF64AVX512(dst *float64, grad *float64, x *float64, lo float64, hi float64, n int)
+
+//go:noescape
+func clampBackwardF64AVX2(dst *float64, grad *float64, x *float64, lo float64, hi float64, n int)
+
+// HardsigmoidF64 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
+func HardsigmoidF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardsigmoidF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardsigmoidF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func hardsigmoidF64AVX2(dst *float64, a *float64, n int)
+
+// HardswishF64 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6.
+func HardswishF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardswishF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardswishF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func hardswishF64AVX2(dst *float64, a *float64, n int)
+
+// HardsigmoidBackwardF64 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0.
+func HardsigmoidBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardsigmoidBackwardF64Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardsigmoidBackwardF64AVX512(dst *float64, grad *float64, x *float64, n int)
+
+//go:noescape
+func hardsigmoidBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
+
+// HardswishBackwardF64 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2).
+func HardswishBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardswishBackwardF64Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardswishBackwardF64AVX512(dst *float64, grad *float64, x *float64, n int)
+
+//go:noescape
+func hardswishBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
+
 // LeakyReLUF64 sets dst[i] = a[i] where it is > 0, else slope*a[i].
 func LeakyReLUF64(dst, a []float64, slope float64) {
 	a = a[:len(dst)]
@@ -4123,6 +4439,99 @@ func log10F32AVX512(dst *float32, a *float32, n int)
 //go:noescape
 func log10F32AVX2(dst *float32, a *float32, n int)
 
+// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			exp2F32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			exp2F32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	exp2F32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func exp2F32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func exp2F32AVX2(dst *float32, a *float32, n int)
+
+// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSigmoidF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logSigmoidF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func logSigmoidF32AVX2(dst *float32, a *float32, n int)
+
+// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mishF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func mishF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func mishF32AVX2(dst *float32, a *float32, n int)
+
 // TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
 func TanhF32(dst, a []float32) {
 	a = a[:len(dst)]
@@ -4371,6 +4780,70 @@ func cosF32AVX512(dst *float32, a *float32, n int)
 //go:noescape
 func cosF32AVX2(dst *float32, a *float32, n int)
 
+// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSigmoidBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func logSigmoidBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func logSigmoidBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
+// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mishBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func mishBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func mishBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
 // GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
 func GELUBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
@@ -4530,6 +5003,69 @@ func softplusBackwardF32AVX512(dst *float32, grad *float32, x *float32, beta flo
 //go:noescape
 func softplusBackwardF32AVX2(dst *float32, grad *float32, x *float32, beta float32, threshold float32, n int)
 
+// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	powF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func powF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func powF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF32(dst, a []float32, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	powScalarF32Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func powScalarF32AVX512(dst *float32, a *float32, s float32, n int)
+
+//go:noescape
+func powScalarF32AVX2(dst *float32, a *float32, s float32, n int)
+
 // ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	a = a[:len(dst)]
@@ -4560,6 +5096,38 @@ func eLUF32AVX512(dst *float32, a *float32, alpha float32, scale float32, inputS
 
 //go:noescape
 func eLUF32AVX2(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+
+// ELUBackwardF32 sets dst[i] = grad[i]*scale where x[i] > 0, else grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale).
+func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	eLUBackwardF32Generic(dst[i:], grad[i:], x[i:], alpha, scale, inputScale)
+}
+
+//go:noescape
+func eLUBackwardF32AVX512(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
+
+//go:noescape
+func eLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {

@@ -298,8 +298,8 @@ func addScaledF32Generic(dst, a, b []float32, alpha float32) {
 		var v2 float32
 		if nativeFMA {
 			v2 = v0*alpha + v1
-		} else if s := float64(v0)*float64(alpha) + float64(v1); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(v0)*float64(alpha) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(v0, alpha, v1)
 		}
@@ -319,8 +319,8 @@ func mulAddF32Generic(dst, a, b, c []float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = v0*v1 + v2
-		} else if s := float64(v0)*float64(v1) + float64(v2); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v0)*float64(v1) + float64(v2); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v0, v1, v2)
 		}
@@ -341,8 +341,8 @@ func addcmulF32Generic(dst, a, b, c []float32, value float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = v1*v2 + v3
-		} else if s := float64(v1)*float64(v2) + float64(v3); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v1)*float64(v2) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v1, v2, v3)
 		}
@@ -377,8 +377,8 @@ func lerpF32Generic(dst, a, b []float32, w float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = v2*w + v0
-		} else if s := float64(v2)*float64(w) + float64(v0); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v2)*float64(w) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v2, w, v0)
 		}
@@ -394,8 +394,8 @@ func scaleShiftF32Generic(dst, a []float32, scale, shift float32) {
 		var v1 float32
 		if nativeFMA {
 			v1 = v0*scale + shift
-		} else if s := float64(v0)*float64(scale) + float64(shift); roundsOnce(s) {
-			v1 = float32(s)
+		} else if sum64 := float64(v0)*float64(scale) + float64(shift); roundsOnce(sum64) {
+			v1 = float32(sum64)
 		} else {
 			v1 = fma32Slow(v0, scale, shift)
 		}
@@ -413,16 +413,16 @@ func combineF32Generic(dst, a, b []float32, x, y, z float32) {
 		var v2 float32
 		if nativeFMA {
 			v2 = v1*y + z
-		} else if s := float64(v1)*float64(y) + float64(z); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(v1)*float64(y) + float64(z); roundsOnce(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(v1, y, z)
 		}
 		var v3 float32
 		if nativeFMA {
 			v3 = v0*x + v2
-		} else if s := float64(v0)*float64(x) + float64(v2); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v0)*float64(x) + float64(v2); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v0, x, v2)
 		}
@@ -451,6 +451,87 @@ func thresholdBackwardF32Generic(dst, grad, x []float32, threshold float32) {
 		v2 := grad[i]
 		v3 := sel32(v1, 0, v2)
 		dst[i] = v3
+	}
+}
+
+// clampBackwardF32Generic is the plain Go version of ClampBackwardF32.
+func clampBackwardF32Generic(dst, grad, x []float32, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		v2 := v0 >= lo
+		v3 := sel32(v2, v1, 0)
+		v4 := v0 <= hi
+		v5 := sel32(v4, v3, 0)
+		dst[i] = v5
+	}
+}
+
+// hardsigmoidF32Generic is the plain Go version of HardsigmoidF32.
+func hardsigmoidF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + 3
+		v2 := sel32(0 > v1, 0, v1)
+		v3 := sel32(6 < v2, 6, v2)
+		v4 := float32(v3 * 0x1.555556p-03)
+		dst[i] = v4
+	}
+}
+
+// hardswishF32Generic is the plain Go version of HardswishF32.
+func hardswishF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + 3
+		v2 := sel32(0 > v1, 0, v1)
+		v3 := sel32(6 < v2, 6, v2)
+		v4 := float32(v0 * v3)
+		v5 := float32(v4 * 0x1.555556p-03)
+		dst[i] = v5
+	}
+}
+
+// hardsigmoidBackwardF32Generic is the plain Go version of HardsigmoidBackwardF32.
+func hardsigmoidBackwardF32Generic(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := float32(v0 * 0x1.555556p-03)
+		v2 := x[i]
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v4 := v3 < 3
+		v5 := sel32(v4, v1, 0)
+		dst[i] = v5
+	}
+}
+
+// hardswishBackwardF32Generic is the plain Go version of HardswishBackwardF32.
+func hardswishBackwardF32Generic(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*0x1.555556p-02 + 0x1p-01
+		} else if sum64 := float64(v0)*float64(0x1.555556p-02) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v0, 0x1.555556p-02, 0x1p-01)
+		}
+		v3 := float32(v1 * v2)
+		v4 := v0 >= 3
+		v5 := sel32(v4, v1, v3)
+		v6 := v0 <= -3
+		v7 := sel32(v6, 0, v5)
+		dst[i] = v7
 	}
 }
 
@@ -490,8 +571,8 @@ func tanhBackwardF32Generic(dst, grad, y []float32) {
 		var v2 float32
 		if nativeFMA {
 			v2 = -v0*v0 + 1
-		} else if s := float64(-v0)*float64(v0) + float64(1); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(-v0)*float64(v0) + float64(1); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(-v0, v0, 1)
 		}
@@ -734,8 +815,8 @@ func sumSqBlockF32Generic(a []float32, c float32) (sum float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = v1*v1 + v2
-		} else if s := float64(v1)*float64(v1) + float64(v2); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v1)*float64(v1) + float64(v2); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v1, v1, v2)
 		}
@@ -780,8 +861,8 @@ func dotBlockF32Generic(a, b []float32) (sum float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = v0*v1 + v2
-		} else if s := float64(v0)*float64(v1) + float64(v2); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v0)*float64(v1) + float64(v2); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v0, v1, v2)
 		}
@@ -862,8 +943,8 @@ func gradSumsBlockF32Generic(grad, x []float32, mean float32) (s0, s1 float32) {
 		var v7 float32
 		if nativeFMA {
 			v7 = v0*v5 + v6
-		} else if s := float64(v0)*float64(v5) + float64(v6); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(v0)*float64(v5) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(v0, v5, v6)
 		}
@@ -898,8 +979,8 @@ func gradSumsWeightBlockF32Generic(grad, w, x []float32, mean float32) (s0, s1 f
 		var v9 float32
 		if nativeFMA {
 			v9 = v2*v7 + v8
-		} else if s := float64(v2)*float64(v7) + float64(v8); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v2)*float64(v7) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v2, v7, v8)
 		}
@@ -1312,6 +1393,80 @@ func thresholdBackwardF64Generic(dst, grad, x []float64, threshold float64) {
 		v2 := grad[i]
 		v3 := sel64(v1, 0, v2)
 		dst[i] = v3
+	}
+}
+
+// clampBackwardF64Generic is the plain Go version of ClampBackwardF64.
+func clampBackwardF64Generic(dst, grad, x []float64, lo, hi float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		v2 := v0 >= lo
+		v3 := sel64(v2, v1, 0)
+		v4 := v0 <= hi
+		v5 := sel64(v4, v3, 0)
+		dst[i] = v5
+	}
+}
+
+// hardsigmoidF64Generic is the plain Go version of HardsigmoidF64.
+func hardsigmoidF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + 3
+		v2 := sel64(0 > v1, 0, v1)
+		v3 := sel64(6 < v2, 6, v2)
+		v4 := float64(v3 * 0x1.5555555555555p-03)
+		dst[i] = v4
+	}
+}
+
+// hardswishF64Generic is the plain Go version of HardswishF64.
+func hardswishF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + 3
+		v2 := sel64(0 > v1, 0, v1)
+		v3 := sel64(6 < v2, 6, v2)
+		v4 := float64(v0 * v3)
+		v5 := float64(v4 * 0x1.5555555555555p-03)
+		dst[i] = v5
+	}
+}
+
+// hardsigmoidBackwardF64Generic is the plain Go version of HardsigmoidBackwardF64.
+func hardsigmoidBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := float64(v0 * 0x1.5555555555555p-03)
+		v2 := x[i]
+		v3 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v4 := v3 < 3
+		v5 := sel64(v4, v1, 0)
+		dst[i] = v5
+	}
+}
+
+// hardswishBackwardF64Generic is the plain Go version of HardswishBackwardF64.
+func hardswishBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		v2 := math.FMA(v0, 0x1.5555555555555p-02, 0x1p-01)
+		v3 := float64(v1 * v2)
+		v4 := v0 >= 3
+		v5 := sel64(v4, v1, v3)
+		v6 := v0 <= -3
+		v7 := sel64(v6, 0, v5)
+		dst[i] = v7
 	}
 }
 
@@ -1818,8 +1973,8 @@ func expF32Generic(dst, a []float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -1827,48 +1982,48 @@ func expF32Generic(dst, a []float32) {
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
-		} else if s := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
 		}
 		var v6 float32
 		if nativeFMA {
 			v6 = -v4*-0x1.05c61p-29 + v5
-		} else if s := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v6 + 0x1.5558f2p-05
-		} else if s := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v6 + 0x1.555492p-03
-		} else if s := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v6 + 0x1.fffffcp-02
-		} else if s := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
 		}
@@ -1876,8 +2031,8 @@ func expF32Generic(dst, a []float32) {
 		var v12 float32
 		if nativeFMA {
 			v12 = v11*v10 + v6
-		} else if s := float64(v11)*float64(v10) + float64(v6); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(v11, v10, v6)
 		}
@@ -1908,8 +2063,8 @@ func expm1F32Generic(dst, a []float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -1917,48 +2072,48 @@ func expm1F32Generic(dst, a []float32) {
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
-		} else if s := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
 		}
 		var v6 float32
 		if nativeFMA {
 			v6 = -v4*-0x1.05c61p-29 + v5
-		} else if s := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v6 + 0x1.5558f2p-05
-		} else if s := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v6 + 0x1.555492p-03
-		} else if s := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v6 + 0x1.fffffcp-02
-		} else if s := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
 		}
@@ -1966,8 +2121,8 @@ func expm1F32Generic(dst, a []float32) {
 		var v12 float32
 		if nativeFMA {
 			v12 = v11*v10 + v6
-		} else if s := float64(v11)*float64(v10) + float64(v6); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(v11, v10, v6)
 		}
@@ -1980,8 +2135,8 @@ func expm1F32Generic(dst, a []float32) {
 		var v19 float32
 		if nativeFMA {
 			v19 = v17*v12 + v18
-		} else if s := float64(v17)*float64(v12) + float64(v18); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(v17)*float64(v12) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(v17, v12, v18)
 		}
@@ -2013,64 +2168,64 @@ func logF32Generic(dst, a []float32) {
 		var v14 float32
 		if nativeFMA {
 			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if s := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if s := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if s := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if s := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = v17*v13 + 0x1.99a01p-03
-		} else if s := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
 		}
 		var v19 float32
 		if nativeFMA {
 			v19 = v18*v13 + -0x1.000228p-02
-		} else if s := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
 		}
 		var v20 float32
 		if nativeFMA {
 			v20 = v19*v13 + 0x1.555554p-02
-		} else if s := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
 		}
 		var v21 float32
 		if nativeFMA {
 			v21 = v13*v20 + -0x1p-01
-		} else if s := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnce(s) {
-			v21 = float32(s)
+		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
 		} else {
 			v21 = fma32Slow(v13, v20, -0x1p-01)
 		}
@@ -2079,8 +2234,8 @@ func logF32Generic(dst, a []float32) {
 		var v24 float32
 		if nativeFMA {
 			v24 = v9*-0x1.05c61p-29 + v23
-		} else if s := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(s) {
-			v24 = float32(s)
+		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
 		} else {
 			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
 		}
@@ -2088,8 +2243,8 @@ func logF32Generic(dst, a []float32) {
 		var v26 float32
 		if nativeFMA {
 			v26 = v9*0x1.62e43p-01 + v25
-		} else if s := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(s) {
-			v26 = float32(s)
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
 		} else {
 			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
 		}
@@ -2120,80 +2275,80 @@ func log1pF32Generic(dst, a []float32) {
 		var v10 float32
 		if nativeFMA {
 			v10 = v8*0x1p-02 + -1
-		} else if s := float64(v8)*float64(0x1p-02) + float64(-1); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v8)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v8, 0x1p-02, -1)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v9*v8 + v10
-		} else if s := float64(v9)*float64(v8) + float64(v10); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v9)*float64(v8) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v9, v8, v10)
 		}
 		var v12 float32
 		if nativeFMA {
 			v12 = -0x1.38c144p-04*v11 + 0x1.056484p-03
-		} else if s := float64(-0x1.38c144p-04)*float64(v11) + float64(0x1.056484p-03); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v11) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(-0x1.38c144p-04, v11, 0x1.056484p-03)
 		}
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + -0x1.0d8764p-03
-		} else if s := float64(v12)*float64(v11) + float64(-0x1.0d8764p-03); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, -0x1.0d8764p-03)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v11 + 0x1.22d90ep-03
-		} else if s := float64(v13)*float64(v11) + float64(0x1.22d90ep-03); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v11, 0x1.22d90ep-03)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v11 + -0x1.5471f4p-03
-		} else if s := float64(v14)*float64(v11) + float64(-0x1.5471f4p-03); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v11) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v11, -0x1.5471f4p-03)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v11 + 0x1.99a01p-03
-		} else if s := float64(v15)*float64(v11) + float64(0x1.99a01p-03); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v11) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v11, 0x1.99a01p-03)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v11 + -0x1.000228p-02
-		} else if s := float64(v16)*float64(v11) + float64(-0x1.000228p-02); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v11) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v11, -0x1.000228p-02)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = v17*v11 + 0x1.555554p-02
-		} else if s := float64(v17)*float64(v11) + float64(0x1.555554p-02); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(v17)*float64(v11) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(v17, v11, 0x1.555554p-02)
 		}
 		var v19 float32
 		if nativeFMA {
 			v19 = v11*v18 + -0x1p-01
-		} else if s := float64(v11)*float64(v18) + float64(-0x1p-01); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(v11)*float64(v18) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(v11, v18, -0x1p-01)
 		}
@@ -2202,8 +2357,8 @@ func log1pF32Generic(dst, a []float32) {
 		var v22 float32
 		if nativeFMA {
 			v22 = v5*-0x1.05c61p-29 + v21
-		} else if s := float64(v5)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(s) {
-			v22 = float32(s)
+		} else if sum64 := float64(v5)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
 			v22 = fma32Slow(v5, -0x1.05c61p-29, v21)
 		}
@@ -2211,8 +2366,8 @@ func log1pF32Generic(dst, a []float32) {
 		var v24 float32
 		if nativeFMA {
 			v24 = v5*0x1.62e43p-01 + v23
-		} else if s := float64(v5)*float64(0x1.62e43p-01) + float64(v23); roundsOnce(s) {
-			v24 = float32(s)
+		} else if sum64 := float64(v5)*float64(0x1.62e43p-01) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
 		} else {
 			v24 = fma32Slow(v5, 0x1.62e43p-01, v23)
 		}
@@ -2250,64 +2405,64 @@ func log2F32Generic(dst, a []float32) {
 		var v14 float32
 		if nativeFMA {
 			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if s := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if s := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if s := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if s := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = v17*v13 + 0x1.99a01p-03
-		} else if s := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
 		}
 		var v19 float32
 		if nativeFMA {
 			v19 = v18*v13 + -0x1.000228p-02
-		} else if s := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
 		}
 		var v20 float32
 		if nativeFMA {
 			v20 = v19*v13 + 0x1.555554p-02
-		} else if s := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
 		}
 		var v21 float32
 		if nativeFMA {
 			v21 = v13*v20 + -0x1p-01
-		} else if s := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnce(s) {
-			v21 = float32(s)
+		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
 		} else {
 			v21 = fma32Slow(v13, v20, -0x1p-01)
 		}
@@ -2316,8 +2471,8 @@ func log2F32Generic(dst, a []float32) {
 		var v24 float32
 		if nativeFMA {
 			v24 = v9*-0x1.05c61p-29 + v23
-		} else if s := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(s) {
-			v24 = float32(s)
+		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
 		} else {
 			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
 		}
@@ -2325,8 +2480,8 @@ func log2F32Generic(dst, a []float32) {
 		var v26 float32
 		if nativeFMA {
 			v26 = v9*0x1.62e43p-01 + v25
-		} else if s := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(s) {
-			v26 = float32(s)
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
 		} else {
 			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
 		}
@@ -2362,64 +2517,64 @@ func log10F32Generic(dst, a []float32) {
 		var v14 float32
 		if nativeFMA {
 			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if s := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if s := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if s := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if s := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = v17*v13 + 0x1.99a01p-03
-		} else if s := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
 		}
 		var v19 float32
 		if nativeFMA {
 			v19 = v18*v13 + -0x1.000228p-02
-		} else if s := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
 		}
 		var v20 float32
 		if nativeFMA {
 			v20 = v19*v13 + 0x1.555554p-02
-		} else if s := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
 		}
 		var v21 float32
 		if nativeFMA {
 			v21 = v13*v20 + -0x1p-01
-		} else if s := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnce(s) {
-			v21 = float32(s)
+		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
 		} else {
 			v21 = fma32Slow(v13, v20, -0x1p-01)
 		}
@@ -2428,8 +2583,8 @@ func log10F32Generic(dst, a []float32) {
 		var v24 float32
 		if nativeFMA {
 			v24 = v9*-0x1.05c61p-29 + v23
-		} else if s := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(s) {
-			v24 = float32(s)
+		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
 		} else {
 			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
 		}
@@ -2437,8 +2592,8 @@ func log10F32Generic(dst, a []float32) {
 		var v26 float32
 		if nativeFMA {
 			v26 = v9*0x1.62e43p-01 + v25
-		} else if s := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(s) {
-			v26 = float32(s)
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
 		} else {
 			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
 		}
@@ -2453,6 +2608,394 @@ func log10F32Generic(dst, a []float32) {
 	}
 }
 
+// exp2F32Generic is the plain Go version of Exp2F32.
+func exp2F32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel32(152 < v0, 152, v0)
+		v2 := sel32(-152 > v1, -152, v1)
+		v3 := v2 + 0x1.8p+23
+		v4 := v3 - 0x1.8p+23
+		v5 := v2 - v4
+		v6 := float32(v5 * 0x1.62e43p-01)
+		v7 := math.Float32frombits(math.Float32bits(v6) ^ 0x80000000)
+		var v8 float32
+		if nativeFMA {
+			v8 = v5*0x1.62e43p-01 + v7
+		} else if sum64 := float64(v5)*float64(0x1.62e43p-01) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v5, 0x1.62e43p-01, v7)
+		}
+		v9 := float32(v5 * 0x1.05c61p-29)
+		v10 := v8 - v9
+		v11 := float32(v6 * v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v6 + 0x1.5558f2p-05
+		} else if sum64 := float64(v12)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v6, 0x1.5558f2p-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v6 + 0x1.555492p-03
+		} else if sum64 := float64(v13)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v6, 0x1.555492p-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v6 + 0x1.fffffcp-02
+		} else if sum64 := float64(v14)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v6, 0x1.fffffcp-02)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v11, v15, v10)
+		}
+		v17 := v6 + v16
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v3))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		dst[i] = v30
+	}
+}
+
+// logSigmoidF32Generic is the plain Go version of LogSigmoidF32.
+func logSigmoidF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := math.Float32frombits(math.Float32bits(v1) ^ 0x80000000)
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v6 := v5 - 0x1.8p+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.555492p-03
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+		}
+		v13 := float32(v8 * v8)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v8
+		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v8)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := sel32(0 < v0, 0, v0)
+		v29 := v27 + 1
+		v30 := int32(math.Float32bits(v29))
+		v31 := v30 - 1060439283
+		v32 := v31 >> 23
+		v33 := float32(v32)
+		v34 := 129 - v32
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := float32(v27 * 0x1p-02)
+		var v38 float32
+		if nativeFMA {
+			v38 = v36*0x1p-02 + -1
+		} else if sum64 := float64(v36)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v36, 0x1p-02, -1)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v37*v36 + v38
+		} else if sum64 := float64(v37)*float64(v36) + float64(v38); roundsOnce(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v37, v36, v38)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = -0x1.38c144p-04*v39 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v39) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(-0x1.38c144p-04, v39, 0x1.056484p-03)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v39 + -0x1.0d8764p-03
+		} else if sum64 := float64(v40)*float64(v39) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v39, -0x1.0d8764p-03)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v39 + 0x1.22d90ep-03
+		} else if sum64 := float64(v41)*float64(v39) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v41, v39, 0x1.22d90ep-03)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v39 + -0x1.5471f4p-03
+		} else if sum64 := float64(v42)*float64(v39) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v39, -0x1.5471f4p-03)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = v43*v39 + 0x1.99a01p-03
+		} else if sum64 := float64(v43)*float64(v39) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v43, v39, 0x1.99a01p-03)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*v39 + -0x1.000228p-02
+		} else if sum64 := float64(v44)*float64(v39) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, v39, -0x1.000228p-02)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v39 + 0x1.555554p-02
+		} else if sum64 := float64(v45)*float64(v39) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v39, 0x1.555554p-02)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = v39*v46 + -0x1p-01
+		} else if sum64 := float64(v39)*float64(v46) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v39, v46, -0x1p-01)
+		}
+		v48 := float32(v39 * v39)
+		v49 := float32(v48 * v47)
+		var v50 float32
+		if nativeFMA {
+			v50 = v33*-0x1.05c61p-29 + v49
+		} else if sum64 := float64(v33)*float64(-0x1.05c61p-29) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v33, -0x1.05c61p-29, v49)
+		}
+		v51 := v39 + v50
+		var v52 float32
+		if nativeFMA {
+			v52 = v33*0x1.62e43p-01 + v51
+		} else if sum64 := float64(v33)*float64(0x1.62e43p-01) + float64(v51); roundsOnce(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(v33, 0x1.62e43p-01, v51)
+		}
+		v53 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
+		v54 := v53 < 0x1p-25
+		v55 := sel32(v54, v27, v52)
+		v56 := v27 < inf32
+		v57 := sel32(v56, v55, v27)
+		v58 := v27 == -1
+		v59 := sel32(v58, -inf32, v57)
+		v60 := v27 < -1
+		v61 := sel32(v60, nan32, v59)
+		v62 := v28 - v61
+		dst[i] = v62
+	}
+}
+
+// mishF32Generic is the plain Go version of MishF32.
+func mishF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
+		v12 := float32(v7 * v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 2
+		v28 := float32(v26 * v27)
+		v29 := v28 + 2
+		v30 := v28 / v29
+		v31 := float32(v0 * v30)
+		dst[i] = v31
+	}
+}
+
 // tanhF32Generic is the plain Go version of TanhF32.
 func tanhF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
@@ -2463,32 +3006,32 @@ func tanhF32Generic(dst, a []float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
-		} else if s := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
 		}
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*v2 + -0x1.b83854p-05
-		} else if s := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
 		}
 		var v5 float32
 		if nativeFMA {
 			v5 = v4*v2 + 0x1.11070ap-03
-		} else if s := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
 		}
 		var v6 float32
 		if nativeFMA {
 			v6 = v5*v2 + -0x1.555532p-02
-		} else if s := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
 		}
@@ -2496,8 +3039,8 @@ func tanhF32Generic(dst, a []float32) {
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v0 + v0
-		} else if s := float64(v7)*float64(v0) + float64(v0); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v0, v0)
 		}
@@ -2506,8 +3049,8 @@ func tanhF32Generic(dst, a []float32) {
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -2515,16 +3058,16 @@ func tanhF32Generic(dst, a []float32) {
 		var v13 float32
 		if nativeFMA {
 			v13 = -v12*0x1.62e43p-01 + v10
-		} else if s := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = -v12*-0x1.05c61p-29 + v13
-		} else if s := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
 		}
@@ -2532,40 +3075,40 @@ func tanhF32Generic(dst, a []float32) {
 		var v16 float32
 		if nativeFMA {
 			v16 = 0x1.6a23fp-10*v14 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(0x1.6a23fp-10, v14, 0x1.123a0cp-07)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v14 + 0x1.5558f2p-05
-		} else if s := float64(v16)*float64(v14) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v14, 0x1.5558f2p-05)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = v17*v14 + 0x1.555492p-03
-		} else if s := float64(v17)*float64(v14) + float64(0x1.555492p-03); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(v17)*float64(v14) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(v17, v14, 0x1.555492p-03)
 		}
 		var v19 float32
 		if nativeFMA {
 			v19 = v18*v14 + 0x1.fffffcp-02
-		} else if s := float64(v18)*float64(v14) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(v18, v14, 0x1.fffffcp-02)
 		}
 		var v20 float32
 		if nativeFMA {
 			v20 = v15*v19 + v14
-		} else if s := float64(v15)*float64(v19) + float64(v14); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v15)*float64(v19) + float64(v14); roundsOnce(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v15, v19, v14)
 		}
@@ -2604,8 +3147,8 @@ func sigmoidF32Generic(dst, a []float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -2613,48 +3156,48 @@ func sigmoidF32Generic(dst, a []float32) {
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
-		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v7 + 0x1.555492p-03
-		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
 		}
@@ -2662,8 +3205,8 @@ func sigmoidF32Generic(dst, a []float32) {
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + v7
-		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, v7)
 		}
@@ -2696,56 +3239,56 @@ func erfF32Generic(dst, a []float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = 0x1.5cd5e2p-14*v2 + -0x1.aa3f9ap-11
-		} else if s := float64(0x1.5cd5e2p-14)*float64(v2) + float64(-0x1.aa3f9ap-11); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(0x1.5cd5e2p-14)*float64(v2) + float64(-0x1.aa3f9ap-11); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(0x1.5cd5e2p-14, v2, -0x1.aa3f9ap-11)
 		}
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*v2 + 0x1.54c804p-08
-		} else if s := float64(v3)*float64(v2) + float64(0x1.54c804p-08); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(v2) + float64(0x1.54c804p-08); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, v2, 0x1.54c804p-08)
 		}
 		var v5 float32
 		if nativeFMA {
 			v5 = v4*v2 + -0x1.b80e92p-06
-		} else if s := float64(v4)*float64(v2) + float64(-0x1.b80e92p-06); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v4)*float64(v2) + float64(-0x1.b80e92p-06); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v4, v2, -0x1.b80e92p-06)
 		}
 		var v6 float32
 		if nativeFMA {
 			v6 = v5*v2 + 0x1.ce2e0ap-04
-		} else if s := float64(v5)*float64(v2) + float64(0x1.ce2e0ap-04); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(v5)*float64(v2) + float64(0x1.ce2e0ap-04); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(v5, v2, 0x1.ce2e0ap-04)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = v6*v2 + -0x1.812742p-02
-		} else if s := float64(v6)*float64(v2) + float64(-0x1.812742p-02); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(v6)*float64(v2) + float64(-0x1.812742p-02); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(v6, v2, -0x1.812742p-02)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v2 + 0x1.06eba8p-03
-		} else if s := float64(v7)*float64(v2) + float64(0x1.06eba8p-03); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v2) + float64(0x1.06eba8p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v2, 0x1.06eba8p-03)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v0 + v0
-		} else if s := float64(v8)*float64(v0) + float64(v0); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v0, v0)
 		}
@@ -2753,56 +3296,56 @@ func erfF32Generic(dst, a []float32) {
 		var v11 float32
 		if nativeFMA {
 			v11 = 0x1.61ea64p-16*v10 + -0x1.c7911p-12
-		} else if s := float64(0x1.61ea64p-16)*float64(v10) + float64(-0x1.c7911p-12); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(0x1.61ea64p-16)*float64(v10) + float64(-0x1.c7911p-12); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(0x1.61ea64p-16, v10, -0x1.c7911p-12)
 		}
 		var v12 float32
 		if nativeFMA {
 			v12 = v11*v10 + 0x1.115accp-08
-		} else if s := float64(v11)*float64(v10) + float64(0x1.115accp-08); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(v11)*float64(v10) + float64(0x1.115accp-08); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(v11, v10, 0x1.115accp-08)
 		}
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v10 + -0x1.9b8e7ep-06
-		} else if s := float64(v12)*float64(v10) + float64(-0x1.9b8e7ep-06); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v10) + float64(-0x1.9b8e7ep-06); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v10, -0x1.9b8e7ep-06)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v10 + 0x1.bb83e6p-04
-		} else if s := float64(v13)*float64(v10) + float64(0x1.bb83e6p-04); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v10) + float64(0x1.bb83e6p-04); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v10, 0x1.bb83e6p-04)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v10 + 0x1.44460cp-01
-		} else if s := float64(v14)*float64(v10) + float64(0x1.44460cp-01); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v10) + float64(0x1.44460cp-01); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v10, 0x1.44460cp-01)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v10 + 0x1.2127e4p+00
-		} else if s := float64(v15)*float64(v10) + float64(0x1.2127e4p+00); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v10) + float64(0x1.2127e4p+00); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v10, 0x1.2127e4p+00)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v10 + -0x1.6e56b6p-13
-		} else if s := float64(v16)*float64(v10) + float64(-0x1.6e56b6p-13); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v10) + float64(-0x1.6e56b6p-13); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v10, -0x1.6e56b6p-13)
 		}
@@ -2810,8 +3353,8 @@ func erfF32Generic(dst, a []float32) {
 		var v19 float32
 		if nativeFMA {
 			v19 = v18*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -2819,16 +3362,16 @@ func erfF32Generic(dst, a []float32) {
 		var v21 float32
 		if nativeFMA {
 			v21 = -v20*0x1.62e43p-01 + v18
-		} else if s := float64(-v20)*float64(0x1.62e43p-01) + float64(v18); roundsOnce(s) {
-			v21 = float32(s)
+		} else if sum64 := float64(-v20)*float64(0x1.62e43p-01) + float64(v18); roundsOnce(sum64) {
+			v21 = float32(sum64)
 		} else {
 			v21 = fma32Slow(-v20, 0x1.62e43p-01, v18)
 		}
 		var v22 float32
 		if nativeFMA {
 			v22 = -v20*-0x1.05c61p-29 + v21
-		} else if s := float64(-v20)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(s) {
-			v22 = float32(s)
+		} else if sum64 := float64(-v20)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
 			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
 		}
@@ -2836,40 +3379,40 @@ func erfF32Generic(dst, a []float32) {
 		var v24 float32
 		if nativeFMA {
 			v24 = 0x1.6a23fp-10*v22 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v22) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v24 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v22) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
 		} else {
 			v24 = fma32Slow(0x1.6a23fp-10, v22, 0x1.123a0cp-07)
 		}
 		var v25 float32
 		if nativeFMA {
 			v25 = v24*v22 + 0x1.5558f2p-05
-		} else if s := float64(v24)*float64(v22) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v25 = float32(s)
+		} else if sum64 := float64(v24)*float64(v22) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
 		} else {
 			v25 = fma32Slow(v24, v22, 0x1.5558f2p-05)
 		}
 		var v26 float32
 		if nativeFMA {
 			v26 = v25*v22 + 0x1.555492p-03
-		} else if s := float64(v25)*float64(v22) + float64(0x1.555492p-03); roundsOnce(s) {
-			v26 = float32(s)
+		} else if sum64 := float64(v25)*float64(v22) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
 		} else {
 			v26 = fma32Slow(v25, v22, 0x1.555492p-03)
 		}
 		var v27 float32
 		if nativeFMA {
 			v27 = v26*v22 + 0x1.fffffcp-02
-		} else if s := float64(v26)*float64(v22) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v27 = float32(s)
+		} else if sum64 := float64(v26)*float64(v22) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
 		} else {
 			v27 = fma32Slow(v26, v22, 0x1.fffffcp-02)
 		}
 		var v28 float32
 		if nativeFMA {
 			v28 = v23*v27 + v22
-		} else if s := float64(v23)*float64(v27) + float64(v22); roundsOnce(s) {
-			v28 = float32(s)
+		} else if sum64 := float64(v23)*float64(v27) + float64(v22); roundsOnce(sum64) {
+			v28 = float32(sum64)
 		} else {
 			v28 = fma32Slow(v23, v27, v22)
 		}
@@ -2906,56 +3449,56 @@ func gELUF32Generic(dst, a []float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = 0x1.5cd5e2p-14*v3 + -0x1.aa3f9ap-11
-		} else if s := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
 		}
 		var v5 float32
 		if nativeFMA {
 			v5 = v4*v3 + 0x1.54c804p-08
-		} else if s := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v4, v3, 0x1.54c804p-08)
 		}
 		var v6 float32
 		if nativeFMA {
 			v6 = v5*v3 + -0x1.b80e92p-06
-		} else if s := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(v5, v3, -0x1.b80e92p-06)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = v6*v3 + 0x1.ce2e0ap-04
-		} else if s := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(v6, v3, 0x1.ce2e0ap-04)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v3 + -0x1.812742p-02
-		} else if s := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v3, -0x1.812742p-02)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v3 + 0x1.06eba8p-03
-		} else if s := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v3, 0x1.06eba8p-03)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v1 + v1
-		} else if s := float64(v9)*float64(v1) + float64(v1); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v1) + float64(v1); roundsOnce(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v1, v1)
 		}
@@ -2963,56 +3506,56 @@ func gELUF32Generic(dst, a []float32) {
 		var v12 float32
 		if nativeFMA {
 			v12 = 0x1.61ea64p-16*v11 + -0x1.c7911p-12
-		} else if s := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(0x1.61ea64p-16, v11, -0x1.c7911p-12)
 		}
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + 0x1.115accp-08
-		} else if s := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, 0x1.115accp-08)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v11 + -0x1.9b8e7ep-06
-		} else if s := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v11, -0x1.9b8e7ep-06)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v11 + 0x1.bb83e6p-04
-		} else if s := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v11, 0x1.bb83e6p-04)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v11 + 0x1.44460cp-01
-		} else if s := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v11, 0x1.44460cp-01)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v11 + 0x1.2127e4p+00
-		} else if s := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v11, 0x1.2127e4p+00)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = v17*v11 + -0x1.6e56b6p-13
-		} else if s := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(v17, v11, -0x1.6e56b6p-13)
 		}
@@ -3020,8 +3563,8 @@ func gELUF32Generic(dst, a []float32) {
 		var v20 float32
 		if nativeFMA {
 			v20 = v19*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v19, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -3029,16 +3572,16 @@ func gELUF32Generic(dst, a []float32) {
 		var v22 float32
 		if nativeFMA {
 			v22 = -v21*0x1.62e43p-01 + v19
-		} else if s := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(s) {
-			v22 = float32(s)
+		} else if sum64 := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
 			v22 = fma32Slow(-v21, 0x1.62e43p-01, v19)
 		}
 		var v23 float32
 		if nativeFMA {
 			v23 = -v21*-0x1.05c61p-29 + v22
-		} else if s := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(s) {
-			v23 = float32(s)
+		} else if sum64 := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(sum64) {
+			v23 = float32(sum64)
 		} else {
 			v23 = fma32Slow(-v21, -0x1.05c61p-29, v22)
 		}
@@ -3046,40 +3589,40 @@ func gELUF32Generic(dst, a []float32) {
 		var v25 float32
 		if nativeFMA {
 			v25 = 0x1.6a23fp-10*v23 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v25 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
 		} else {
 			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
 		}
 		var v26 float32
 		if nativeFMA {
 			v26 = v25*v23 + 0x1.5558f2p-05
-		} else if s := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v26 = float32(s)
+		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
 		} else {
 			v26 = fma32Slow(v25, v23, 0x1.5558f2p-05)
 		}
 		var v27 float32
 		if nativeFMA {
 			v27 = v26*v23 + 0x1.555492p-03
-		} else if s := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnce(s) {
-			v27 = float32(s)
+		} else if sum64 := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
 		} else {
 			v27 = fma32Slow(v26, v23, 0x1.555492p-03)
 		}
 		var v28 float32
 		if nativeFMA {
 			v28 = v27*v23 + 0x1.fffffcp-02
-		} else if s := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v28 = float32(s)
+		} else if sum64 := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v28 = float32(sum64)
 		} else {
 			v28 = fma32Slow(v27, v23, 0x1.fffffcp-02)
 		}
 		var v29 float32
 		if nativeFMA {
 			v29 = v24*v28 + v23
-		} else if s := float64(v24)*float64(v28) + float64(v23); roundsOnce(s) {
-			v29 = float32(s)
+		} else if sum64 := float64(v24)*float64(v28) + float64(v23); roundsOnce(sum64) {
+			v29 = float32(sum64)
 		} else {
 			v29 = fma32Slow(v24, v28, v23)
 		}
@@ -3105,8 +3648,8 @@ func gELUF32Generic(dst, a []float32) {
 		var v49 float32
 		if nativeFMA {
 			v49 = v48*v47 + v48
-		} else if s := float64(v48)*float64(v47) + float64(v48); roundsOnce(s) {
-			v49 = float32(s)
+		} else if sum64 := float64(v48)*float64(v47) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
 		} else {
 			v49 = fma32Slow(v48, v47, v48)
 		}
@@ -3123,8 +3666,8 @@ func gELUTanhF32Generic(dst, a []float32) {
 		var v2 float32
 		if nativeFMA {
 			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if s := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
 		}
@@ -3135,32 +3678,32 @@ func gELUTanhF32Generic(dst, a []float32) {
 		var v7 float32
 		if nativeFMA {
 			v7 = -0x1.756246p-08*v6 + 0x1.520b2ep-06
-		} else if s := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-0x1.756246p-08, v6, 0x1.520b2ep-06)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v6 + -0x1.b83854p-05
-		} else if s := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v6, -0x1.b83854p-05)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v6 + 0x1.11070ap-03
-		} else if s := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v6, 0x1.11070ap-03)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v6 + -0x1.555532p-02
-		} else if s := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v6, -0x1.555532p-02)
 		}
@@ -3168,8 +3711,8 @@ func gELUTanhF32Generic(dst, a []float32) {
 		var v12 float32
 		if nativeFMA {
 			v12 = v11*v3 + v3
-		} else if s := float64(v11)*float64(v3) + float64(v3); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(v11)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(v11, v3, v3)
 		}
@@ -3178,8 +3721,8 @@ func gELUTanhF32Generic(dst, a []float32) {
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -3187,16 +3730,16 @@ func gELUTanhF32Generic(dst, a []float32) {
 		var v17 float32
 		if nativeFMA {
 			v17 = -v16*0x1.62e43p-01 + v14
-		} else if s := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(-v16, 0x1.62e43p-01, v14)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = -v16*-0x1.05c61p-29 + v17
-		} else if s := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
 		}
@@ -3204,40 +3747,40 @@ func gELUTanhF32Generic(dst, a []float32) {
 		var v20 float32
 		if nativeFMA {
 			v20 = 0x1.6a23fp-10*v18 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v18) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v18) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(0x1.6a23fp-10, v18, 0x1.123a0cp-07)
 		}
 		var v21 float32
 		if nativeFMA {
 			v21 = v20*v18 + 0x1.5558f2p-05
-		} else if s := float64(v20)*float64(v18) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v21 = float32(s)
+		} else if sum64 := float64(v20)*float64(v18) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
 		} else {
 			v21 = fma32Slow(v20, v18, 0x1.5558f2p-05)
 		}
 		var v22 float32
 		if nativeFMA {
 			v22 = v21*v18 + 0x1.555492p-03
-		} else if s := float64(v21)*float64(v18) + float64(0x1.555492p-03); roundsOnce(s) {
-			v22 = float32(s)
+		} else if sum64 := float64(v21)*float64(v18) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
 		} else {
 			v22 = fma32Slow(v21, v18, 0x1.555492p-03)
 		}
 		var v23 float32
 		if nativeFMA {
 			v23 = v22*v18 + 0x1.fffffcp-02
-		} else if s := float64(v22)*float64(v18) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v23 = float32(s)
+		} else if sum64 := float64(v22)*float64(v18) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
 		} else {
 			v23 = fma32Slow(v22, v18, 0x1.fffffcp-02)
 		}
 		var v24 float32
 		if nativeFMA {
 			v24 = v19*v23 + v18
-		} else if s := float64(v19)*float64(v23) + float64(v18); roundsOnce(s) {
-			v24 = float32(s)
+		} else if sum64 := float64(v19)*float64(v23) + float64(v18); roundsOnce(sum64) {
+			v24 = float32(sum64)
 		} else {
 			v24 = fma32Slow(v19, v23, v18)
 		}
@@ -3264,8 +3807,8 @@ func gELUTanhF32Generic(dst, a []float32) {
 		var v45 float32
 		if nativeFMA {
 			v45 = v4*v44 + v4
-		} else if s := float64(v4)*float64(v44) + float64(v4); roundsOnce(s) {
-			v45 = float32(s)
+		} else if sum64 := float64(v4)*float64(v44) + float64(v4); roundsOnce(sum64) {
+			v45 = float32(sum64)
 		} else {
 			v45 = fma32Slow(v4, v44, v4)
 		}
@@ -3284,8 +3827,8 @@ func siLUF32Generic(dst, a []float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -3293,48 +3836,48 @@ func siLUF32Generic(dst, a []float32) {
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
-		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v7 + 0x1.555492p-03
-		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
 		}
@@ -3342,8 +3885,8 @@ func siLUF32Generic(dst, a []float32) {
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + v7
-		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, v7)
 		}
@@ -3374,8 +3917,8 @@ func sinF32Generic(dst, a []float32) {
 		var v1 float32
 		if nativeFMA {
 			v1 = v0*0x1.45f306p-01 + 0x1.8p+23
-		} else if s := float64(v0)*float64(0x1.45f306p-01) + float64(0x1.8p+23); roundsOnce(s) {
-			v1 = float32(s)
+		} else if sum64 := float64(v0)*float64(0x1.45f306p-01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v1 = float32(sum64)
 		} else {
 			v1 = fma32Slow(v0, 0x1.45f306p-01, 0x1.8p+23)
 		}
@@ -3383,24 +3926,24 @@ func sinF32Generic(dst, a []float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = -v2*0x1.921fb6p+00 + v0
-		} else if s := float64(-v2)*float64(0x1.921fb6p+00) + float64(v0); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(-v2)*float64(0x1.921fb6p+00) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(-v2, 0x1.921fb6p+00, v0)
 		}
 		var v4 float32
 		if nativeFMA {
 			v4 = -v2*-0x1.777a5cp-25 + v3
-		} else if s := float64(-v2)*float64(-0x1.777a5cp-25) + float64(v3); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(-v2)*float64(-0x1.777a5cp-25) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(-v2, -0x1.777a5cp-25, v3)
 		}
 		var v5 float32
 		if nativeFMA {
 			v5 = -v2*-0x1.ee59dap-50 + v4
-		} else if s := float64(-v2)*float64(-0x1.ee59dap-50) + float64(v4); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(-v2)*float64(-0x1.ee59dap-50) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(-v2, -0x1.ee59dap-50, v4)
 		}
@@ -3408,24 +3951,24 @@ func sinF32Generic(dst, a []float32) {
 		var v7 float32
 		if nativeFMA {
 			v7 = 0x1.6cd0aap-19*v6 + -0x1.a00f7ap-13
-		} else if s := float64(0x1.6cd0aap-19)*float64(v6) + float64(-0x1.a00f7ap-13); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(0x1.6cd0aap-19)*float64(v6) + float64(-0x1.a00f7ap-13); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(0x1.6cd0aap-19, v6, -0x1.a00f7ap-13)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v6 + 0x1.111108p-07
-		} else if s := float64(v7)*float64(v6) + float64(0x1.111108p-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.111108p-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v6, 0x1.111108p-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v6 + -0x1.555556p-03
-		} else if s := float64(v8)*float64(v6) + float64(-0x1.555556p-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v6) + float64(-0x1.555556p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v6, -0x1.555556p-03)
 		}
@@ -3433,48 +3976,48 @@ func sinF32Generic(dst, a []float32) {
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v5 + v5
-		} else if s := float64(v10)*float64(v5) + float64(v5); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v5) + float64(v5); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v5, v5)
 		}
 		var v12 float32
 		if nativeFMA {
 			v12 = -0x1.241da4p-22*v6 + 0x1.a010dap-16
-		} else if s := float64(-0x1.241da4p-22)*float64(v6) + float64(0x1.a010dap-16); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(-0x1.241da4p-22)*float64(v6) + float64(0x1.a010dap-16); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(-0x1.241da4p-22, v6, 0x1.a010dap-16)
 		}
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v6 + -0x1.6c16b8p-10
-		} else if s := float64(v12)*float64(v6) + float64(-0x1.6c16b8p-10); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v6) + float64(-0x1.6c16b8p-10); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v6, -0x1.6c16b8p-10)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v6 + 0x1.555556p-05
-		} else if s := float64(v13)*float64(v6) + float64(0x1.555556p-05); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v6) + float64(0x1.555556p-05); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v6, 0x1.555556p-05)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v6 + -0x1p-01
-		} else if s := float64(v14)*float64(v6) + float64(-0x1p-01); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v6) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v6, -0x1p-01)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v6 + 1
-		} else if s := float64(v15)*float64(v6) + float64(1); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v6) + float64(1); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v6, 1)
 		}
@@ -3500,8 +4043,8 @@ func cosF32Generic(dst, a []float32) {
 		var v1 float32
 		if nativeFMA {
 			v1 = v0*0x1.45f306p-01 + 0x1.8p+23
-		} else if s := float64(v0)*float64(0x1.45f306p-01) + float64(0x1.8p+23); roundsOnce(s) {
-			v1 = float32(s)
+		} else if sum64 := float64(v0)*float64(0x1.45f306p-01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v1 = float32(sum64)
 		} else {
 			v1 = fma32Slow(v0, 0x1.45f306p-01, 0x1.8p+23)
 		}
@@ -3509,24 +4052,24 @@ func cosF32Generic(dst, a []float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = -v2*0x1.921fb6p+00 + v0
-		} else if s := float64(-v2)*float64(0x1.921fb6p+00) + float64(v0); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(-v2)*float64(0x1.921fb6p+00) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(-v2, 0x1.921fb6p+00, v0)
 		}
 		var v4 float32
 		if nativeFMA {
 			v4 = -v2*-0x1.777a5cp-25 + v3
-		} else if s := float64(-v2)*float64(-0x1.777a5cp-25) + float64(v3); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(-v2)*float64(-0x1.777a5cp-25) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(-v2, -0x1.777a5cp-25, v3)
 		}
 		var v5 float32
 		if nativeFMA {
 			v5 = -v2*-0x1.ee59dap-50 + v4
-		} else if s := float64(-v2)*float64(-0x1.ee59dap-50) + float64(v4); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(-v2)*float64(-0x1.ee59dap-50) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(-v2, -0x1.ee59dap-50, v4)
 		}
@@ -3534,24 +4077,24 @@ func cosF32Generic(dst, a []float32) {
 		var v7 float32
 		if nativeFMA {
 			v7 = 0x1.6cd0aap-19*v6 + -0x1.a00f7ap-13
-		} else if s := float64(0x1.6cd0aap-19)*float64(v6) + float64(-0x1.a00f7ap-13); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(0x1.6cd0aap-19)*float64(v6) + float64(-0x1.a00f7ap-13); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(0x1.6cd0aap-19, v6, -0x1.a00f7ap-13)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v6 + 0x1.111108p-07
-		} else if s := float64(v7)*float64(v6) + float64(0x1.111108p-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.111108p-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v6, 0x1.111108p-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v6 + -0x1.555556p-03
-		} else if s := float64(v8)*float64(v6) + float64(-0x1.555556p-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v6) + float64(-0x1.555556p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v6, -0x1.555556p-03)
 		}
@@ -3559,48 +4102,48 @@ func cosF32Generic(dst, a []float32) {
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v5 + v5
-		} else if s := float64(v10)*float64(v5) + float64(v5); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v5) + float64(v5); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v5, v5)
 		}
 		var v12 float32
 		if nativeFMA {
 			v12 = -0x1.241da4p-22*v6 + 0x1.a010dap-16
-		} else if s := float64(-0x1.241da4p-22)*float64(v6) + float64(0x1.a010dap-16); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(-0x1.241da4p-22)*float64(v6) + float64(0x1.a010dap-16); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(-0x1.241da4p-22, v6, 0x1.a010dap-16)
 		}
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v6 + -0x1.6c16b8p-10
-		} else if s := float64(v12)*float64(v6) + float64(-0x1.6c16b8p-10); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v6) + float64(-0x1.6c16b8p-10); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v6, -0x1.6c16b8p-10)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v6 + 0x1.555556p-05
-		} else if s := float64(v13)*float64(v6) + float64(0x1.555556p-05); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v6) + float64(0x1.555556p-05); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v6, 0x1.555556p-05)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v6 + -0x1p-01
-		} else if s := float64(v14)*float64(v6) + float64(-0x1p-01); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v6) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v6, -0x1p-01)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v6 + 1
-		} else if s := float64(v15)*float64(v6) + float64(1); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v6) + float64(1); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v6, 1)
 		}
@@ -3619,6 +4162,302 @@ func cosF32Generic(dst, a []float32) {
 	}
 }
 
+// logSigmoidBackwardF32Generic is the plain Go version of LogSigmoidBackwardF32.
+func logSigmoidBackwardF32Generic(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := math.Float32frombits(math.Float32bits(v1) ^ 0x80000000)
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v6 := v5 - 0x1.8p+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.555492p-03
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+		}
+		v13 := float32(v8 * v8)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v8
+		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v8)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := grad[i]
+		v31 := float32(v29 * v30)
+		dst[i] = v31
+	}
+}
+
+// mishBackwardF32Generic is the plain Go version of MishBackwardF32.
+func mishBackwardF32Generic(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
+		v12 := float32(v7 * v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 2
+		v28 := float32(v26 * v27)
+		v29 := v28 + 2
+		v30 := v28 / v29
+		var v31 float32
+		if nativeFMA {
+			v31 = -v30*v30 + 1
+		} else if sum64 := float64(-v30)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(-v30, v30, 1)
+		}
+		v32 := float32(v0 * v31)
+		v33 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v34 := sel32(104 < v33, 104, v33)
+		v35 := sel32(-104 > v34, -104, v34)
+		var v36 float32
+		if nativeFMA {
+			v36 = v35*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v35)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v35, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v37 := v36 - 0x1.8p+23
+		var v38 float32
+		if nativeFMA {
+			v38 = -v37*0x1.62e43p-01 + v35
+		} else if sum64 := float64(-v37)*float64(0x1.62e43p-01) + float64(v35); roundsOnce(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(-v37, 0x1.62e43p-01, v35)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = -v37*-0x1.05c61p-29 + v38
+		} else if sum64 := float64(-v37)*float64(-0x1.05c61p-29) + float64(v38); roundsOnce(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(-v37, -0x1.05c61p-29, v38)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = 0x1.6a23fp-10*v39 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v39) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(0x1.6a23fp-10, v39, 0x1.123a0cp-07)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v39 + 0x1.5558f2p-05
+		} else if sum64 := float64(v40)*float64(v39) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v39, 0x1.5558f2p-05)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v39 + 0x1.555492p-03
+		} else if sum64 := float64(v41)*float64(v39) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v41, v39, 0x1.555492p-03)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v39 + 0x1.fffffcp-02
+		} else if sum64 := float64(v42)*float64(v39) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v39, 0x1.fffffcp-02)
+		}
+		v44 := float32(v39 * v39)
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*v43 + v39
+		} else if sum64 := float64(v44)*float64(v43) + float64(v39); roundsOnce(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, v43, v39)
+		}
+		v46 := v45 + 1
+		v47 := int32(math.Float32bits(v36))
+		v48 := v47 - 1262485504
+		v49 := v48 >> 1
+		v50 := v49 + 127
+		v51 := v50 << 23
+		v52 := math.Float32frombits(uint32(v51))
+		v53 := v48 - v49
+		v54 := v53 + 127
+		v55 := v54 << 23
+		v56 := math.Float32frombits(uint32(v55))
+		v57 := float32(v46 * v52)
+		v58 := float32(v57 * v56)
+		v59 := v58 + 1
+		v60 := 1 / v59
+		var v61 float32
+		if nativeFMA {
+			v61 = v32*v60 + v30
+		} else if sum64 := float64(v32)*float64(v60) + float64(v30); roundsOnce(sum64) {
+			v61 = float32(sum64)
+		} else {
+			v61 = fma32Slow(v32, v60, v30)
+		}
+		v62 := grad[i]
+		v63 := float32(v61 * v62)
+		dst[i] = v63
+	}
+}
+
 // gELUBackwardF32Generic is the plain Go version of GELUBackwardF32.
 func gELUBackwardF32Generic(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
@@ -3631,56 +4470,56 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = 0x1.5cd5e2p-14*v3 + -0x1.aa3f9ap-11
-		} else if s := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
 		}
 		var v5 float32
 		if nativeFMA {
 			v5 = v4*v3 + 0x1.54c804p-08
-		} else if s := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v4, v3, 0x1.54c804p-08)
 		}
 		var v6 float32
 		if nativeFMA {
 			v6 = v5*v3 + -0x1.b80e92p-06
-		} else if s := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(v5, v3, -0x1.b80e92p-06)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = v6*v3 + 0x1.ce2e0ap-04
-		} else if s := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(v6, v3, 0x1.ce2e0ap-04)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v3 + -0x1.812742p-02
-		} else if s := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v3, -0x1.812742p-02)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v3 + 0x1.06eba8p-03
-		} else if s := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v3, 0x1.06eba8p-03)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v1 + v1
-		} else if s := float64(v9)*float64(v1) + float64(v1); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v1) + float64(v1); roundsOnce(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v1, v1)
 		}
@@ -3688,56 +4527,56 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v12 float32
 		if nativeFMA {
 			v12 = 0x1.61ea64p-16*v11 + -0x1.c7911p-12
-		} else if s := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(0x1.61ea64p-16, v11, -0x1.c7911p-12)
 		}
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + 0x1.115accp-08
-		} else if s := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, 0x1.115accp-08)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v11 + -0x1.9b8e7ep-06
-		} else if s := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v11, -0x1.9b8e7ep-06)
 		}
 		var v15 float32
 		if nativeFMA {
 			v15 = v14*v11 + 0x1.bb83e6p-04
-		} else if s := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnce(s) {
-			v15 = float32(s)
+		} else if sum64 := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
 		} else {
 			v15 = fma32Slow(v14, v11, 0x1.bb83e6p-04)
 		}
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v11 + 0x1.44460cp-01
-		} else if s := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v11, 0x1.44460cp-01)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = v16*v11 + 0x1.2127e4p+00
-		} else if s := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(v16, v11, 0x1.2127e4p+00)
 		}
 		var v18 float32
 		if nativeFMA {
 			v18 = v17*v11 + -0x1.6e56b6p-13
-		} else if s := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnce(s) {
-			v18 = float32(s)
+		} else if sum64 := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
 		} else {
 			v18 = fma32Slow(v17, v11, -0x1.6e56b6p-13)
 		}
@@ -3745,8 +4584,8 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v20 float32
 		if nativeFMA {
 			v20 = v19*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v19, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -3754,16 +4593,16 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v22 float32
 		if nativeFMA {
 			v22 = -v21*0x1.62e43p-01 + v19
-		} else if s := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(s) {
-			v22 = float32(s)
+		} else if sum64 := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
 			v22 = fma32Slow(-v21, 0x1.62e43p-01, v19)
 		}
 		var v23 float32
 		if nativeFMA {
 			v23 = -v21*-0x1.05c61p-29 + v22
-		} else if s := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(s) {
-			v23 = float32(s)
+		} else if sum64 := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(sum64) {
+			v23 = float32(sum64)
 		} else {
 			v23 = fma32Slow(-v21, -0x1.05c61p-29, v22)
 		}
@@ -3771,40 +4610,40 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v25 float32
 		if nativeFMA {
 			v25 = 0x1.6a23fp-10*v23 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v25 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
 		} else {
 			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
 		}
 		var v26 float32
 		if nativeFMA {
 			v26 = v25*v23 + 0x1.5558f2p-05
-		} else if s := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v26 = float32(s)
+		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
 		} else {
 			v26 = fma32Slow(v25, v23, 0x1.5558f2p-05)
 		}
 		var v27 float32
 		if nativeFMA {
 			v27 = v26*v23 + 0x1.555492p-03
-		} else if s := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnce(s) {
-			v27 = float32(s)
+		} else if sum64 := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
 		} else {
 			v27 = fma32Slow(v26, v23, 0x1.555492p-03)
 		}
 		var v28 float32
 		if nativeFMA {
 			v28 = v27*v23 + 0x1.fffffcp-02
-		} else if s := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v28 = float32(s)
+		} else if sum64 := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v28 = float32(sum64)
 		} else {
 			v28 = fma32Slow(v27, v23, 0x1.fffffcp-02)
 		}
 		var v29 float32
 		if nativeFMA {
 			v29 = v24*v28 + v23
-		} else if s := float64(v24)*float64(v28) + float64(v23); roundsOnce(s) {
-			v29 = float32(s)
+		} else if sum64 := float64(v24)*float64(v28) + float64(v23); roundsOnce(sum64) {
+			v29 = float32(sum64)
 		} else {
 			v29 = fma32Slow(v24, v28, v23)
 		}
@@ -3829,8 +4668,8 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v48 float32
 		if nativeFMA {
 			v48 = v47*0x1p-01 + 0x1p-01
-		} else if s := float64(v47)*float64(0x1p-01) + float64(0x1p-01); roundsOnce(s) {
-			v48 = float32(s)
+		} else if sum64 := float64(v47)*float64(0x1p-01) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
 		} else {
 			v48 = fma32Slow(v47, 0x1p-01, 0x1p-01)
 		}
@@ -3841,8 +4680,8 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v53 float32
 		if nativeFMA {
 			v53 = v52*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v52)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v53 = float32(s)
+		} else if sum64 := float64(v52)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v53 = float32(sum64)
 		} else {
 			v53 = fma32Slow(v52, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -3850,48 +4689,48 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v55 float32
 		if nativeFMA {
 			v55 = -v54*0x1.62e43p-01 + v52
-		} else if s := float64(-v54)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(s) {
-			v55 = float32(s)
+		} else if sum64 := float64(-v54)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(sum64) {
+			v55 = float32(sum64)
 		} else {
 			v55 = fma32Slow(-v54, 0x1.62e43p-01, v52)
 		}
 		var v56 float32
 		if nativeFMA {
 			v56 = -v54*-0x1.05c61p-29 + v55
-		} else if s := float64(-v54)*float64(-0x1.05c61p-29) + float64(v55); roundsOnce(s) {
-			v56 = float32(s)
+		} else if sum64 := float64(-v54)*float64(-0x1.05c61p-29) + float64(v55); roundsOnce(sum64) {
+			v56 = float32(sum64)
 		} else {
 			v56 = fma32Slow(-v54, -0x1.05c61p-29, v55)
 		}
 		var v57 float32
 		if nativeFMA {
 			v57 = 0x1.6a23fp-10*v56 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v56) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v57 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v56) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v57 = float32(sum64)
 		} else {
 			v57 = fma32Slow(0x1.6a23fp-10, v56, 0x1.123a0cp-07)
 		}
 		var v58 float32
 		if nativeFMA {
 			v58 = v57*v56 + 0x1.5558f2p-05
-		} else if s := float64(v57)*float64(v56) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v58 = float32(s)
+		} else if sum64 := float64(v57)*float64(v56) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v58 = float32(sum64)
 		} else {
 			v58 = fma32Slow(v57, v56, 0x1.5558f2p-05)
 		}
 		var v59 float32
 		if nativeFMA {
 			v59 = v58*v56 + 0x1.555492p-03
-		} else if s := float64(v58)*float64(v56) + float64(0x1.555492p-03); roundsOnce(s) {
-			v59 = float32(s)
+		} else if sum64 := float64(v58)*float64(v56) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v59 = float32(sum64)
 		} else {
 			v59 = fma32Slow(v58, v56, 0x1.555492p-03)
 		}
 		var v60 float32
 		if nativeFMA {
 			v60 = v59*v56 + 0x1.fffffcp-02
-		} else if s := float64(v59)*float64(v56) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v60 = float32(s)
+		} else if sum64 := float64(v59)*float64(v56) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v60 = float32(sum64)
 		} else {
 			v60 = fma32Slow(v59, v56, 0x1.fffffcp-02)
 		}
@@ -3899,8 +4738,8 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v62 float32
 		if nativeFMA {
 			v62 = v61*v60 + v56
-		} else if s := float64(v61)*float64(v60) + float64(v56); roundsOnce(s) {
-			v62 = float32(s)
+		} else if sum64 := float64(v61)*float64(v60) + float64(v56); roundsOnce(sum64) {
+			v62 = float32(sum64)
 		} else {
 			v62 = fma32Slow(v61, v60, v56)
 		}
@@ -3921,8 +4760,8 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		var v77 float32
 		if nativeFMA {
 			v77 = v76*v75 + v48
-		} else if s := float64(v76)*float64(v75) + float64(v48); roundsOnce(s) {
-			v77 = float32(s)
+		} else if sum64 := float64(v76)*float64(v75) + float64(v48); roundsOnce(sum64) {
+			v77 = float32(sum64)
 		} else {
 			v77 = fma32Slow(v76, v75, v48)
 		}
@@ -3942,8 +4781,8 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v2 float32
 		if nativeFMA {
 			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if s := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
 		}
@@ -3953,32 +4792,32 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v6 float32
 		if nativeFMA {
 			v6 = -0x1.756246p-08*v5 + 0x1.520b2ep-06
-		} else if s := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-0x1.756246p-08, v5, 0x1.520b2ep-06)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = v6*v5 + -0x1.b83854p-05
-		} else if s := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(v6, v5, -0x1.b83854p-05)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v5 + 0x1.11070ap-03
-		} else if s := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v5, 0x1.11070ap-03)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v5 + -0x1.555532p-02
-		} else if s := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v5, -0x1.555532p-02)
 		}
@@ -3986,8 +4825,8 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v3 + v3
-		} else if s := float64(v10)*float64(v3) + float64(v3); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v3, v3)
 		}
@@ -3996,8 +4835,8 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4005,16 +4844,16 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v16 float32
 		if nativeFMA {
 			v16 = -v15*0x1.62e43p-01 + v13
-		} else if s := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(-v15, 0x1.62e43p-01, v13)
 		}
 		var v17 float32
 		if nativeFMA {
 			v17 = -v15*-0x1.05c61p-29 + v16
-		} else if s := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(s) {
-			v17 = float32(s)
+		} else if sum64 := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
 		} else {
 			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
 		}
@@ -4022,40 +4861,40 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v19 float32
 		if nativeFMA {
 			v19 = 0x1.6a23fp-10*v17 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v17) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v19 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v17) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
 		} else {
 			v19 = fma32Slow(0x1.6a23fp-10, v17, 0x1.123a0cp-07)
 		}
 		var v20 float32
 		if nativeFMA {
 			v20 = v19*v17 + 0x1.5558f2p-05
-		} else if s := float64(v19)*float64(v17) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v19)*float64(v17) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v19, v17, 0x1.5558f2p-05)
 		}
 		var v21 float32
 		if nativeFMA {
 			v21 = v20*v17 + 0x1.555492p-03
-		} else if s := float64(v20)*float64(v17) + float64(0x1.555492p-03); roundsOnce(s) {
-			v21 = float32(s)
+		} else if sum64 := float64(v20)*float64(v17) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
 		} else {
 			v21 = fma32Slow(v20, v17, 0x1.555492p-03)
 		}
 		var v22 float32
 		if nativeFMA {
 			v22 = v21*v17 + 0x1.fffffcp-02
-		} else if s := float64(v21)*float64(v17) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v22 = float32(s)
+		} else if sum64 := float64(v21)*float64(v17) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
 		} else {
 			v22 = fma32Slow(v21, v17, 0x1.fffffcp-02)
 		}
 		var v23 float32
 		if nativeFMA {
 			v23 = v18*v22 + v17
-		} else if s := float64(v18)*float64(v22) + float64(v17); roundsOnce(s) {
-			v23 = float32(s)
+		} else if sum64 := float64(v18)*float64(v22) + float64(v17); roundsOnce(sum64) {
+			v23 = float32(sum64)
 		} else {
 			v23 = fma32Slow(v18, v22, v17)
 		}
@@ -4082,16 +4921,16 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v44 float32
 		if nativeFMA {
 			v44 = v1*0x1.b6676cp-04 + 0x1.988454p-01
-		} else if s := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnce(s) {
-			v44 = float32(s)
+		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
 		} else {
 			v44 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
 		}
 		var v45 float32
 		if nativeFMA {
 			v45 = -v43*v43 + 1
-		} else if s := float64(-v43)*float64(v43) + float64(1); roundsOnce(s) {
-			v45 = float32(s)
+		} else if sum64 := float64(-v43)*float64(v43) + float64(1); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
 		} else {
 			v45 = fma32Slow(-v43, v43, 1)
 		}
@@ -4100,8 +4939,8 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		var v48 float32
 		if nativeFMA {
 			v48 = v0*v46 + v47
-		} else if s := float64(v0)*float64(v46) + float64(v47); roundsOnce(s) {
-			v48 = float32(s)
+		} else if sum64 := float64(v0)*float64(v46) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
 		} else {
 			v48 = fma32Slow(v0, v46, v47)
 		}
@@ -4124,8 +4963,8 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4133,48 +4972,48 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
-		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v7 + 0x1.555492p-03
-		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
 		}
@@ -4182,8 +5021,8 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + v7
-		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, v7)
 		}
@@ -4206,8 +5045,8 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		var v30 float32
 		if nativeFMA {
 			v30 = v0*v29 + 1
-		} else if s := float64(v0)*float64(v29) + float64(1); roundsOnce(s) {
-			v30 = float32(s)
+		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
 			v30 = fma32Slow(v0, v29, 1)
 		}
@@ -4229,8 +5068,8 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4238,48 +5077,48 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
-		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v7 + 0x1.555492p-03
-		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
 		}
@@ -4287,8 +5126,8 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + v7
-		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, v7)
 		}
@@ -4317,80 +5156,80 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		var v36 float32
 		if nativeFMA {
 			v36 = v34*0x1p-02 + -1
-		} else if s := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnce(s) {
-			v36 = float32(s)
+		} else if sum64 := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
 		} else {
 			v36 = fma32Slow(v34, 0x1p-02, -1)
 		}
 		var v37 float32
 		if nativeFMA {
 			v37 = v35*v34 + v36
-		} else if s := float64(v35)*float64(v34) + float64(v36); roundsOnce(s) {
-			v37 = float32(s)
+		} else if sum64 := float64(v35)*float64(v34) + float64(v36); roundsOnce(sum64) {
+			v37 = float32(sum64)
 		} else {
 			v37 = fma32Slow(v35, v34, v36)
 		}
 		var v38 float32
 		if nativeFMA {
 			v38 = -0x1.38c144p-04*v37 + 0x1.056484p-03
-		} else if s := float64(-0x1.38c144p-04)*float64(v37) + float64(0x1.056484p-03); roundsOnce(s) {
-			v38 = float32(s)
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v37) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
 		} else {
 			v38 = fma32Slow(-0x1.38c144p-04, v37, 0x1.056484p-03)
 		}
 		var v39 float32
 		if nativeFMA {
 			v39 = v38*v37 + -0x1.0d8764p-03
-		} else if s := float64(v38)*float64(v37) + float64(-0x1.0d8764p-03); roundsOnce(s) {
-			v39 = float32(s)
+		} else if sum64 := float64(v38)*float64(v37) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
 		} else {
 			v39 = fma32Slow(v38, v37, -0x1.0d8764p-03)
 		}
 		var v40 float32
 		if nativeFMA {
 			v40 = v39*v37 + 0x1.22d90ep-03
-		} else if s := float64(v39)*float64(v37) + float64(0x1.22d90ep-03); roundsOnce(s) {
-			v40 = float32(s)
+		} else if sum64 := float64(v39)*float64(v37) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
 		} else {
 			v40 = fma32Slow(v39, v37, 0x1.22d90ep-03)
 		}
 		var v41 float32
 		if nativeFMA {
 			v41 = v40*v37 + -0x1.5471f4p-03
-		} else if s := float64(v40)*float64(v37) + float64(-0x1.5471f4p-03); roundsOnce(s) {
-			v41 = float32(s)
+		} else if sum64 := float64(v40)*float64(v37) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
 		} else {
 			v41 = fma32Slow(v40, v37, -0x1.5471f4p-03)
 		}
 		var v42 float32
 		if nativeFMA {
 			v42 = v41*v37 + 0x1.99a01p-03
-		} else if s := float64(v41)*float64(v37) + float64(0x1.99a01p-03); roundsOnce(s) {
-			v42 = float32(s)
+		} else if sum64 := float64(v41)*float64(v37) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
 		} else {
 			v42 = fma32Slow(v41, v37, 0x1.99a01p-03)
 		}
 		var v43 float32
 		if nativeFMA {
 			v43 = v42*v37 + -0x1.000228p-02
-		} else if s := float64(v42)*float64(v37) + float64(-0x1.000228p-02); roundsOnce(s) {
-			v43 = float32(s)
+		} else if sum64 := float64(v42)*float64(v37) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
 		} else {
 			v43 = fma32Slow(v42, v37, -0x1.000228p-02)
 		}
 		var v44 float32
 		if nativeFMA {
 			v44 = v43*v37 + 0x1.555554p-02
-		} else if s := float64(v43)*float64(v37) + float64(0x1.555554p-02); roundsOnce(s) {
-			v44 = float32(s)
+		} else if sum64 := float64(v43)*float64(v37) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
 		} else {
 			v44 = fma32Slow(v43, v37, 0x1.555554p-02)
 		}
 		var v45 float32
 		if nativeFMA {
 			v45 = v37*v44 + -0x1p-01
-		} else if s := float64(v37)*float64(v44) + float64(-0x1p-01); roundsOnce(s) {
-			v45 = float32(s)
+		} else if sum64 := float64(v37)*float64(v44) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
 		} else {
 			v45 = fma32Slow(v37, v44, -0x1p-01)
 		}
@@ -4399,8 +5238,8 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		var v48 float32
 		if nativeFMA {
 			v48 = v31*-0x1.05c61p-29 + v47
-		} else if s := float64(v31)*float64(-0x1.05c61p-29) + float64(v47); roundsOnce(s) {
-			v48 = float32(s)
+		} else if sum64 := float64(v31)*float64(-0x1.05c61p-29) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
 		} else {
 			v48 = fma32Slow(v31, -0x1.05c61p-29, v47)
 		}
@@ -4408,8 +5247,8 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		var v50 float32
 		if nativeFMA {
 			v50 = v31*0x1.62e43p-01 + v49
-		} else if s := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(s) {
-			v50 = float32(s)
+		} else if sum64 := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
 		} else {
 			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
 		}
@@ -4444,8 +5283,8 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		var v7 float32
 		if nativeFMA {
 			v7 = v6*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4453,48 +5292,48 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
-		} else if s := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = -v8*-0x1.05c61p-29 + v9
-		} else if s := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = 0x1.6a23fp-10*v10 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(0x1.6a23fp-10, v10, 0x1.123a0cp-07)
 		}
 		var v12 float32
 		if nativeFMA {
 			v12 = v11*v10 + 0x1.5558f2p-05
-		} else if s := float64(v11)*float64(v10) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(v11)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(v11, v10, 0x1.5558f2p-05)
 		}
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v10 + 0x1.555492p-03
-		} else if s := float64(v12)*float64(v10) + float64(0x1.555492p-03); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v10, 0x1.555492p-03)
 		}
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v10 + 0x1.fffffcp-02
-		} else if s := float64(v13)*float64(v10) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v10, 0x1.fffffcp-02)
 		}
@@ -4502,8 +5341,8 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		var v16 float32
 		if nativeFMA {
 			v16 = v15*v14 + v10
-		} else if s := float64(v15)*float64(v14) + float64(v10); roundsOnce(s) {
-			v16 = float32(s)
+		} else if sum64 := float64(v15)*float64(v14) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
 			v16 = fma32Slow(v15, v14, v10)
 		}
@@ -4528,6 +5367,670 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 	}
 }
 
+// powF32Generic is the plain Go version of PowF32.
+func powF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v3 := v2 < 0x1p-126
+		v4 := float32(v2 * 0x1p+23)
+		v5 := sel32(v3, v4, v2)
+		v6 := sel32(v3, -23, 0)
+		v7 := int32(math.Float32bits(v5))
+		v8 := v7 - 1060439283
+		v9 := v8 >> 23
+		v10 := float32(v9)
+		v11 := v10 + v6
+		v12 := v8 & 8388607
+		v13 := v12 + 1060439283
+		v14 := math.Float32frombits(uint32(v13))
+		v15 := v14 - 1
+		v16 := v14 + 1
+		v17 := v16 - 1
+		v18 := v14 - v17
+		v19 := v15 / v16
+		var v20 float32
+		if nativeFMA {
+			v20 = -v19*v16 + v15
+		} else if sum64 := float64(-v19)*float64(v16) + float64(v15); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(-v19, v16, v15)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = -v19*v18 + v20
+		} else if sum64 := float64(-v19)*float64(v18) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(-v19, v18, v20)
+		}
+		v22 := v21 / v16
+		v23 := float32(v19 * v19)
+		var v24 float32
+		if nativeFMA {
+			v24 = 0x1.745d18p-03*v23 + 0x1.c71c72p-03
+		} else if sum64 := float64(0x1.745d18p-03)*float64(v23) + float64(0x1.c71c72p-03); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(0x1.745d18p-03, v23, 0x1.c71c72p-03)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v24*v23 + 0x1.24924ap-02
+		} else if sum64 := float64(v24)*float64(v23) + float64(0x1.24924ap-02); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v24, v23, 0x1.24924ap-02)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v25*v23 + 0x1.99999ap-02
+		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.99999ap-02); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v25, v23, 0x1.99999ap-02)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v23*v26 + -0x1.555556p-26
+		} else if sum64 := float64(v23)*float64(v26) + float64(-0x1.555556p-26); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v23, v26, -0x1.555556p-26)
+		}
+		v28 := math.Float32frombits(math.Float32bits(v23) ^ 0x80000000)
+		var v29 float32
+		if nativeFMA {
+			v29 = v19*v19 + v28
+		} else if sum64 := float64(v19)*float64(v19) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v19, v19, v28)
+		}
+		v30 := v19 + v19
+		var v31 float32
+		if nativeFMA {
+			v31 = v30*v22 + v29
+		} else if sum64 := float64(v30)*float64(v22) + float64(v29); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v30, v22, v29)
+		}
+		v32 := float32(v23 * v19)
+		v33 := math.Float32frombits(math.Float32bits(v32) ^ 0x80000000)
+		var v34 float32
+		if nativeFMA {
+			v34 = v23*v19 + v33
+		} else if sum64 := float64(v23)*float64(v19) + float64(v33); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v23, v19, v33)
+		}
+		var v35 float32
+		if nativeFMA {
+			v35 = v23*v22 + v34
+		} else if sum64 := float64(v23)*float64(v22) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(v23, v22, v34)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = v31*v19 + v35
+		} else if sum64 := float64(v31)*float64(v19) + float64(v35); roundsOnce(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v31, v19, v35)
+		}
+		v37 := float32(v32 * 0x1.555556p-01)
+		v38 := math.Float32frombits(math.Float32bits(v37) ^ 0x80000000)
+		var v39 float32
+		if nativeFMA {
+			v39 = v32*0x1.555556p-01 + v38
+		} else if sum64 := float64(v32)*float64(0x1.555556p-01) + float64(v38); roundsOnce(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v32, 0x1.555556p-01, v38)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v32*v27 + v39
+		} else if sum64 := float64(v32)*float64(v27) + float64(v39); roundsOnce(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v32, v27, v39)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v36*0x1.555556p-01 + v40
+		} else if sum64 := float64(v36)*float64(0x1.555556p-01) + float64(v40); roundsOnce(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v36, 0x1.555556p-01, v40)
+		}
+		v42 := v19 + v19
+		var v43 float32
+		if nativeFMA {
+			v43 = v11*0x1.62e4p-01 + v42
+		} else if sum64 := float64(v11)*float64(0x1.62e4p-01) + float64(v42); roundsOnce(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v11, 0x1.62e4p-01, v42)
+		}
+		v44 := math.Float32frombits(math.Float32bits(v43) ^ 0x80000000)
+		var v45 float32
+		if nativeFMA {
+			v45 = v11*0x1.62e4p-01 + v44
+		} else if sum64 := float64(v11)*float64(0x1.62e4p-01) + float64(v44); roundsOnce(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v11, 0x1.62e4p-01, v44)
+		}
+		v46 := v45 + v42
+		v47 := v43 + v37
+		v48 := v47 - v43
+		v49 := v47 - v48
+		v50 := v43 - v49
+		v51 := v37 - v48
+		v52 := v50 + v51
+		v53 := v46 + v52
+		v54 := v22 + v22
+		v55 := v54 + v41
+		var v56 float32
+		if nativeFMA {
+			v56 = v11*0x1.7f7d1cp-20 + v55
+		} else if sum64 := float64(v11)*float64(0x1.7f7d1cp-20) + float64(v55); roundsOnce(sum64) {
+			v56 = float32(sum64)
+		} else {
+			v56 = fma32Slow(v11, 0x1.7f7d1cp-20, v55)
+		}
+		v57 := v53 + v56
+		v58 := v47 + v57
+		v59 := v47 - v58
+		v60 := v59 + v57
+		v61 := float32(v1 * v58)
+		v62 := math.Float32frombits(math.Float32bits(v61) ^ 0x80000000)
+		var v63 float32
+		if nativeFMA {
+			v63 = v1*v58 + v62
+		} else if sum64 := float64(v1)*float64(v58) + float64(v62); roundsOnce(sum64) {
+			v63 = float32(sum64)
+		} else {
+			v63 = fma32Slow(v1, v58, v62)
+		}
+		var v64 float32
+		if nativeFMA {
+			v64 = v1*v60 + v63
+		} else if sum64 := float64(v1)*float64(v60) + float64(v63); roundsOnce(sum64) {
+			v64 = float32(sum64)
+		} else {
+			v64 = fma32Slow(v1, v60, v63)
+		}
+		v65 := sel32(105 < v61, 105, v61)
+		v66 := sel32(-105 > v65, -105, v65)
+		v67 := v66 == v61
+		v68 := sel32(v67, v64, 0)
+		var v69 float32
+		if nativeFMA {
+			v69 = v66*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v66)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v69 = float32(sum64)
+		} else {
+			v69 = fma32Slow(v66, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v70 := v69 - 0x1.8p+23
+		var v71 float32
+		if nativeFMA {
+			v71 = -v70*0x1.62e43p-01 + v66
+		} else if sum64 := float64(-v70)*float64(0x1.62e43p-01) + float64(v66); roundsOnce(sum64) {
+			v71 = float32(sum64)
+		} else {
+			v71 = fma32Slow(-v70, 0x1.62e43p-01, v66)
+		}
+		var v72 float32
+		if nativeFMA {
+			v72 = -v70*-0x1.05c61p-29 + v71
+		} else if sum64 := float64(-v70)*float64(-0x1.05c61p-29) + float64(v71); roundsOnce(sum64) {
+			v72 = float32(sum64)
+		} else {
+			v72 = fma32Slow(-v70, -0x1.05c61p-29, v71)
+		}
+		v73 := v72 + v68
+		v74 := v72 - v73
+		v75 := v74 + v68
+		v76 := float32(v73 * v73)
+		var v77 float32
+		if nativeFMA {
+			v77 = 0x1.6a23fp-10*v73 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v73) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v77 = float32(sum64)
+		} else {
+			v77 = fma32Slow(0x1.6a23fp-10, v73, 0x1.123a0cp-07)
+		}
+		var v78 float32
+		if nativeFMA {
+			v78 = v77*v73 + 0x1.5558f2p-05
+		} else if sum64 := float64(v77)*float64(v73) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v78 = float32(sum64)
+		} else {
+			v78 = fma32Slow(v77, v73, 0x1.5558f2p-05)
+		}
+		var v79 float32
+		if nativeFMA {
+			v79 = v78*v73 + 0x1.555492p-03
+		} else if sum64 := float64(v78)*float64(v73) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v79 = float32(sum64)
+		} else {
+			v79 = fma32Slow(v78, v73, 0x1.555492p-03)
+		}
+		var v80 float32
+		if nativeFMA {
+			v80 = v79*v73 + 0x1.fffffcp-02
+		} else if sum64 := float64(v79)*float64(v73) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v80 = float32(sum64)
+		} else {
+			v80 = fma32Slow(v79, v73, 0x1.fffffcp-02)
+		}
+		var v81 float32
+		if nativeFMA {
+			v81 = v76*v80 + v75
+		} else if sum64 := float64(v76)*float64(v80) + float64(v75); roundsOnce(sum64) {
+			v81 = float32(sum64)
+		} else {
+			v81 = fma32Slow(v76, v80, v75)
+		}
+		v82 := v73 + v81
+		v83 := v82 + 1
+		v84 := int32(math.Float32bits(v69))
+		v85 := v84 - 1262485504
+		v86 := v85 >> 1
+		v87 := v86 + 127
+		v88 := v87 << 23
+		v89 := math.Float32frombits(uint32(v88))
+		v90 := v85 - v86
+		v91 := v90 + 127
+		v92 := v91 << 23
+		v93 := math.Float32frombits(uint32(v92))
+		v94 := float32(v83 * v89)
+		v95 := float32(v94 * v93)
+		v96 := v1 > 0
+		v97 := sel32(v96, inf32, 0)
+		v98 := v1 < 0
+		v99 := sel32(v98, inf32, 0)
+		v100 := v2 == inf32
+		v101 := sel32(v100, v97, v95)
+		v102 := v2 == 0
+		v103 := sel32(v102, v99, v101)
+		v104 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v105 := v2 > 1
+		v106 := sel32(v105, v97, v99)
+		v107 := v2 == 1
+		v108 := sel32(v107, 1, v106)
+		v109 := v104 == inf32
+		v110 := sel32(v109, v108, v103)
+		v111 := float32(math.Trunc(float64(v1)))
+		v112 := v111 == v1
+		v113 := float32(v1 * 0x1p-01)
+		v114 := float32(math.Trunc(float64(v113)))
+		v115 := v114 != v113
+		v116 := v112 && v115
+		v117 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v118 := sel32(v116, v117, 0)
+		v119 := v0 < 0
+		v120 := v2 > 0
+		v121 := v119 && v120
+		v122 := sel32(v112, v110, nan32)
+		v123 := v2 == inf32
+		v124 := sel32(v123, v110, v122)
+		v125 := sel32(v121, v124, v110)
+		v126 := math.Float32frombits(math.Float32bits(v125) | math.Float32bits(v118))
+		v127 := v0 != v0
+		v128 := sel32(v127, v0, v126)
+		v129 := v1 != v1
+		v130 := sel32(v129, v1, v128)
+		v131 := v0 == 1
+		v132 := sel32(v131, 1, v130)
+		v133 := v1 == 0
+		v134 := sel32(v133, 1, v132)
+		dst[i] = v134
+	}
+}
+
+// powScalarF32Generic is the plain Go version of PowScalarF32.
+func powScalarF32Generic(dst, a []float32, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 < 0x1p-126
+		v3 := float32(v1 * 0x1p+23)
+		v4 := sel32(v2, v3, v1)
+		v5 := sel32(v2, -23, 0)
+		v6 := int32(math.Float32bits(v4))
+		v7 := v6 - 1060439283
+		v8 := v7 >> 23
+		v9 := float32(v8)
+		v10 := v9 + v5
+		v11 := v7 & 8388607
+		v12 := v11 + 1060439283
+		v13 := math.Float32frombits(uint32(v12))
+		v14 := v13 - 1
+		v15 := v13 + 1
+		v16 := v15 - 1
+		v17 := v13 - v16
+		v18 := v14 / v15
+		var v19 float32
+		if nativeFMA {
+			v19 = -v18*v15 + v14
+		} else if sum64 := float64(-v18)*float64(v15) + float64(v14); roundsOnce(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(-v18, v15, v14)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = -v18*v17 + v19
+		} else if sum64 := float64(-v18)*float64(v17) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(-v18, v17, v19)
+		}
+		v21 := v20 / v15
+		v22 := float32(v18 * v18)
+		var v23 float32
+		if nativeFMA {
+			v23 = 0x1.745d18p-03*v22 + 0x1.c71c72p-03
+		} else if sum64 := float64(0x1.745d18p-03)*float64(v22) + float64(0x1.c71c72p-03); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(0x1.745d18p-03, v22, 0x1.c71c72p-03)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*v22 + 0x1.24924ap-02
+		} else if sum64 := float64(v23)*float64(v22) + float64(0x1.24924ap-02); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, v22, 0x1.24924ap-02)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v24*v22 + 0x1.99999ap-02
+		} else if sum64 := float64(v24)*float64(v22) + float64(0x1.99999ap-02); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v24, v22, 0x1.99999ap-02)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v22*v25 + -0x1.555556p-26
+		} else if sum64 := float64(v22)*float64(v25) + float64(-0x1.555556p-26); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v22, v25, -0x1.555556p-26)
+		}
+		v27 := math.Float32frombits(math.Float32bits(v22) ^ 0x80000000)
+		var v28 float32
+		if nativeFMA {
+			v28 = v18*v18 + v27
+		} else if sum64 := float64(v18)*float64(v18) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v18, v18, v27)
+		}
+		v29 := v18 + v18
+		var v30 float32
+		if nativeFMA {
+			v30 = v29*v21 + v28
+		} else if sum64 := float64(v29)*float64(v21) + float64(v28); roundsOnce(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v29, v21, v28)
+		}
+		v31 := float32(v22 * v18)
+		v32 := math.Float32frombits(math.Float32bits(v31) ^ 0x80000000)
+		var v33 float32
+		if nativeFMA {
+			v33 = v22*v18 + v32
+		} else if sum64 := float64(v22)*float64(v18) + float64(v32); roundsOnce(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v22, v18, v32)
+		}
+		var v34 float32
+		if nativeFMA {
+			v34 = v22*v21 + v33
+		} else if sum64 := float64(v22)*float64(v21) + float64(v33); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v22, v21, v33)
+		}
+		var v35 float32
+		if nativeFMA {
+			v35 = v30*v18 + v34
+		} else if sum64 := float64(v30)*float64(v18) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(v30, v18, v34)
+		}
+		v36 := float32(v31 * 0x1.555556p-01)
+		v37 := math.Float32frombits(math.Float32bits(v36) ^ 0x80000000)
+		var v38 float32
+		if nativeFMA {
+			v38 = v31*0x1.555556p-01 + v37
+		} else if sum64 := float64(v31)*float64(0x1.555556p-01) + float64(v37); roundsOnce(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v31, 0x1.555556p-01, v37)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v31*v26 + v38
+		} else if sum64 := float64(v31)*float64(v26) + float64(v38); roundsOnce(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v31, v26, v38)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v35*0x1.555556p-01 + v39
+		} else if sum64 := float64(v35)*float64(0x1.555556p-01) + float64(v39); roundsOnce(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v35, 0x1.555556p-01, v39)
+		}
+		v41 := v18 + v18
+		var v42 float32
+		if nativeFMA {
+			v42 = v10*0x1.62e4p-01 + v41
+		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v41); roundsOnce(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v10, 0x1.62e4p-01, v41)
+		}
+		v43 := math.Float32frombits(math.Float32bits(v42) ^ 0x80000000)
+		var v44 float32
+		if nativeFMA {
+			v44 = v10*0x1.62e4p-01 + v43
+		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v10, 0x1.62e4p-01, v43)
+		}
+		v45 := v44 + v41
+		v46 := v42 + v36
+		v47 := v46 - v42
+		v48 := v46 - v47
+		v49 := v42 - v48
+		v50 := v36 - v47
+		v51 := v49 + v50
+		v52 := v45 + v51
+		v53 := v21 + v21
+		v54 := v53 + v40
+		var v55 float32
+		if nativeFMA {
+			v55 = v10*0x1.7f7d1cp-20 + v54
+		} else if sum64 := float64(v10)*float64(0x1.7f7d1cp-20) + float64(v54); roundsOnce(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v10, 0x1.7f7d1cp-20, v54)
+		}
+		v56 := v52 + v55
+		v57 := v46 + v56
+		v58 := v46 - v57
+		v59 := v58 + v56
+		v60 := float32(s * v57)
+		v61 := math.Float32frombits(math.Float32bits(v60) ^ 0x80000000)
+		var v62 float32
+		if nativeFMA {
+			v62 = s*v57 + v61
+		} else if sum64 := float64(s)*float64(v57) + float64(v61); roundsOnce(sum64) {
+			v62 = float32(sum64)
+		} else {
+			v62 = fma32Slow(s, v57, v61)
+		}
+		var v63 float32
+		if nativeFMA {
+			v63 = s*v59 + v62
+		} else if sum64 := float64(s)*float64(v59) + float64(v62); roundsOnce(sum64) {
+			v63 = float32(sum64)
+		} else {
+			v63 = fma32Slow(s, v59, v62)
+		}
+		v64 := sel32(105 < v60, 105, v60)
+		v65 := sel32(-105 > v64, -105, v64)
+		v66 := v65 == v60
+		v67 := sel32(v66, v63, 0)
+		var v68 float32
+		if nativeFMA {
+			v68 = v65*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v65)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v68 = float32(sum64)
+		} else {
+			v68 = fma32Slow(v65, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v69 := v68 - 0x1.8p+23
+		var v70 float32
+		if nativeFMA {
+			v70 = -v69*0x1.62e43p-01 + v65
+		} else if sum64 := float64(-v69)*float64(0x1.62e43p-01) + float64(v65); roundsOnce(sum64) {
+			v70 = float32(sum64)
+		} else {
+			v70 = fma32Slow(-v69, 0x1.62e43p-01, v65)
+		}
+		var v71 float32
+		if nativeFMA {
+			v71 = -v69*-0x1.05c61p-29 + v70
+		} else if sum64 := float64(-v69)*float64(-0x1.05c61p-29) + float64(v70); roundsOnce(sum64) {
+			v71 = float32(sum64)
+		} else {
+			v71 = fma32Slow(-v69, -0x1.05c61p-29, v70)
+		}
+		v72 := v71 + v67
+		v73 := v71 - v72
+		v74 := v73 + v67
+		v75 := float32(v72 * v72)
+		var v76 float32
+		if nativeFMA {
+			v76 = 0x1.6a23fp-10*v72 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v72) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v76 = float32(sum64)
+		} else {
+			v76 = fma32Slow(0x1.6a23fp-10, v72, 0x1.123a0cp-07)
+		}
+		var v77 float32
+		if nativeFMA {
+			v77 = v76*v72 + 0x1.5558f2p-05
+		} else if sum64 := float64(v76)*float64(v72) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v77 = float32(sum64)
+		} else {
+			v77 = fma32Slow(v76, v72, 0x1.5558f2p-05)
+		}
+		var v78 float32
+		if nativeFMA {
+			v78 = v77*v72 + 0x1.555492p-03
+		} else if sum64 := float64(v77)*float64(v72) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v78 = float32(sum64)
+		} else {
+			v78 = fma32Slow(v77, v72, 0x1.555492p-03)
+		}
+		var v79 float32
+		if nativeFMA {
+			v79 = v78*v72 + 0x1.fffffcp-02
+		} else if sum64 := float64(v78)*float64(v72) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v79 = float32(sum64)
+		} else {
+			v79 = fma32Slow(v78, v72, 0x1.fffffcp-02)
+		}
+		var v80 float32
+		if nativeFMA {
+			v80 = v75*v79 + v74
+		} else if sum64 := float64(v75)*float64(v79) + float64(v74); roundsOnce(sum64) {
+			v80 = float32(sum64)
+		} else {
+			v80 = fma32Slow(v75, v79, v74)
+		}
+		v81 := v72 + v80
+		v82 := v81 + 1
+		v83 := int32(math.Float32bits(v68))
+		v84 := v83 - 1262485504
+		v85 := v84 >> 1
+		v86 := v85 + 127
+		v87 := v86 << 23
+		v88 := math.Float32frombits(uint32(v87))
+		v89 := v84 - v85
+		v90 := v89 + 127
+		v91 := v90 << 23
+		v92 := math.Float32frombits(uint32(v91))
+		v93 := float32(v82 * v88)
+		v94 := float32(v93 * v92)
+		v95 := s > 0
+		v96 := sel32(v95, inf32, 0)
+		v97 := s < 0
+		v98 := sel32(v97, inf32, 0)
+		v99 := v1 == inf32
+		v100 := sel32(v99, v96, v94)
+		v101 := v1 == 0
+		v102 := sel32(v101, v98, v100)
+		v103 := math.Float32frombits(math.Float32bits(s) & 0x7fffffff)
+		v104 := v1 > 1
+		v105 := sel32(v104, v96, v98)
+		v106 := v1 == 1
+		v107 := sel32(v106, 1, v105)
+		v108 := v103 == inf32
+		v109 := sel32(v108, v107, v102)
+		v110 := float32(math.Trunc(float64(s)))
+		v111 := v110 == s
+		v112 := float32(s * 0x1p-01)
+		v113 := float32(math.Trunc(float64(v112)))
+		v114 := v113 != v112
+		v115 := v111 && v114
+		v116 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v117 := sel32(v115, v116, 0)
+		v118 := v0 < 0
+		v119 := v1 > 0
+		v120 := v118 && v119
+		v121 := sel32(v111, v109, nan32)
+		v122 := v1 == inf32
+		v123 := sel32(v122, v109, v121)
+		v124 := sel32(v120, v123, v109)
+		v125 := math.Float32frombits(math.Float32bits(v124) | math.Float32bits(v117))
+		v126 := v0 != v0
+		v127 := sel32(v126, v0, v125)
+		v128 := s != s
+		v129 := sel32(v128, s, v127)
+		v130 := v0 == 1
+		v131 := sel32(v130, 1, v129)
+		v132 := s == 0
+		v133 := sel32(v132, 1, v131)
+		dst[i] = v133
+	}
+}
+
 // eLUF32Generic is the plain Go version of ELUF32.
 func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 	a = a[:len(dst)]
@@ -4539,8 +6042,8 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4548,48 +6051,48 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
-		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v7 + 0x1.555492p-03
-		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
 		}
@@ -4597,8 +6100,8 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + v7
-		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, v7)
 		}
@@ -4611,8 +6114,8 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		var v20 float32
 		if nativeFMA {
 			v20 = v18*v13 + v19
-		} else if s := float64(v18)*float64(v13) + float64(v19); roundsOnce(s) {
-			v20 = float32(s)
+		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
 		} else {
 			v20 = fma32Slow(v18, v13, v19)
 		}
@@ -4625,6 +6128,105 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		v27 := float32(v0 * scale)
 		v28 := sel32(v26, v27, v25)
 		dst[i] = v28
+	}
+}
+
+// eLUBackwardF32Generic is the plain Go version of ELUBackwardF32.
+func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := float32(v0 * inputScale)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
+		v12 := float32(v7 * v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := float32(alpha * scale)
+		v28 := float32(v27 * inputScale)
+		v29 := float32(v26 * v28)
+		v30 := grad[i]
+		v31 := v0 > 0
+		v32 := sel32(v31, scale, v29)
+		v33 := float32(v30 * v32)
+		dst[i] = v33
 	}
 }
 
@@ -4641,8 +6243,8 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		var v4 float32
 		if nativeFMA {
 			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4650,48 +6252,48 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
-		} else if s := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if s := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if s := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v7 + 0x1.555492p-03
-		} else if s := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if s := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
 		}
@@ -4699,8 +6301,8 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		var v13 float32
 		if nativeFMA {
 			v13 = v12*v11 + v7
-		} else if s := float64(v12)*float64(v11) + float64(v7); roundsOnce(s) {
-			v13 = float32(s)
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
 			v13 = fma32Slow(v12, v11, v7)
 		}
@@ -4743,8 +6345,8 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		var v5 float32
 		if nativeFMA {
 			v5 = v4*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4752,48 +6354,48 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
-		} else if s := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = -v6*-0x1.05c61p-29 + v7
-		} else if s := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v8 + 0x1.5558f2p-05
-		} else if s := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v8 + 0x1.555492p-03
-		} else if s := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
 		}
 		var v12 float32
 		if nativeFMA {
 			v12 = v11*v8 + 0x1.fffffcp-02
-		} else if s := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
 		}
@@ -4801,8 +6403,8 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		var v14 float32
 		if nativeFMA {
 			v14 = v13*v12 + v8
-		} else if s := float64(v13)*float64(v12) + float64(v8); roundsOnce(s) {
-			v14 = float32(s)
+		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
 			v14 = fma32Slow(v13, v12, v8)
 		}
@@ -4841,8 +6443,8 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		var v3 float32
 		if nativeFMA {
 			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if s := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
 		}
@@ -4850,48 +6452,48 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
-		} else if s := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
 		}
 		var v6 float32
 		if nativeFMA {
 			v6 = -v4*-0x1.05c61p-29 + v5
-		} else if s := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
 		var v7 float32
 		if nativeFMA {
 			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if s := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = v7*v6 + 0x1.5558f2p-05
-		} else if s := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
 		}
 		var v9 float32
 		if nativeFMA {
 			v9 = v8*v6 + 0x1.555492p-03
-		} else if s := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnce(s) {
-			v9 = float32(s)
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
 			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
 			v10 = v9*v6 + 0x1.fffffcp-02
-		} else if s := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnce(s) {
-			v10 = float32(s)
+		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
 			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
 		}
@@ -4899,8 +6501,8 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		var v12 float32
 		if nativeFMA {
 			v12 = v11*v10 + v6
-		} else if s := float64(v11)*float64(v10) + float64(v6); roundsOnce(s) {
-			v12 = float32(s)
+		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
 			v12 = fma32Slow(v11, v10, v6)
 		}
@@ -4921,8 +6523,8 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		var v27 float32
 		if nativeFMA {
 			v27 = -v25*sum + v26
-		} else if s := float64(-v25)*float64(sum) + float64(v26); roundsOnce(s) {
-			v27 = float32(s)
+		} else if sum64 := float64(-v25)*float64(sum) + float64(v26); roundsOnce(sum64) {
+			v27 = float32(sum64)
 		} else {
 			v27 = fma32Slow(-v25, sum, v26)
 		}
@@ -4966,8 +6568,8 @@ func normalizeAffineF32Generic(dst, a, w, c []float32, mean, rstd float32) {
 		var v5 float32
 		if nativeFMA {
 			v5 = v2*v3 + v4
-		} else if s := float64(v2)*float64(v3) + float64(v4); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v2)*float64(v3) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v2, v3, v4)
 		}
@@ -4987,8 +6589,8 @@ func normalizeBackwardF32Generic(dst, grad, x []float32, mean, rstd, c1, c2 floa
 		var v4 float32
 		if nativeFMA {
 			v4 = -v3*c2 + v1
-		} else if s := float64(-v3)*float64(c2) + float64(v1); roundsOnce(s) {
-			v4 = float32(s)
+		} else if sum64 := float64(-v3)*float64(c2) + float64(v1); roundsOnce(sum64) {
+			v4 = float32(sum64)
 		} else {
 			v4 = fma32Slow(-v3, c2, v1)
 		}
@@ -5012,8 +6614,8 @@ func normalizeAffineBackwardF32Generic(dst, grad, w, x []float32, mean, rstd, c1
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*c2 + v3
-		} else if s := float64(-v5)*float64(c2) + float64(v3); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(-v5)*float64(c2) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(-v5, c2, v3)
 		}
@@ -5036,8 +6638,8 @@ func normalizeParamsBackwardF32Generic(dw, db, grad, x []float32, mean, rstd flo
 		var v5 float32
 		if nativeFMA {
 			v5 = v0*v3 + v4
-		} else if s := float64(v0)*float64(v3) + float64(v4); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v0)*float64(v3) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v0, v3, v4)
 		}
@@ -5060,8 +6662,8 @@ func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, s
 		var v3 float32
 		if nativeFMA {
 			v3 = v1*l2 + v2
-		} else if s := float64(v1)*float64(l2) + float64(v2); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(v1)*float64(l2) + float64(v2); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(v1, l2, v2)
 		}
@@ -5070,8 +6672,8 @@ func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, s
 		var v6 float32
 		if nativeFMA {
 			v6 = v5*beta1c + v4
-		} else if s := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(s) {
-			v6 = float32(s)
+		} else if sum64 := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(sum64) {
+			v6 = float32(sum64)
 		} else {
 			v6 = fma32Slow(v5, beta1c, v4)
 		}
@@ -5082,8 +6684,8 @@ func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, s
 		var v11 float32
 		if nativeFMA {
 			v11 = v10*v3 + v9
-		} else if s := float64(v10)*float64(v3) + float64(v9); roundsOnce(s) {
-			v11 = float32(s)
+		} else if sum64 := float64(v10)*float64(v3) + float64(v9); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
 			v11 = fma32Slow(v10, v3, v9)
 		}
@@ -5107,16 +6709,16 @@ func sGDF32Generic(p, grad []float32, lr, l2 float32) {
 		var v2 float32
 		if nativeFMA {
 			v2 = v0*l2 + v1
-		} else if s := float64(v0)*float64(l2) + float64(v1); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(v0, l2, v1)
 		}
 		var v3 float32
 		if nativeFMA {
 			v3 = -v2*lr + v0
-		} else if s := float64(-v2)*float64(lr) + float64(v0); roundsOnce(s) {
-			v3 = float32(s)
+		} else if sum64 := float64(-v2)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
 		} else {
 			v3 = fma32Slow(-v2, lr, v0)
 		}
@@ -5134,8 +6736,8 @@ func sGDMomentumF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 		var v2 float32
 		if nativeFMA {
 			v2 = v0*l2 + v1
-		} else if s := float64(v0)*float64(l2) + float64(v1); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(v0, l2, v1)
 		}
@@ -5144,8 +6746,8 @@ func sGDMomentumF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 		var v5 float32
 		if nativeFMA {
 			v5 = v2*damp + v4
-		} else if s := float64(v2)*float64(damp) + float64(v4); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v2, damp, v4)
 		}
@@ -5153,8 +6755,8 @@ func sGDMomentumF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 		var v7 float32
 		if nativeFMA {
 			v7 = -v5*lr + v0
-		} else if s := float64(-v5)*float64(lr) + float64(v0); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(-v5)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(-v5, lr, v0)
 		}
@@ -5172,8 +6774,8 @@ func sGDNesterovF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 		var v2 float32
 		if nativeFMA {
 			v2 = v0*l2 + v1
-		} else if s := float64(v0)*float64(l2) + float64(v1); roundsOnce(s) {
-			v2 = float32(s)
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
 		} else {
 			v2 = fma32Slow(v0, l2, v1)
 		}
@@ -5182,8 +6784,8 @@ func sGDNesterovF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 		var v5 float32
 		if nativeFMA {
 			v5 = v2*damp + v4
-		} else if s := float64(v2)*float64(damp) + float64(v4); roundsOnce(s) {
-			v5 = float32(s)
+		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
 		} else {
 			v5 = fma32Slow(v2, damp, v4)
 		}
@@ -5191,16 +6793,16 @@ func sGDNesterovF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float3
 		var v7 float32
 		if nativeFMA {
 			v7 = v5*momentum + v2
-		} else if s := float64(v5)*float64(momentum) + float64(v2); roundsOnce(s) {
-			v7 = float32(s)
+		} else if sum64 := float64(v5)*float64(momentum) + float64(v2); roundsOnce(sum64) {
+			v7 = float32(sum64)
 		} else {
 			v7 = fma32Slow(v5, momentum, v2)
 		}
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*lr + v0
-		} else if s := float64(-v7)*float64(lr) + float64(v0); roundsOnce(s) {
-			v8 = float32(s)
+		} else if sum64 := float64(-v7)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v8 = float32(sum64)
 		} else {
 			v8 = fma32Slow(-v7, lr, v0)
 		}

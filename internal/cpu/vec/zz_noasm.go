@@ -113,6 +113,23 @@ func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 	thresholdBackwardF32Generic(dst, grad, x, threshold)
 }
 
+// ClampBackwardF32 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+func ClampBackwardF32(dst, grad, x []float32, lo, hi float32) {
+	clampBackwardF32Generic(dst, grad, x, lo, hi)
+}
+
+// HardsigmoidF32 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
+func HardsigmoidF32(dst, a []float32) { hardsigmoidF32Generic(dst, a) }
+
+// HardswishF32 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6.
+func HardswishF32(dst, a []float32) { hardswishF32Generic(dst, a) }
+
+// HardsigmoidBackwardF32 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0.
+func HardsigmoidBackwardF32(dst, grad, x []float32) { hardsigmoidBackwardF32Generic(dst, grad, x) }
+
+// HardswishBackwardF32 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2).
+func HardswishBackwardF32(dst, grad, x []float32) { hardswishBackwardF32Generic(dst, grad, x) }
+
 // LeakyReLUF32 sets dst[i] = a[i] where it is > 0, else slope*a[i].
 func LeakyReLUF32(dst, a []float32, slope float32) { leakyReLUF32Generic(dst, a, slope) }
 
@@ -319,6 +336,23 @@ func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 	thresholdBackwardF64Generic(dst, grad, x, threshold)
 }
 
+// ClampBackwardF64 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+func ClampBackwardF64(dst, grad, x []float64, lo, hi float64) {
+	clampBackwardF64Generic(dst, grad, x, lo, hi)
+}
+
+// HardsigmoidF64 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
+func HardsigmoidF64(dst, a []float64) { hardsigmoidF64Generic(dst, a) }
+
+// HardswishF64 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6.
+func HardswishF64(dst, a []float64) { hardswishF64Generic(dst, a) }
+
+// HardsigmoidBackwardF64 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0.
+func HardsigmoidBackwardF64(dst, grad, x []float64) { hardsigmoidBackwardF64Generic(dst, grad, x) }
+
+// HardswishBackwardF64 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2).
+func HardswishBackwardF64(dst, grad, x []float64) { hardswishBackwardF64Generic(dst, grad, x) }
+
 // LeakyReLUF64 sets dst[i] = a[i] where it is > 0, else slope*a[i].
 func LeakyReLUF64(dst, a []float64, slope float64) { leakyReLUF64Generic(dst, a, slope) }
 
@@ -446,6 +480,15 @@ func Log2F32(dst, a []float32) { log2F32Generic(dst, a) }
 // Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
 func Log10F32(dst, a []float32) { log10F32Generic(dst, a) }
 
+// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F32(dst, a []float32) { exp2F32Generic(dst, a) }
+
+// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF32(dst, a []float32) { logSigmoidF32Generic(dst, a) }
+
+// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF32(dst, a []float32) { mishF32Generic(dst, a) }
+
 // TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
 func TanhF32(dst, a []float32) { tanhF32Generic(dst, a) }
 
@@ -470,6 +513,12 @@ func sinF32(dst, a []float32) { sinF32Generic(dst, a) }
 // cosF32 sets dst[i] = cos(a[i]) for |a[i]| <= 65536; the caller bounds the length.
 func cosF32(dst, a []float32) { cosF32Generic(dst, a) }
 
+// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF32(dst, grad, x []float32) { logSigmoidBackwardF32Generic(dst, grad, x) }
+
+// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF32(dst, grad, x []float32) { mishBackwardF32Generic(dst, grad, x) }
+
 // GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
 func GELUBackwardF32(dst, grad, x []float32) { gELUBackwardF32Generic(dst, grad, x) }
 
@@ -489,9 +538,20 @@ func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
 	softplusBackwardF32Generic(dst, grad, x, beta, threshold)
 }
 
+// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF32(dst, a, b []float32) { powF32Generic(dst, a, b) }
+
+// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF32(dst, a []float32, s float32) { powScalarF32Generic(dst, a, s) }
+
 // ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	eLUF32Generic(dst, a, alpha, scale, inputScale)
+}
+
+// ELUBackwardF32 sets dst[i] = grad[i]*scale where x[i] > 0, else grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale).
+func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
+	eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
 }
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.

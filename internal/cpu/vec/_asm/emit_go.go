@@ -225,8 +225,13 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 			p("var %s float32", id)
 			p("if nativeFMA {")
 			p("\t%s = %s*%s + %s", id, x, r(1), r(2))
-			p("} else if s := float64(%s)*float64(%s) + float64(%s); roundsOnce(s) {", x, r(1), r(2))
-			p("\t%s = float32(s)", id)
+			test := "roundsOnce"
+			if v.a[2].op == opConst && v.a[2].bits != 0 {
+				// A sum with a constant far from 0 is not subnormal.
+				test = "roundsOnceNormal"
+			}
+			p("} else if sum64 := float64(%s)*float64(%s) + float64(%s); %s(sum64) {", x, r(1), r(2), test)
+			p("\t%s = float32(sum64)", id)
 			p("} else {")
 			p("\t%s = fma32Slow(%s, %s, %s)", id, x, r(1), r(2))
 			p("}")

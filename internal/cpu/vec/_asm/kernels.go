@@ -104,6 +104,35 @@ func arithmetic(t Type, sfx string) {
 		Body: func(b *B) {
 			b.Store("dst", b.Sel(b.Cmp(LE, b.Load("x"), b.Load("threshold")), b.C(0), b.Load("grad")))
 		}})
+	add(Kernel{Name: "ClampBackward" + sfx, Doc: "sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("lo", t), Scalar("hi", t)},
+		Body: func(b *B) {
+			x, g := b.Load("x"), b.Load("grad")
+			g = b.Sel(b.Cmp(GE, x, b.Load("lo")), g, b.C(0))
+			b.Store("dst", b.Sel(b.Cmp(LE, x, b.Load("hi")), g, b.C(0)))
+		}})
+	unary("Hardsigmoid", "min(max(a[i]+3, 0), 6) / 6", func(b *B, x *Value) *Value {
+		y := b.MinX(b.C(6), b.MaxX(b.C(0), b.Add(x, b.C(3))))
+		return b.Mul(y, b.C(1.0/6))
+	})
+	unary("Hardswish", "a[i] * min(max(a[i]+3, 0), 6) / 6", func(b *B, x *Value) *Value {
+		y := b.MinX(b.C(6), b.MaxX(b.C(0), b.Add(x, b.C(3))))
+		return b.Mul(b.Mul(x, y), b.C(1.0/6))
+	})
+	add(Kernel{Name: "HardsigmoidBackward" + sfx, Doc: "sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0.", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("x", t)},
+		Body: func(b *B) {
+			d := b.Mul(b.Load("grad"), b.C(1.0/6))
+			b.Store("dst", b.Sel(b.Cmp(LT, b.Abs(b.Load("x")), b.C(3)), d, b.C(0)))
+		}})
+	add(Kernel{Name: "HardswishBackward" + sfx, Doc: "sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2).", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("x", t)},
+		Body: func(b *B) {
+			x, g := b.Load("x"), b.Load("grad")
+			d := b.Mul(g, b.FMA(x, b.C(1.0/3), b.C(0.5)))
+			d = b.Sel(b.Cmp(GE, x, b.C(3)), g, d)
+			b.Store("dst", b.Sel(b.Cmp(LE, x, b.C(-3)), b.C(0), d))
+		}})
 	add(Kernel{Name: "LeakyReLU" + sfx, Doc: "sets dst[i] = a[i] where it is > 0, else slope*a[i].", Lane: t,
 		Args: []Arg{Out("dst", t), In("a", t), Scalar("slope", t)},
 		Body: func(b *B) {
@@ -240,6 +269,9 @@ func transcendental() {
 	unary("Log1p", "log(1 + a[i]), within 2 ulp; NaN below -1", Log1p)
 	unary("Log2", "the logarithm of a[i] to base 2", func(b *B, x *Value) *Value { return b.Mul(Log(b, x), b.C(log2E)) })
 	unary("Log10", "the logarithm of a[i] to base 10", func(b *B, x *Value) *Value { return b.Mul(Log(b, x), b.C(math.Log10E)) })
+	unary("Exp2", "2^a[i], within 1 ulp", Exp2)
+	unary("LogSigmoid", "log(1 / (1 + e^-a[i]))", LogSigmoid)
+	unary("Mish", "a[i] * tanh(log(1 + e^a[i]))", Mish)
 	unary("Tanh", "tanh(a[i]), within 2 ulp", Tanh)
 	unary("Sigmoid", "1 / (1 + e^-a[i])", Sigmoid)
 	unary("Erf", "the error function of a[i], within 2 ulp", Erf)
@@ -248,6 +280,8 @@ func transcendental() {
 	unary("SiLU", "a[i] / (1 + e^-a[i])", SiLU)
 	unary("sin", "sin(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 0) })
 	unary("cos", "cos(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 1) })
+	backward("LogSigmoid", "the derivative of log(sigmoid)", func(b *B, x *Value) *Value { return Sigmoid(b, b.Neg(x)) })
+	backward("Mish", "the derivative of Mish", MishGrad)
 	backward("GELU", "the derivative of GELU", GELUGrad)
 	backward("GELUTanh", "the derivative of the tanh approximation of GELU", GELUTanhGrad)
 	backward("SiLU", "the derivative of SiLU", SiLUGrad)
@@ -264,12 +298,25 @@ func transcendental() {
 			z := b.Mul(b.Load("x"), b.Load("beta"))
 			b.Store("dst", b.Sel(b.Cmp(GT, z, b.Load("threshold")), g, b.Mul(g, Sigmoid(b, z))))
 		}})
+	add(Kernel{Name: "PowF32", Doc: "sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("a", F32), In("b", F32)},
+		Body: func(b *B) { b.Store("dst", Pow(b, b.Load("a"), b.Load("b"))) }})
+	add(Kernel{Name: "PowScalarF32", Doc: "sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("s", F32)},
+		Body: func(b *B) { b.Store("dst", Pow(b, b.Load("a"), b.Load("s"))) }})
 	add(Kernel{Name: "ELUF32", Doc: "sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).", Lane: F32,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("alpha", F32), Scalar("scale", F32), Scalar("inputScale", F32)},
 		Body: func(b *B) {
 			x := b.Load("a")
 			neg := b.Mul(Expm1(b, b.Mul(x, b.Load("inputScale"))), b.Mul(b.Load("alpha"), b.Load("scale")))
 			b.Store("dst", b.Sel(b.Cmp(GT, x, b.C(0)), b.Mul(x, b.Load("scale")), neg))
+		}})
+	add(Kernel{Name: "ELUBackwardF32", Doc: "sets dst[i] = grad[i]*scale where x[i] > 0, else grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale).", Lane: F32,
+		Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32), Scalar("alpha", F32), Scalar("scale", F32), Scalar("inputScale", F32)},
+		Body: func(b *B) {
+			x, scale, in := b.Load("x"), b.Load("scale"), b.Load("inputScale")
+			neg := b.Mul(Exp(b, b.Mul(x, in)), b.Mul(b.Mul(b.Load("alpha"), scale), in))
+			b.Store("dst", b.Mul(b.Load("grad"), b.Sel(b.Cmp(GT, x, b.C(0)), scale, neg)))
 		}})
 }
 
