@@ -1,12 +1,159 @@
-// Package torch is the front door: tensors and their creation, operators as functions, modes, random seeds.
+// Package torch is the front door: tensors and their creation, operators as functions, modes, random seeds, saving and loading.
 //
 //go:generate go run ./internal/gen
 package torch
 
 import (
-	_ "github.com/gotorch-dev/torch/ops/all"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/internal/rng"
+	_ "github.com/gotorch-dev/torch/ops/all" // links the operators
+	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Tensor is a strided array with a dtype and a place on the tape.
-type Tensor = tensor.Tensor
+// The types that every program meets.
+type (
+	// Tensor is a strided array with a dtype, a device and a place on the tape.
+	Tensor = tensor.Tensor
+	// DType is the element type of a tensor.
+	DType = tensor.DType
+	// Device is where a tensor's memory lies.
+	Device = tensor.Device
+	// MemoryFormat is a hint for the order of dimensions in memory.
+	MemoryFormat = tensor.MemoryFormat
+	// Generator draws random numbers.
+	Generator = tensor.Generator
+	// StateDict is an ordered dictionary of tensors.
+	StateDict = tensor.StateDict
+	// Error is what a mistake in a tensor expression panics with.
+	Error = tensor.Error
+	// Scalar is a Go number or bool.
+	Scalar = tensor.Scalar
+	// BackwardOptions are the options of Tensor.Backward.
+	BackwardOptions = tensor.BackwardOptions
+	// GradOptions are the options of Grad.
+	GradOptions = tensor.GradOptions
+	// OutOptions names a tensor to write a result to.
+	OutOptions = tensor.OutOptions
+)
+
+// The element types.
+const (
+	Bool       = tensor.Bool
+	Uint8      = tensor.Uint8
+	Int8       = tensor.Int8
+	Int16      = tensor.Int16
+	Int32      = tensor.Int32
+	Int64      = tensor.Int64
+	Float16    = tensor.Float16
+	BFloat16   = tensor.BFloat16
+	Float32    = tensor.Float32
+	Float64    = tensor.Float64
+	Complex64  = tensor.Complex64
+	Complex128 = tensor.Complex128
+)
+
+// The memory formats.
+const (
+	ContiguousFormat = tensor.ContiguousFormat
+	PreserveFormat   = tensor.PreserveFormat
+	ChannelsLast     = tensor.ChannelsLast
+	ChannelsLast3d   = tensor.ChannelsLast3d
+)
+
+// CPU is the device that is always there.
+var CPU = tensor.Device{}
+
+// The causes that errors.Is can tell apart.
+var (
+	ErrShape    = tensor.ErrShape
+	ErrDType    = tensor.ErrDType
+	ErrIndex    = tensor.ErrIndex
+	ErrValue    = tensor.ErrValue
+	ErrType     = tensor.ErrType
+	ErrAutograd = tensor.ErrAutograd
+	ErrReleased = tensor.ErrReleased
+	ErrNotFound = tensor.ErrNotFound
+)
+
+// Some is a given optional value in an options struct.
+func Some[T any](v T) tensor.Opt[T] { return tensor.Some(v) }
+
+// FromSlice copies a Go slice into a new tensor of the given shape; without one the result is 1-d.
+func FromSlice[T tensor.Element](data []T, shape ...int) *Tensor {
+	return tensor.FromSlice(data, shape...)
+}
+
+// Data is the memory of a contiguous tensor as a Go slice that shares it.
+func Data[T tensor.Element](t *Tensor) []T { return tensor.Data[T](t) }
+
+// Try calls f and returns the *Error that it panics with, if any.
+func Try(f func()) error { return tensor.Try(f) }
+
+// NoGrad runs f without recording gradients on this goroutine.
+func NoGrad(f func()) { tensor.NoGrad(f) }
+
+// EnableGrad runs f with recording switched on again inside NoGrad.
+func EnableGrad(f func()) { tensor.EnableGrad(f) }
+
+// SetGradEnabled runs f with recording on or off.
+func SetGradEnabled(on bool, f func()) { tensor.SetGradEnabled(on, f) }
+
+// InferenceMode runs f without recording gradients.
+func InferenceMode(f func()) { tensor.InferenceMode(f) }
+
+// IsGradEnabled reports whether operators record gradients on this goroutine.
+func IsGradEnabled() bool { return tensor.IsGradEnabled() }
+
+// Grad returns the gradients of the sum of outputs with respect to inputs.
+func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
+	return tensor.Grad(outputs, inputs, opts...)
+}
+
+// ManualSeed seeds the default generator and returns it.
+func ManualSeed(seed int64) *Generator { return rng.Default.ManualSeed(seed) }
+
+// DefaultGenerator is the generator that is used where none is given.
+func DefaultGenerator() *Generator { return rng.Default }
+
+// NewGenerator returns a generator with PyTorch's initial seed.
+func NewGenerator() *Generator { return rng.New() }
+
+// InitialSeed is the seed of the default generator.
+func InitialSeed() uint64 { return rng.Default.InitialSeed() }
+
+// RNGState is the state of the default generator (5056 bytes, as PyTorch's get_rng_state).
+func RNGState() []byte { return rng.Default.State() }
+
+// SetRNGState restores a state of the default generator.
+func SetRNGState(state []byte) error { return rng.Default.SetState(state) }
+
+// NumThreads is the number of threads that operators use.
+func NumThreads() int { return par.NumThreads() }
+
+// SetNumThreads sets the number of threads that operators use; results do not depend on it.
+func SetNumThreads(n int) { par.SetNumThreads(n) }
+
+// DefaultDType is the type of tensors made from Go floats.
+func DefaultDType() DType { return tensor.DefaultDType() }
+
+// SetDefaultDType changes the type of tensors made from Go floats.
+func SetDefaultDType(dt DType) { tensor.SetDefaultDType(dt) }
+
+// PromoteTypes is the smallest type that both can be converted to.
+func PromoteTypes(a, b DType) DType { return tensor.PromoteTypes(a, b) }
+
+// CanCast reports whether PyTorch's casting rules allow from to become to.
+func CanCast(from, to DType) bool { return tensor.CanCast(from, to) }
+
+// ResultType is the type that an operator on the two tensors would have.
+func ResultType(a, b *Tensor) DType { return tensor.ResultType(a, b) }
+
+// Save writes a tensor, a state dict, or a value made of them to a file that Python's torch.load opens.
+func Save(path string, v any) error { return serialize.SaveFile(path, v) }
+
+// Load reads a file that torch.save wrote: a *Tensor, a *serialize.Dict, a list, …
+func Load(path string) (any, error) { return serialize.LoadFile(path) }
+
+// LoadStateDict reads a file that holds a state dict.
+func LoadStateDict(path string) (*StateDict, error) { return serialize.LoadStateDict(path) }
