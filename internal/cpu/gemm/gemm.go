@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/par"
@@ -76,13 +77,13 @@ func GEMMBatch[T float32 | float64](batch []BatchDim, m, n, k int, alpha T, a []
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	g := &job[T]{
-		pt: currentPath(), batch: batch, nb: nb,
-		m: m, n: n, k: k, alpha: alpha, beta: beta,
-		a: operand{unsafe.Pointer(unsafe.SliceData(a)), rsA * es, csA * es},
-		b: operand{unsafe.Pointer(unsafe.SliceData(b)), rsB * es, csB * es},
-		c: operand{unsafe.Pointer(unsafe.SliceData(c)), rsC * es, csC * es},
-	}
+	g := newJob[T]()
+	g.pt, g.nb = currentPath(), nb
+	g.batch = append(g.dims[:0], batch...)
+	g.m, g.n, g.k, g.alpha, g.beta = m, n, k, alpha, beta
+	g.a = operand{unsafe.Pointer(unsafe.SliceData(a)), rsA * es, csA * es}
+	g.b = operand{unsafe.Pointer(unsafe.SliceData(b)), rsB * es, csB * es}
+	g.c = operand{unsafe.Pointer(unsafe.SliceData(c)), rsC * es, csC * es}
 	if ep != nil {
 		if ep.BiasCol != nil {
 			checkSpan("BiasCol", len(ep.BiasCol), 1, 0, n, 1, 0)
@@ -95,6 +96,7 @@ func GEMMBatch[T float32 | float64](batch []BatchDim, m, n, k int, alpha T, a []
 		g.act = ep.Act
 	}
 	g.run()
+	g.free()
 }
 
 // checkSpan panics unless a slice of length have holds the last element of a
@@ -137,13 +139,50 @@ type job[T float] struct {
 	packB    bool           // each task packs its columns of B
 	panels   unsafe.Pointer // B packed beforehand, whole k, for the columns from j0
 	j0, j1   int            // the columns being computed
+	panelsA  unsafe.Pointer // A packed beforehand, whole k, tile after tile
 	first    int            // the batch's first matrix in this round
+	perMat   int            // tasks per matrix
+
+	dims    [4]BatchDim      // backs batch
+	taskRun func(lo, hi int) // runs a range of tasks; made once per job
+}
+
+// Jobs are pooled: a small product takes less time than the allocations would.
+var jobs32, jobs64 sync.Pool
+
+func jobPool[T float]() *sync.Pool {
+	var z T
+	if unsafe.Sizeof(z) == 4 {
+		return &jobs32
+	}
+	return &jobs64
+}
+
+func newJob[T float]() *job[T] {
+	if g, ok := jobPool[T]().Get().(*job[T]); ok {
+		return g
+	}
+	g := &job[T]{}
+	g.taskRun = func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			g.task(t/g.perMat, t%g.perMat)
+		}
+	}
+	return g
+}
+
+// free returns g to its pool, holding on to nothing. After a panic it is simply
+// not called.
+func (g *job[T]) free() {
+	*g = job[T]{taskRun: g.taskRun}
+	jobPool[T]().Put(g)
 }
 
 const (
-	// maxKC bounds a block of k: a tile's strip of B then fits the L2 cache
-	// with room to spare, and an assembly call takes microseconds.
-	maxKC = 512
+	// maxKC bounds a block of k, in bytes: a tile's strip of B and a task's
+	// block of A then fit the L2 cache, and an assembly call takes
+	// microseconds.
+	maxKC = 2048
 
 	// Bounds of a task, in multiply-adds. The lower one is a few
 	// microseconds, below which handing over costs more than it saves; the
@@ -189,6 +228,10 @@ func (g *job[T]) run() {
 		return
 	}
 	g.plan()
+	if g.packA && g.nb == 1 && g.nnb > 2 && g.m*g.k*es <= 4*panelBytes {
+		buf := g.packWholeA()
+		defer buf.put()
+	}
 	if !g.packB || g.nmb == 1 {
 		g.j0, g.j1 = 0, g.n
 		g.runTasks(g.nb)
@@ -201,16 +244,32 @@ func (g *job[T]) run() {
 func (g *job[T]) plan() {
 	es := g.es()
 	g.mr, g.nr = tileSize[T](g.pt, g.m)
-	nk := max(1, (g.k+maxKC-1)/maxKC)
+	maxK := maxKC / es
+	nk := max(1, (g.k+maxK-1)/maxK)
 	g.kc = max(1, ((g.k+nk-1)/nk+3)&^3)
 
 	// A task's area: small problems are cut in about 64, large ones at the
 	// upper bound.
 	budget := min(max(g.m*g.n/64*max(g.k, 1)*min(g.nb, 64), minTask), maxTask)
 	area := max(budget/max(g.k, 1), g.mr*g.nr)
-	// Wide blocks reuse A, tall ones reuse B and its packing. Rows first.
+	if g.k > 0 {
+		tall := g.m > 3*g.mr
+		switch {
+		case g.b.cs != es && g.n > 1:
+			g.packB = true
+		case tall && g.k >= 32 && g.n > g.nr && g.b.rs%(page/2) == 0:
+			g.packB = true // every row of a strip would fall into the same sets
+		case g.m >= 8*g.mr && g.n*g.k*es > 64<<10 && (g.b.rs|int(uintptr(g.b.p)))%64 != 0:
+			g.packB = true // every vector would straddle two cache lines
+		case tall && g.m >= 256 && g.n*g.k*es > 4<<20:
+			g.packB = true // more pages than the TLB knows
+		}
+	}
+	// Wide blocks reuse A, tall ones reuse B. Rows first; all of them when B
+	// must be packed and the strips are enough to share out, for then each
+	// task packs its own strips into its own cache and nobody waits.
 	mb := min(g.m, 16*g.mr)
-	if mb*4*g.nr > area && mb > 4*g.mr {
+	if mb*4*g.nr > area && mb > 4*g.mr && !(g.packB && mb == g.m && g.n*g.nb >= 16*g.nr) {
 		mb = max(4*g.mr, area/(4*g.nr))
 	}
 	g.nmb = (g.m + mb - 1) / mb
@@ -220,18 +279,8 @@ func (g *job[T]) plan() {
 	g.nnb = (g.n + nbl - 1) / nbl
 	g.nbl = roundUp((g.n+g.nnb-1)/g.nnb, g.nr)
 	g.nnb = (g.n + g.nbl - 1) / g.nbl
-
 	if g.k == 0 {
 		return // nothing will be read, so nothing need be packed
-	}
-	tall := g.m > 3*g.mr
-	switch {
-	case g.b.cs != es && g.n > 1:
-		g.packB = true
-	case tall && g.k >= 32 && g.n > g.nr && g.b.rs%page == 0:
-		g.packB = true // every row of a strip would fall into the same sets
-	case tall && g.m >= 256 && g.n*g.k*es > 4<<20:
-		g.packB = true // more pages than the TLB knows
 	}
 	if g.n > 2*g.nr && g.k > 8 && g.m > 4 {
 		switch {
@@ -253,17 +302,12 @@ func (g *job[T]) runTasks(count int) {
 	per := g.nmb * nnb
 	cost := min(g.mb, g.m) * min(g.nbl, g.n) * max(g.k, 1)
 	grain := max(1, minTask/cost)
+	g.perMat = per
 	if count*per <= grain {
-		for t := range count * per {
-			g.task(t/per, t%per)
-		}
+		g.taskRun(0, count*per)
 		return
 	}
-	par.For(count*per, grain, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			g.task(t/per, t%per)
-		}
-	})
+	par.For(count*per, grain, g.taskRun)
 }
 
 // offsets returns the byte offsets of a batch's matrix.
@@ -315,6 +359,30 @@ func (g *job[T]) runPanels() {
 	}
 }
 
+// packWholeA packs A in parallel, for tasks that would otherwise each pack the
+// same rows again.
+func (g *job[T]) packWholeA() *buffer {
+	es := g.es()
+	aw := roundUp(g.mr, 8)
+	per := g.mb / g.mr
+	buf := getBuffer(g.nmb * per * aw * g.k * es)
+	par.For(g.nmb*per, max(1, 1<<15/(g.mr*g.k)), func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			i0 := t / per * g.mb
+			rows := min(g.mb, g.m-i0)
+			tiles := (rows + g.mr - 1) / g.mr
+			if t%per >= tiles {
+				continue // the last block is shorter
+			}
+			i, r := tile(t%per, tiles, rows)
+			i += i0
+			packPanel[T](g.pt, unsafe.Add(buf.p, t*aw*g.k*es), aw, unsafe.Add(g.a.p, i*g.a.rs), g.a.rs, g.a.cs, r, g.m-i, g.k)
+		}
+	})
+	g.panelsA = buf.p
+	return buf
+}
+
 // task computes one block of one matrix.
 func (g *job[T]) task(matrix, t int) {
 	es := g.es()
@@ -328,7 +396,7 @@ func (g *job[T]) task(matrix, t int) {
 
 	var packed struct{ a, b unsafe.Pointer }
 	sizeA, sizeB := 0, 0
-	if g.packA {
+	if g.packA && g.panelsA == nil {
 		sizeA = tiles * aw * g.kc * es
 	}
 	if g.packB && g.panels == nil {
@@ -397,6 +465,9 @@ func (g *job[T]) task(matrix, t int) {
 					row := i0 + i + r
 					switch {
 					case kk == 0:
+					case g.panelsA != nil:
+						p.a = unsafe.Add(g.panelsA, (((i0/g.mr+ti)*g.k+k0)*aw+r)*es)
+						p.rsA, p.csA = es, aw*es
 					case sizeA > 0:
 						p.a = unsafe.Add(packed.a, (ti*aw*g.kc+r)*es)
 						p.rsA, p.csA = es, aw*es
@@ -514,8 +585,10 @@ func (g *job[T]) runScattered() {
 	tmp := unsafe.Slice((*T)(buf.p), g.m*g.n)
 	for x := range g.nb {
 		offA, offB, offC := g.offsets(x)
-		h := *g
-		h.batch, h.nb, h.swapped = nil, 1, false
+		h := newJob[T]()
+		run := h.taskRun
+		*h = *g
+		h.taskRun, h.batch, h.nb, h.swapped = run, nil, 1, false
 		h.a.p, h.b.p = unsafe.Add(g.a.p, offA), unsafe.Add(g.b.p, offB)
 		h.c = operand{buf.p, g.n * es, es}
 		if g.beta != 0 {
@@ -526,6 +599,7 @@ func (g *job[T]) runScattered() {
 			}
 		}
 		h.run()
+		h.free()
 		for i := range g.m {
 			for j := range g.n {
 				*at[T](g.c.p, offC+i*g.c.rs+j*g.c.cs) = tmp[i*g.n+j]

@@ -214,6 +214,14 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		for v := range nv {
 			load(fmt.Sprintf("%d(BX)", v*s.width), v, bv(v))
 		}
+		// Rows of B read in place lie apart: the hardware does not foresee the
+		// next ones. Where there is little arithmetic to hide behind, these
+		// instructions would cost more than they bring.
+		if !sh.masked && rows*nv >= 8 {
+			for off := 0; off < nv*s.width; off += 64 {
+				g.i("PREFETCHT0 %d(BX)(R12*8)", off)
+			}
+		}
 		g.i("ADDQ R12, BX")
 		for r := range rows {
 			t := bcast[r%2]
@@ -360,7 +368,11 @@ func (g *gen) transpose(name string, s isa) {
 		}
 	}
 	idx := []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
-	g.i("JMP %s_test", name)
+	if s.reg == "Z" {
+		g.wholeLines(name, s, ptr, idx)
+	} else {
+		g.i("JMP %s_test", name)
+	}
 	g.l("%s_loop:", name)
 	for r := range q {
 		g.i("VMOVUPS (%s)%s, X%d", ptr[0], idx[r], r)
@@ -403,6 +415,69 @@ func (g *gen) transpose(name string, s isa) {
 	g.i("JGE %s_loop", name)
 	g.i("VZEROUPPER")
 	g.i("RET")
+}
+
+// wholeLines emits the part of transpose that takes a cache line of every row
+// at a time. Rows that lie a power of two apart share a cache set and would
+// evict each other if a line were visited four times.
+func (g *gen) wholeLines(name string, s isa, ptr, idx []string) {
+	n := s.lanes()
+	q := 16 / s.es
+	g.i("JMP %s_wtest", name)
+	g.l("%s_wloop:", name)
+	for r := range n {
+		g.i("VMOVUPS (%s)%s, Z%d", ptr[r/q], idx[r%q], r)
+	}
+	// Inside lanes first: lane l of u[4i+c] gets column q*l+c of rows qi..qi+q-1.
+	u := make([]int, n)
+	for i := 0; i < n; i += 2 {
+		g.i("VUNPCKL%s Z%d, Z%d, Z%d", s.p(), i+1, i, 16+i)
+		g.i("VUNPCKH%s Z%d, Z%d, Z%d", s.p(), i+1, i, 16+i+1)
+		u[i], u[i+1] = 16+i, 16+i+1
+	}
+	if q == 4 {
+		for i := 0; i < n; i += 4 {
+			g.i("VUNPCKLPD Z%d, Z%d, Z%d", u[i+2], u[i], i)
+			g.i("VUNPCKHPD Z%d, Z%d, Z%d", u[i+2], u[i], i+1)
+			g.i("VUNPCKLPD Z%d, Z%d, Z%d", u[i+3], u[i+1], i+2)
+			g.i("VUNPCKHPD Z%d, Z%d, Z%d", u[i+3], u[i+1], i+3)
+		}
+		for i := range u {
+			u[i] = i
+		}
+	}
+	// Then whole lanes, a 4×4 transposition for each c. The temporaries are the
+	// registers that hold no u.
+	free := 0
+	if u[0] == 0 {
+		free = 16
+	}
+	out := make([]int, n)
+	for c := range q {
+		a, b, a2, b2 := free, free+1, free+2, free+3
+		u0, u1, u2, u3 := u[c], u[q+c], u[2*q+c], u[3*q+c]
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u1, u0, a)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u1, u0, b)
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u3, u2, a2)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u3, u2, b2)
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", a2, a, u0)
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", b2, b, u1)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", a2, a, u2)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", b2, b, u3)
+		out[c], out[q+c], out[2*q+c], out[3*q+c] = u0, u1, u2, u3
+	}
+	for _, o := range out {
+		g.i("VMOVUPS Z%d, (DX)", o)
+		g.i("ADDQ R13, DX")
+	}
+	for _, p := range ptr {
+		g.i("ADDQ $64, %s", p)
+	}
+	g.i("SUBQ $%d, CX", n)
+	g.l("%s_wtest:", name)
+	g.i("CMPQ CX, $%d", n)
+	g.i("JGE %s_wloop", name)
+	g.i("JMP %s_test", name)
 }
 
 // dot emits out[i*4+j] = sum over k of a[i][k]*b[j][k], for rows 1..4 of a and
