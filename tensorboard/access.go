@@ -190,8 +190,8 @@ func (l *Log) Images(run, tag string) ([]ImagePoint, error) {
 	return load(l, run, PluginImages, tag, -1, imagePoint)
 }
 
-// Image reads the image number i of a tag.
-func (l *Log) Image(run, tag string, i int) (ImagePoint, error) {
+// ImageAt reads the image number i of a tag.
+func (l *Log) ImageAt(run, tag string, i int) (ImagePoint, error) {
 	return one(load(l, run, PluginImages, tag, max(i, 0), imagePoint))
 }
 
@@ -291,6 +291,11 @@ func (l *Log) Texts(run, tag string) ([]TextPoint, error) {
 	return load(l, run, PluginText, tag, -1, textPoint)
 }
 
+// TextAt reads the text number i of a tag.
+func (l *Log) TextAt(run, tag string, i int) (TextPoint, error) {
+	return one(load(l, run, PluginText, tag, max(i, 0), textPoint))
+}
+
 // PRCurvePoint is a precision-recall curve at one step.
 type PRCurvePoint struct {
 	Point
@@ -315,6 +320,11 @@ func prCurvePoint(it item, v *Value) (PRCurvePoint, error) {
 // PRCurves reads all precision-recall curves of a tag.
 func (l *Log) PRCurves(run, tag string) ([]PRCurvePoint, error) {
 	return load(l, run, PluginPRCurves, tag, -1, prCurvePoint)
+}
+
+// PRCurveAt reads the precision-recall curve number i of a tag.
+func (l *Log) PRCurveAt(run, tag string, i int) (PRCurvePoint, error) {
+	return one(load(l, run, PluginPRCurves, tag, max(i, 0), prCurvePoint))
 }
 
 // TensorPoint is any plugin's value at one step.

@@ -263,21 +263,24 @@ func (l *Log) follow(r *run, f *tailFile) (records int, err error) {
 	if f.dead {
 		return 0, nil
 	}
-	h, err := os.Open(f.path)
+	st, err := os.Stat(f.path) // cheaper than opening: most files are idle
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return 0, nil // deleted: what was read stays
 		}
 		return 0, err
 	}
-	defer h.Close()
-	st, err := h.Stat()
-	if err != nil {
-		return 0, err
-	}
 	if st.Size() == f.off && f.tail == nil {
 		return 0, nil
 	}
+	if st.Size() < f.off {
+		return 0, fmt.Errorf("tensorboard: the file shrank to %d bytes, %d were read", st.Size(), f.off)
+	}
+	h, err := os.Open(f.path)
+	if err != nil {
+		return 0, err
+	}
+	defer h.Close()
 	rd := NewRecordReader(h, f.off)
 	for {
 		more, k := l.take(r, f, rd, st.Size())
@@ -299,12 +302,13 @@ func (l *Log) take(r *run, f *tailFile, rd *RecordReader, size int64) (more bool
 	for range lockRecords {
 		start := rd.Offset()
 		b, err := rd.Next()
-		var bad *CorruptError
+		bad, corrupt := err.(*CorruptError) // Next does not wrap it
 		switch {
+		case err == nil:
 		case err == io.EOF:
 			f.off = start
 			return false, records
-		case errors.As(err, &bad) && bad.Recoverable():
+		case corrupt && bad.Recoverable():
 			if rd.Offset() >= size {
 				// The last record of the file: on some file systems its length can
 				// show up before its bytes do. Look again at the next poll.
@@ -314,11 +318,11 @@ func (l *Log) take(r *run, f *tailFile, rd *RecordReader, size int64) (more bool
 			}
 			f.problems = append(f.problems, problem(start, err, false))
 			continue
-		case errors.As(err, &bad):
+		case corrupt:
 			f.problems = append(f.problems, problem(start, err, false))
 			f.dead, f.off = true, start
 			return false, records
-		case err != nil: // truncated, or the disk failed
+		default: // truncated, or the disk failed
 			p := problem(start, err, true)
 			f.tail, f.off = &p, start
 			return false, records

@@ -176,6 +176,82 @@ func TestPurgeLong(t *testing.T) {
 	}
 }
 
+// TestResume continues a run with a purge step, as a restarted program does.
+func TestResume(t *testing.T) {
+	dir := t.TempDir()
+	for k, from := range []int64{0, 6} {
+		var o tensorboard.SummaryWriterOptions
+		if k > 0 {
+			o.PurgeStep = &from
+		}
+		w, err := tensorboard.NewSummaryWriter(dir, o)
+		ok(t, err)
+		for i := from; i < 10; i++ {
+			ok(t, w.AddScalar("x", float64(k), i))
+			ok(t, w.AddText("t", fmt.Sprint(k), i))
+		}
+		ok(t, w.Close())
+	}
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	s, err := l.Scalars(".", "x")
+	ok(t, err)
+	if !slices.Equal(s.Steps, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || !slices.Equal(s.Values, []float64{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}) {
+		t.Errorf("curve %+v", s)
+	}
+	tx, err := l.Texts(".", "t/text_summary")
+	ok(t, err)
+	if len(tx) != 10 || tx[5].Texts[0] != "0" || tx[6].Texts[0] != "1" {
+		t.Errorf("texts %+v", tx)
+	}
+	if p, err := l.Points(".", tensorboard.PluginText, "t/text_summary"); err != nil || len(p) != 10 || p[9].Step != 9 {
+		t.Errorf("points %v %v", p, err)
+	}
+	if x, err := l.TextAt(".", "t/text_summary", 9); err != nil || x.Texts[0] != "1" {
+		t.Errorf("text 9: %+v %v", x, err)
+	}
+	if _, err := l.TextAt(".", "t/text_summary", 10); !errors.Is(err, tensorboard.ErrNotFound) {
+		t.Errorf("text 10: %v", err)
+	}
+}
+
+// TestShrunk reports a file that lost what was already read.
+func TestShrunk(t *testing.T) {
+	dir := t.TempDir()
+	f := filepath.Join(dir, "tfevents.1")
+	put(t, f, scalarEvent("x", 1, 1), scalarEvent("x", 2, 1))
+	l, err := tensorboard.Open(dir, tensorboard.OpenOptions{MaxSteps: 1})
+	ok(t, err)
+	ok(t, os.Truncate(f, 10))
+	_, err = l.Poll()
+	ok(t, err)
+	if p := l.Problems(); len(p) != 1 || !strings.Contains(p[0].Err.Error(), "shrank") {
+		t.Errorf("problems %v", p)
+	}
+	ok(t, os.Remove(f))
+	_, err = l.Poll()
+	ok(t, err)
+	if got := steps(t, l, ".", "x"); !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("steps %v after the file is gone", got)
+	}
+}
+
+// TestLinks follows a link to a run outside, and not one that goes in circles.
+func TestLinks(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	put(t, filepath.Join(out, "tfevents.1"), scalarEvent("x", 1, 1))
+	put(t, filepath.Join(dir, "a", "tfevents.1"), scalarEvent("x", 1, 1))
+	if err := os.Symlink(out, filepath.Join(dir, "b")); err != nil {
+		t.Skip(err)
+	}
+	ok(t, os.Symlink(dir, filepath.Join(dir, "a", "loop")))
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	if got := l.Runs(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("runs %v", got)
+	}
+}
+
 // TestSeriesExact keeps every bit of odd numbers.
 func TestSeriesExact(t *testing.T) {
 	dir := t.TempDir()
@@ -634,5 +710,32 @@ func TestMemory(t *testing.T) {
 	}
 	if n := len(steps(t, l, "3", "loss")); n != points {
 		t.Errorf("%d points", n)
+	}
+}
+
+func BenchmarkAddScalar(b *testing.B) {
+	w, err := tensorboard.NewSummaryWriter(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; b.Loop(); i++ {
+		w.AddScalar("loss/train", 0.5, int64(i))
+	}
+	w.Close()
+}
+
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	data := versionEvent("brain.Event:2")
+	for i := range 100000 {
+		data = append(data, scalarEvent("loss/train", int64(i), 0.5)...)
+	}
+	put(b, filepath.Join(dir, "tfevents.1"), data)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tensorboard.Open(dir); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
