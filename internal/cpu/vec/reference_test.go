@@ -133,6 +133,7 @@ var references = map[string]func(a []float64) float64{
 	"NormalizeAffine":         func(a []float64) float64 { return (a[0]-a[3])*a[4]*a[1] + a[2] },
 	"NormalizeBackward":       func(a []float64) float64 { return a[3] * (a[0] - a[4] - (a[1]-a[2])*a[5]) },
 	"NormalizeAffineBackward": func(a []float64) float64 { return a[4] * (a[0]*a[1] - a[5] - (a[2]-a[3])*a[6]) },
+	"CombineColumns":          func(a []float64) float64 { return a[2]*a[0] + a[3]*a[1] + a[4] },
 	"logSoftmaxShift":         func(a []float64) float64 { return a[0] - a[1] - a[2] },
 }
 
@@ -437,6 +438,25 @@ func TestOptimizers(t *testing.T) {
 		near("Adam v", i, v2[i], V)
 		near("Adam p", i, p2[i], P-0.002*M/(math.Sqrt(V)/0.5+1e-8))
 	}
+	p5, m5, v5 := append([]float32(nil), p...), append([]float32(nil), m...), append([]float32(nil), v...)
+	vmax := make([]float32, n)
+	FillF32(vmax, 0.5)
+	AdamAMSGradF32(p5, m5, v5, vmax, g, 0.99, 0.01, 0.1, 0.999, 0.001, 0.002, 0.5, 1e-8)
+	for i := range p {
+		V := math.Max(0.5, float64(v2[i]))
+		if m5[i] != m2[i] || v5[i] != v2[i] || float64(vmax[i]) != V {
+			t.Fatalf("AMSGrad state at %d: got %v %v %v, want %v %v %v", i, m5[i], v5[i], vmax[i], m2[i], v2[i], V)
+		}
+		near("AMSGrad p", i, p5[i], float64(p[i])*0.99-0.002*float64(m2[i])/(math.Sqrt(V)/0.5+1e-8))
+	}
+	sq, cen := append([]float32(nil), p...), append([]float32(nil), p...)
+	AccumulateSquaresF32(sq, m, g)
+	AccumulateCenteredF32(cen, v, m, g)
+	for i := range p {
+		d := float64(m[i]) - float64(g[i])
+		near("AccumulateSquares", i, sq[i], float64(p[i])+d*d)
+		near("AccumulateCentered", i, cen[i], float64(p[i])+d*float64(v[i]))
+	}
 	copy(p2, p)
 	SGDF32(p2, g, 0.1, 0.01)
 	p3, b3 := append([]float32(nil), p...), append([]float32(nil), m...)
@@ -548,4 +568,34 @@ func TestShortInput(t *testing.T) {
 		}
 	}()
 	AddF32(dst, make([]float32, 3), make([]float32, 2, 2))
+}
+
+// TestBytes checks the functions on masks and the generic conversion.
+func TestBytes(t *testing.T) {
+	a, b, d := []uint8{0, 1, 0, 1}, []uint8{0, 0, 1, 1}, make([]uint8, 4)
+	for _, c := range []struct {
+		name string
+		f    func()
+		want [4]uint8
+	}{
+		{"and", func() { AndU8(d, a, b) }, [4]uint8{0, 0, 0, 1}},
+		{"or", func() { OrU8(d, a, b) }, [4]uint8{0, 1, 1, 1}},
+		{"xor", func() { XorU8(d, a, b) }, [4]uint8{0, 1, 1, 0}},
+		{"not", func() { LogicalNotU8(d, a) }, [4]uint8{1, 0, 1, 0}},
+	} {
+		if c.f(); [4]uint8(d) != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, d, c.want)
+		}
+	}
+	if n := CountNonzeroU8([]uint8{0, 3, 0, 255}); n != 2 {
+		t.Errorf("CountNonzeroU8: got %d, want 2", n)
+	}
+	f := make([]float32, 2)
+	if Convert(f, []int64{-3, 1 << 40}); f[0] != -3 || f[1] != 1<<40 {
+		t.Errorf("Convert to float32: got %v", f)
+	}
+	i := make([]int64, 2)
+	if Convert(i, []float32{-3.7, 2.9}); i[0] != -3 || i[1] != 2 {
+		t.Errorf("Convert to int64: got %v", i)
+	}
 }

@@ -2085,6 +2085,441 @@ func gradSumsWeightBlockF32AVX512(grad *float32, w *float32, x *float32, mean fl
 //go:noescape
 func gradSumsWeightBlockF32AVX2(grad *float32, w *float32, x *float32, mean float32, n int) (s0, s1 float32)
 
+// NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
+func NormalizeF32(dst, a []float32, mean, rstd float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeF32Generic(dst[i:], a[i:], mean, rstd)
+}
+
+//go:noescape
+func normalizeF32AVX512(dst *float32, a *float32, mean float32, rstd float32, n int)
+
+//go:noescape
+func normalizeF32AVX2(dst *float32, a *float32, mean float32, rstd float32, n int)
+
+// NormalizeAffineF32 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
+func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	c = c[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeAffineF32Generic(dst[i:], a[i:], w[i:], c[i:], mean, rstd)
+}
+
+//go:noescape
+func normalizeAffineF32AVX512(dst *float32, a *float32, w *float32, c *float32, mean float32, rstd float32, n int)
+
+//go:noescape
+func normalizeAffineF32AVX2(dst *float32, a *float32, w *float32, c *float32, mean float32, rstd float32, n int)
+
+// NormalizeBackwardF32 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
+// with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
+func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeBackwardF32Generic(dst[i:], grad[i:], x[i:], mean, rstd, c1, c2)
+}
+
+//go:noescape
+func normalizeBackwardF32AVX512(dst *float32, grad *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
+
+//go:noescape
+func normalizeBackwardF32AVX2(dst *float32, grad *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
+
+// NormalizeAffineBackwardF32 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
+func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
+	grad = grad[:len(dst)]
+	w = w[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeAffineBackwardF32Generic(dst[i:], grad[i:], w[i:], x[i:], mean, rstd, c1, c2)
+}
+
+//go:noescape
+func normalizeAffineBackwardF32AVX512(dst *float32, grad *float32, w *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
+
+//go:noescape
+func normalizeAffineBackwardF32AVX2(dst *float32, grad *float32, w *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
+
+// NormalizeParamsBackwardF32 adds a row's share to the gradients of the affine parameters:
+// dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
+func NormalizeParamsBackwardF32(dw, db, grad, x []float32, mean, rstd float32) {
+	db = db[:len(dw)]
+	grad = grad[:len(dw)]
+	x = x[:len(dw)]
+	n, i := len(dw), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeParamsBackwardF32AVX512(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeParamsBackwardF32AVX2(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeParamsBackwardF32Generic(dw[i:], db[i:], grad[i:], x[i:], mean, rstd)
+}
+
+//go:noescape
+func normalizeParamsBackwardF32AVX512(dw *float32, db *float32, grad *float32, x *float32, mean float32, rstd float32, n int)
+
+//go:noescape
+func normalizeParamsBackwardF32AVX2(dw *float32, db *float32, grad *float32, x *float32, mean float32, rstd float32, n int)
+
+// AccumulateSquaresF32 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
+func AccumulateSquaresF32(dst, a, mean []float32) {
+	a = a[:len(dst)]
+	mean = mean[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateSquaresF32AVX512(&dst[i], &a[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateSquaresF32AVX2(&dst[i], &a[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	accumulateSquaresF32Generic(dst[i:], a[i:], mean[i:])
+}
+
+//go:noescape
+func accumulateSquaresF32AVX512(dst *float32, a *float32, mean *float32, n int)
+
+//go:noescape
+func accumulateSquaresF32AVX2(dst *float32, a *float32, mean *float32, n int)
+
+// AccumulateCenteredF32 sets dst[i] += grad[i]*(x[i]-mean[i]): one row's share in the gradient of column scales.
+func AccumulateCenteredF32(dst, grad, x, mean []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	mean = mean[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateCenteredF32AVX512(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateCenteredF32AVX2(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	accumulateCenteredF32Generic(dst[i:], grad[i:], x[i:], mean[i:])
+}
+
+//go:noescape
+func accumulateCenteredF32AVX512(dst *float32, grad *float32, x *float32, mean *float32, n int)
+
+//go:noescape
+func accumulateCenteredF32AVX2(dst *float32, grad *float32, x *float32, mean *float32, n int)
+
+// CombineColumnsF32 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
+func CombineColumnsF32(dst, a, b, x, y, z []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	x = x[:len(dst)]
+	y = y[:len(dst)]
+	z = z[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			combineColumnsF32AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	combineColumnsF32Generic(dst[i:], a[i:], b[i:], x[i:], y[i:], z[i:])
+}
+
+//go:noescape
+func combineColumnsF32AVX512(dst *float32, a *float32, b *float32, x *float32, y *float32, z *float32, n int)
+
+//go:noescape
+func combineColumnsF32AVX2(dst *float32, a *float32, b *float32, x *float32, y *float32, z *float32, n int)
+
+// AdamF32 is one step of Adam or AdamW on a run of parameters:
+//
+//	p *= decay            (AdamW: 1 - lr*weight_decay, else 1)
+//	grad += l2*p             (Adam's weight_decay, else 0)
+//	m += beta1c*(grad - m)   (beta1c = 1-beta1)
+//	v = beta2*v + beta2c*grad²
+//	p -= step*m / (sqrt(v)/corr + eps)
+//
+// with step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.
+func AdamF32(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamF32AVX512(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamF32AVX2(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	adamF32Generic(p[i:], m[i:], v[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
+//go:noescape
+func adamF32AVX512(p *float32, m *float32, v *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
+
+//go:noescape
+func adamF32AVX2(p *float32, m *float32, v *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
+
+// SGDF32 is one step of plain gradient descent: p -= lr*(grad + l2*p).
+func SGDF32(p, grad []float32, lr, l2 float32) {
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDF32AVX512(&p[i], &grad[i], lr, l2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDF32AVX2(&p[i], &grad[i], lr, l2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sGDF32Generic(p[i:], grad[i:], lr, l2)
+}
+
+//go:noescape
+func sGDF32AVX512(p *float32, grad *float32, lr float32, l2 float32, n int)
+
+//go:noescape
+func sGDF32AVX2(p *float32, grad *float32, lr float32, l2 float32, n int)
+
+// SGDMomentumF32 is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,
+// where damp is 1 - dampening.
+func SGDMomentumF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDMomentumF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDMomentumF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sGDMomentumF32Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+}
+
+//go:noescape
+func sGDMomentumF32AVX512(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
+
+//go:noescape
+func sGDMomentumF32AVX2(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
+
+// SGDNesterovF32 is SGDMomentum with Nesterov's look-ahead: p -= lr*(d + momentum*buf).
+func SGDNesterovF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDNesterovF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDNesterovF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sGDNesterovF32Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+}
+
+//go:noescape
+func sGDNesterovF32AVX512(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
+
+//go:noescape
+func sGDNesterovF32AVX2(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
+
+// AdamAMSGradF32 is Adam with vmax = max(vmax, v) in place of v in the denominator.
+func AdamAMSGradF32(p, m, v, vmax, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	vmax = vmax[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamAMSGradF32AVX512(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamAMSGradF32AVX2(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	adamAMSGradF32Generic(p[i:], m[i:], v[i:], vmax[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
+//go:noescape
+func adamAMSGradF32AVX512(p *float32, m *float32, v *float32, vmax *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
+
+//go:noescape
+func adamAMSGradF32AVX2(p *float32, m *float32, v *float32, vmax *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -4253,6 +4688,441 @@ func accumulateF32ToF64AVX512(dst *float64, a *float32, n int)
 //go:noescape
 func accumulateF32ToF64AVX2(dst *float64, a *float32, n int)
 
+// NormalizeF64 sets dst[i] = (a[i]-mean) * rstd.
+func NormalizeF64(dst, a []float64, mean, rstd float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeF64AVX512(&dst[i], &a[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeF64AVX2(&dst[i], &a[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeF64Generic(dst[i:], a[i:], mean, rstd)
+}
+
+//go:noescape
+func normalizeF64AVX512(dst *float64, a *float64, mean float64, rstd float64, n int)
+
+//go:noescape
+func normalizeF64AVX2(dst *float64, a *float64, mean float64, rstd float64, n int)
+
+// NormalizeAffineF64 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
+func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	c = c[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineF64AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineF64AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeAffineF64Generic(dst[i:], a[i:], w[i:], c[i:], mean, rstd)
+}
+
+//go:noescape
+func normalizeAffineF64AVX512(dst *float64, a *float64, w *float64, c *float64, mean float64, rstd float64, n int)
+
+//go:noescape
+func normalizeAffineF64AVX2(dst *float64, a *float64, w *float64, c *float64, mean float64, rstd float64, n int)
+
+// NormalizeBackwardF64 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
+// with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
+func NormalizeBackwardF64(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeBackwardF64AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeBackwardF64AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeBackwardF64Generic(dst[i:], grad[i:], x[i:], mean, rstd, c1, c2)
+}
+
+//go:noescape
+func normalizeBackwardF64AVX512(dst *float64, grad *float64, x *float64, mean float64, rstd float64, c1 float64, c2 float64, n int)
+
+//go:noescape
+func normalizeBackwardF64AVX2(dst *float64, grad *float64, x *float64, mean float64, rstd float64, c1 float64, c2 float64, n int)
+
+// NormalizeAffineBackwardF64 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
+func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 float64) {
+	grad = grad[:len(dst)]
+	w = w[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineBackwardF64AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeAffineBackwardF64AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeAffineBackwardF64Generic(dst[i:], grad[i:], w[i:], x[i:], mean, rstd, c1, c2)
+}
+
+//go:noescape
+func normalizeAffineBackwardF64AVX512(dst *float64, grad *float64, w *float64, x *float64, mean float64, rstd float64, c1 float64, c2 float64, n int)
+
+//go:noescape
+func normalizeAffineBackwardF64AVX2(dst *float64, grad *float64, w *float64, x *float64, mean float64, rstd float64, c1 float64, c2 float64, n int)
+
+// NormalizeParamsBackwardF64 adds a row's share to the gradients of the affine parameters:
+// dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
+func NormalizeParamsBackwardF64(dw, db, grad, x []float64, mean, rstd float64) {
+	db = db[:len(dw)]
+	grad = grad[:len(dw)]
+	x = x[:len(dw)]
+	n, i := len(dw), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeParamsBackwardF64AVX512(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			normalizeParamsBackwardF64AVX2(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	normalizeParamsBackwardF64Generic(dw[i:], db[i:], grad[i:], x[i:], mean, rstd)
+}
+
+//go:noescape
+func normalizeParamsBackwardF64AVX512(dw *float64, db *float64, grad *float64, x *float64, mean float64, rstd float64, n int)
+
+//go:noescape
+func normalizeParamsBackwardF64AVX2(dw *float64, db *float64, grad *float64, x *float64, mean float64, rstd float64, n int)
+
+// AccumulateSquaresF64 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
+func AccumulateSquaresF64(dst, a, mean []float64) {
+	a = a[:len(dst)]
+	mean = mean[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateSquaresF64AVX512(&dst[i], &a[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateSquaresF64AVX2(&dst[i], &a[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	accumulateSquaresF64Generic(dst[i:], a[i:], mean[i:])
+}
+
+//go:noescape
+func accumulateSquaresF64AVX512(dst *float64, a *float64, mean *float64, n int)
+
+//go:noescape
+func accumulateSquaresF64AVX2(dst *float64, a *float64, mean *float64, n int)
+
+// AccumulateCenteredF64 sets dst[i] += grad[i]*(x[i]-mean[i]): one row's share in the gradient of column scales.
+func AccumulateCenteredF64(dst, grad, x, mean []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	mean = mean[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateCenteredF64AVX512(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateCenteredF64AVX2(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	accumulateCenteredF64Generic(dst[i:], grad[i:], x[i:], mean[i:])
+}
+
+//go:noescape
+func accumulateCenteredF64AVX512(dst *float64, grad *float64, x *float64, mean *float64, n int)
+
+//go:noescape
+func accumulateCenteredF64AVX2(dst *float64, grad *float64, x *float64, mean *float64, n int)
+
+// CombineColumnsF64 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
+func CombineColumnsF64(dst, a, b, x, y, z []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	x = x[:len(dst)]
+	y = y[:len(dst)]
+	z = z[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			combineColumnsF64AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	combineColumnsF64Generic(dst[i:], a[i:], b[i:], x[i:], y[i:], z[i:])
+}
+
+//go:noescape
+func combineColumnsF64AVX512(dst *float64, a *float64, b *float64, x *float64, y *float64, z *float64, n int)
+
+//go:noescape
+func combineColumnsF64AVX2(dst *float64, a *float64, b *float64, x *float64, y *float64, z *float64, n int)
+
+// AdamF64 is one step of Adam or AdamW on a run of parameters:
+//
+//	p *= decay            (AdamW: 1 - lr*weight_decay, else 1)
+//	grad += l2*p             (Adam's weight_decay, else 0)
+//	m += beta1c*(grad - m)   (beta1c = 1-beta1)
+//	v = beta2*v + beta2c*grad²
+//	p -= step*m / (sqrt(v)/corr + eps)
+//
+// with step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.
+func AdamF64(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamF64AVX512(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamF64AVX2(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	adamF64Generic(p[i:], m[i:], v[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
+//go:noescape
+func adamF64AVX512(p *float64, m *float64, v *float64, grad *float64, decay float64, l2 float64, beta1c float64, beta2 float64, beta2c float64, step float64, corr float64, eps float64, n int)
+
+//go:noescape
+func adamF64AVX2(p *float64, m *float64, v *float64, grad *float64, decay float64, l2 float64, beta1c float64, beta2 float64, beta2c float64, step float64, corr float64, eps float64, n int)
+
+// SGDF64 is one step of plain gradient descent: p -= lr*(grad + l2*p).
+func SGDF64(p, grad []float64, lr, l2 float64) {
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDF64AVX512(&p[i], &grad[i], lr, l2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDF64AVX2(&p[i], &grad[i], lr, l2, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sGDF64Generic(p[i:], grad[i:], lr, l2)
+}
+
+//go:noescape
+func sGDF64AVX512(p *float64, grad *float64, lr float64, l2 float64, n int)
+
+//go:noescape
+func sGDF64AVX2(p *float64, grad *float64, lr float64, l2 float64, n int)
+
+// SGDMomentumF64 is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,
+// where damp is 1 - dampening.
+func SGDMomentumF64(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDMomentumF64AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDMomentumF64AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sGDMomentumF64Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+}
+
+//go:noescape
+func sGDMomentumF64AVX512(p *float64, buf *float64, grad *float64, lr float64, l2 float64, momentum float64, damp float64, n int)
+
+//go:noescape
+func sGDMomentumF64AVX2(p *float64, buf *float64, grad *float64, lr float64, l2 float64, momentum float64, damp float64, n int)
+
+// SGDNesterovF64 is SGDMomentum with Nesterov's look-ahead: p -= lr*(d + momentum*buf).
+func SGDNesterovF64(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDNesterovF64AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sGDNesterovF64AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sGDNesterovF64Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+}
+
+//go:noescape
+func sGDNesterovF64AVX512(p *float64, buf *float64, grad *float64, lr float64, l2 float64, momentum float64, damp float64, n int)
+
+//go:noescape
+func sGDNesterovF64AVX2(p *float64, buf *float64, grad *float64, lr float64, l2 float64, momentum float64, damp float64, n int)
+
+// AdamAMSGradF64 is Adam with vmax = max(vmax, v) in place of v in the denominator.
+func AdamAMSGradF64(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	vmax = vmax[:len(p)]
+	grad = grad[:len(p)]
+	n, i := len(p), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamAMSGradF64AVX512(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			adamAMSGradF64AVX2(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	adamAMSGradF64Generic(p[i:], m[i:], v[i:], vmax[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
+//go:noescape
+func adamAMSGradF64AVX512(p *float64, m *float64, v *float64, vmax *float64, grad *float64, decay float64, l2 float64, beta1c float64, beta2 float64, beta2c float64, step float64, corr float64, eps float64, n int)
+
+//go:noescape
+func adamAMSGradF64AVX2(p *float64, m *float64, v *float64, vmax *float64, grad *float64, decay float64, l2 float64, beta1c float64, beta2 float64, beta2c float64, step float64, corr float64, eps float64, n int)
+
 // ExpF32 sets dst[i] = e^a[i], within 1 ulp.
 func ExpF32(dst, a []float32) {
 	a = a[:len(dst)]
@@ -5230,307 +6100,6 @@ func logSoftmaxShiftF32AVX512(dst *float32, a *float32, m float32, s float32, n 
 
 //go:noescape
 func logSoftmaxShiftF32AVX2(dst *float32, a *float32, m float32, s float32, n int)
-
-// NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
-func NormalizeF32(dst, a []float32, mean, rstd float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	normalizeF32Generic(dst[i:], a[i:], mean, rstd)
-}
-
-//go:noescape
-func normalizeF32AVX512(dst *float32, a *float32, mean float32, rstd float32, n int)
-
-//go:noescape
-func normalizeF32AVX2(dst *float32, a *float32, mean float32, rstd float32, n int)
-
-// NormalizeAffineF32 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
-func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
-	a = a[:len(dst)]
-	w = w[:len(dst)]
-	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	normalizeAffineF32Generic(dst[i:], a[i:], w[i:], c[i:], mean, rstd)
-}
-
-//go:noescape
-func normalizeAffineF32AVX512(dst *float32, a *float32, w *float32, c *float32, mean float32, rstd float32, n int)
-
-//go:noescape
-func normalizeAffineF32AVX2(dst *float32, a *float32, w *float32, c *float32, mean float32, rstd float32, n int)
-
-// NormalizeBackwardF32 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
-// with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
-func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	normalizeBackwardF32Generic(dst[i:], grad[i:], x[i:], mean, rstd, c1, c2)
-}
-
-//go:noescape
-func normalizeBackwardF32AVX512(dst *float32, grad *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
-
-//go:noescape
-func normalizeBackwardF32AVX2(dst *float32, grad *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
-
-// NormalizeAffineBackwardF32 is NormalizeBackwardF32 with grad[i]*w[i] in place of grad[i].
-func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
-	grad = grad[:len(dst)]
-	w = w[:len(dst)]
-	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	normalizeAffineBackwardF32Generic(dst[i:], grad[i:], w[i:], x[i:], mean, rstd, c1, c2)
-}
-
-//go:noescape
-func normalizeAffineBackwardF32AVX512(dst *float32, grad *float32, w *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
-
-//go:noescape
-func normalizeAffineBackwardF32AVX2(dst *float32, grad *float32, w *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
-
-// NormalizeParamsBackwardF32 adds a row's share to the gradients of the affine parameters:
-// dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
-func NormalizeParamsBackwardF32(dw, db, grad, x []float32, mean, rstd float32) {
-	db = db[:len(dw)]
-	grad = grad[:len(dw)]
-	x = x[:len(dw)]
-	n, i := len(dw), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeParamsBackwardF32AVX512(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeParamsBackwardF32AVX2(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	normalizeParamsBackwardF32Generic(dw[i:], db[i:], grad[i:], x[i:], mean, rstd)
-}
-
-//go:noescape
-func normalizeParamsBackwardF32AVX512(dw *float32, db *float32, grad *float32, x *float32, mean float32, rstd float32, n int)
-
-//go:noescape
-func normalizeParamsBackwardF32AVX2(dw *float32, db *float32, grad *float32, x *float32, mean float32, rstd float32, n int)
-
-// AdamF32 is one step of Adam or AdamW on a run of parameters:
-//
-//	p *= decay            (AdamW: 1 - lr*weight_decay, else 1)
-//	grad += l2*p             (Adam's weight_decay, else 0)
-//	m += beta1c*(grad - m)   (beta1c = 1-beta1)
-//	v = beta2*v + beta2c*grad²
-//	p -= step*m / (sqrt(v)/corr + eps)
-//
-// with step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.
-func AdamF32(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
-	m = m[:len(p)]
-	v = v[:len(p)]
-	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			adamF32AVX512(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			adamF32AVX2(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	adamF32Generic(p[i:], m[i:], v[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
-}
-
-//go:noescape
-func adamF32AVX512(p *float32, m *float32, v *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
-
-//go:noescape
-func adamF32AVX2(p *float32, m *float32, v *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
-
-// SGDF32 is one step of plain gradient descent: p -= lr*(grad + l2*p).
-func SGDF32(p, grad []float32, lr, l2 float32) {
-	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDF32AVX512(&p[i], &grad[i], lr, l2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDF32AVX2(&p[i], &grad[i], lr, l2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	sGDF32Generic(p[i:], grad[i:], lr, l2)
-}
-
-//go:noescape
-func sGDF32AVX512(p *float32, grad *float32, lr float32, l2 float32, n int)
-
-//go:noescape
-func sGDF32AVX2(p *float32, grad *float32, lr float32, l2 float32, n int)
-
-// SGDMomentumF32 is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,
-// where damp is 1 - dampening.
-func SGDMomentumF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
-	buf = buf[:len(p)]
-	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDMomentumF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDMomentumF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	sGDMomentumF32Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
-}
-
-//go:noescape
-func sGDMomentumF32AVX512(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
-
-//go:noescape
-func sGDMomentumF32AVX2(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
-
-// SGDNesterovF32 is SGDMomentumF32 with Nesterov's look-ahead: p -= lr*(d + momentum*buf).
-func SGDNesterovF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
-	buf = buf[:len(p)]
-	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDNesterovF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDNesterovF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	sGDNesterovF32Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
-}
-
-//go:noescape
-func sGDNesterovF32AVX512(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
-
-//go:noescape
-func sGDNesterovF32AVX2(p *float32, buf *float32, grad *float32, lr float32, l2 float32, momentum float32, damp float32, n int)
 
 // F16ToF32s widens half-precision values.
 func F16ToF32s(dst []float32, a []uint16) {

@@ -995,6 +995,406 @@ func gradSumsWeightBlockF32Generic(grad, w, x []float32, mean float32) (s0, s1 f
 	return s0s[0], s1s[0]
 }
 
+// normalizeF32Generic is the plain Go version of NormalizeF32.
+func normalizeF32Generic(dst, a []float32, mean, rstd float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - mean
+		v2 := float32(v1 * rstd)
+		dst[i] = v2
+	}
+}
+
+// normalizeAffineF32Generic is the plain Go version of NormalizeAffineF32.
+func normalizeAffineF32Generic(dst, a, w, c []float32, mean, rstd float32) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - mean
+		v2 := float32(v1 * rstd)
+		v3 := w[i]
+		v4 := c[i]
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*v3 + v4
+		} else if sum64 := float64(v2)*float64(v3) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v2, v3, v4)
+		}
+		dst[i] = v5
+	}
+}
+
+// normalizeBackwardF32Generic is the plain Go version of NormalizeBackwardF32.
+func normalizeBackwardF32Generic(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := v0 - c1
+		v2 := x[i]
+		v3 := v2 - mean
+		var v4 float32
+		if nativeFMA {
+			v4 = -v3*c2 + v1
+		} else if sum64 := float64(-v3)*float64(c2) + float64(v1); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-v3, c2, v1)
+		}
+		v5 := float32(v4 * rstd)
+		dst[i] = v5
+	}
+}
+
+// normalizeAffineBackwardF32Generic is the plain Go version of NormalizeAffineBackwardF32.
+func normalizeAffineBackwardF32Generic(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
+	grad = grad[:len(dst)]
+	w = w[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := w[i]
+		v2 := float32(v0 * v1)
+		v3 := v2 - c1
+		v4 := x[i]
+		v5 := v4 - mean
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*c2 + v3
+		} else if sum64 := float64(-v5)*float64(c2) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, c2, v3)
+		}
+		v7 := float32(v6 * rstd)
+		dst[i] = v7
+	}
+}
+
+// normalizeParamsBackwardF32Generic is the plain Go version of NormalizeParamsBackwardF32.
+func normalizeParamsBackwardF32Generic(dw, db, grad, x []float32, mean, rstd float32) {
+	db = db[:len(dw)]
+	grad = grad[:len(dw)]
+	x = x[:len(dw)]
+	for i := range dw {
+		v0 := grad[i]
+		v1 := x[i]
+		v2 := v1 - mean
+		v3 := float32(v2 * rstd)
+		v4 := dw[i]
+		var v5 float32
+		if nativeFMA {
+			v5 = v0*v3 + v4
+		} else if sum64 := float64(v0)*float64(v3) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v0, v3, v4)
+		}
+		dw[i] = v5
+		v7 := db[i]
+		v8 := v7 + v0
+		db[i] = v8
+	}
+}
+
+// accumulateSquaresF32Generic is the plain Go version of AccumulateSquaresF32.
+func accumulateSquaresF32Generic(dst, a, mean []float32) {
+	a = a[:len(dst)]
+	mean = mean[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := mean[i]
+		v2 := v0 - v1
+		v3 := dst[i]
+		var v4 float32
+		if nativeFMA {
+			v4 = v2*v2 + v3
+		} else if sum64 := float64(v2)*float64(v2) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v2, v2, v3)
+		}
+		dst[i] = v4
+	}
+}
+
+// accumulateCenteredF32Generic is the plain Go version of AccumulateCenteredF32.
+func accumulateCenteredF32Generic(dst, grad, x, mean []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	mean = mean[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := mean[i]
+		v2 := v0 - v1
+		v3 := grad[i]
+		v4 := dst[i]
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*v3 + v4
+		} else if sum64 := float64(v2)*float64(v3) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v2, v3, v4)
+		}
+		dst[i] = v5
+	}
+}
+
+// combineColumnsF32Generic is the plain Go version of CombineColumnsF32.
+func combineColumnsF32Generic(dst, a, b, x, y, z []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	x = x[:len(dst)]
+	y = y[:len(dst)]
+	z = z[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := x[i]
+		v2 := b[i]
+		v3 := y[i]
+		v4 := z[i]
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*v3 + v4
+		} else if sum64 := float64(v2)*float64(v3) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v2, v3, v4)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v0*v1 + v5
+		} else if sum64 := float64(v0)*float64(v1) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v0, v1, v5)
+		}
+		dst[i] = v6
+	}
+}
+
+// adamF32Generic is the plain Go version of AdamF32.
+func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := float32(v0 * decay)
+		v2 := grad[i]
+		var v3 float32
+		if nativeFMA {
+			v3 = v1*l2 + v2
+		} else if sum64 := float64(v1)*float64(l2) + float64(v2); roundsOnce(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v1, l2, v2)
+		}
+		v4 := m[i]
+		v5 := v3 - v4
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*beta1c + v4
+		} else if sum64 := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, beta1c, v4)
+		}
+		m[i] = v6
+		v8 := v[i]
+		v9 := float32(v8 * beta2)
+		v10 := float32(v3 * beta2c)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + v9
+		} else if sum64 := float64(v10)*float64(v3) + float64(v9); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, v9)
+		}
+		v[i] = v11
+		v13 := float32(math.Sqrt(float64(v11)))
+		v14 := v13 / corr
+		v15 := v14 + eps
+		v16 := float32(v6 * step)
+		v17 := v16 / v15
+		v18 := v1 - v17
+		p[i] = v18
+	}
+}
+
+// sGDF32Generic is the plain Go version of SGDF32.
+func sGDF32Generic(p, grad []float32, lr, l2 float32) {
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*l2 + v1
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v0, l2, v1)
+		}
+		var v3 float32
+		if nativeFMA {
+			v3 = -v2*lr + v0
+		} else if sum64 := float64(-v2)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(-v2, lr, v0)
+		}
+		p[i] = v3
+	}
+}
+
+// sGDMomentumF32Generic is the plain Go version of SGDMomentumF32.
+func sGDMomentumF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float32) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*l2 + v1
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v0, l2, v1)
+		}
+		v3 := buf[i]
+		v4 := float32(v3 * momentum)
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*damp + v4
+		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v2, damp, v4)
+		}
+		buf[i] = v5
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*lr + v0
+		} else if sum64 := float64(-v5)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, lr, v0)
+		}
+		p[i] = v7
+	}
+}
+
+// sGDNesterovF32Generic is the plain Go version of SGDNesterovF32.
+func sGDNesterovF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float32) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*l2 + v1
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v0, l2, v1)
+		}
+		v3 := buf[i]
+		v4 := float32(v3 * momentum)
+		var v5 float32
+		if nativeFMA {
+			v5 = v2*damp + v4
+		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v2, damp, v4)
+		}
+		buf[i] = v5
+		var v7 float32
+		if nativeFMA {
+			v7 = v5*momentum + v2
+		} else if sum64 := float64(v5)*float64(momentum) + float64(v2); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v5, momentum, v2)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*lr + v0
+		} else if sum64 := float64(-v7)*float64(lr) + float64(v0); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, lr, v0)
+		}
+		p[i] = v8
+	}
+}
+
+// adamAMSGradF32Generic is the plain Go version of AdamAMSGradF32.
+func adamAMSGradF32Generic(p, m, v, vmax, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	vmax = vmax[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := float32(v0 * decay)
+		v2 := grad[i]
+		var v3 float32
+		if nativeFMA {
+			v3 = v1*l2 + v2
+		} else if sum64 := float64(v1)*float64(l2) + float64(v2); roundsOnce(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v1, l2, v2)
+		}
+		v4 := m[i]
+		v5 := v3 - v4
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*beta1c + v4
+		} else if sum64 := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, beta1c, v4)
+		}
+		m[i] = v6
+		v8 := v[i]
+		v9 := float32(v8 * beta2)
+		v10 := float32(v3 * beta2c)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + v9
+		} else if sum64 := float64(v10)*float64(v3) + float64(v9); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, v9)
+		}
+		v[i] = v11
+		v13 := vmax[i]
+		v14 := v13 != v13
+		v15 := sel32(v13 > v11, v13, v11)
+		v16 := sel32(v14, v13, v15)
+		vmax[i] = v16
+		v18 := float32(math.Sqrt(float64(v16)))
+		v19 := v18 / corr
+		v20 := v19 + eps
+		v21 := float32(v6 * step)
+		v22 := v21 / v20
+		v23 := v1 - v22
+		p[i] = v23
+	}
+}
+
 // addF64Generic is the plain Go version of AddF64.
 func addF64Generic(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -1960,6 +2360,245 @@ func accumulateF32ToF64Generic(dst []float64, a []float32) {
 		v1 := float64(a[i])
 		v2 := v0 + v1
 		dst[i] = v2
+	}
+}
+
+// normalizeF64Generic is the plain Go version of NormalizeF64.
+func normalizeF64Generic(dst, a []float64, mean, rstd float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - mean
+		v2 := float64(v1 * rstd)
+		dst[i] = v2
+	}
+}
+
+// normalizeAffineF64Generic is the plain Go version of NormalizeAffineF64.
+func normalizeAffineF64Generic(dst, a, w, c []float64, mean, rstd float64) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - mean
+		v2 := float64(v1 * rstd)
+		v3 := w[i]
+		v4 := c[i]
+		v5 := math.FMA(v2, v3, v4)
+		dst[i] = v5
+	}
+}
+
+// normalizeBackwardF64Generic is the plain Go version of NormalizeBackwardF64.
+func normalizeBackwardF64Generic(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := v0 - c1
+		v2 := x[i]
+		v3 := v2 - mean
+		v4 := math.FMA(-v3, c2, v1)
+		v5 := float64(v4 * rstd)
+		dst[i] = v5
+	}
+}
+
+// normalizeAffineBackwardF64Generic is the plain Go version of NormalizeAffineBackwardF64.
+func normalizeAffineBackwardF64Generic(dst, grad, w, x []float64, mean, rstd, c1, c2 float64) {
+	grad = grad[:len(dst)]
+	w = w[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := w[i]
+		v2 := float64(v0 * v1)
+		v3 := v2 - c1
+		v4 := x[i]
+		v5 := v4 - mean
+		v6 := math.FMA(-v5, c2, v3)
+		v7 := float64(v6 * rstd)
+		dst[i] = v7
+	}
+}
+
+// normalizeParamsBackwardF64Generic is the plain Go version of NormalizeParamsBackwardF64.
+func normalizeParamsBackwardF64Generic(dw, db, grad, x []float64, mean, rstd float64) {
+	db = db[:len(dw)]
+	grad = grad[:len(dw)]
+	x = x[:len(dw)]
+	for i := range dw {
+		v0 := grad[i]
+		v1 := x[i]
+		v2 := v1 - mean
+		v3 := float64(v2 * rstd)
+		v4 := dw[i]
+		v5 := math.FMA(v0, v3, v4)
+		dw[i] = v5
+		v7 := db[i]
+		v8 := v7 + v0
+		db[i] = v8
+	}
+}
+
+// accumulateSquaresF64Generic is the plain Go version of AccumulateSquaresF64.
+func accumulateSquaresF64Generic(dst, a, mean []float64) {
+	a = a[:len(dst)]
+	mean = mean[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := mean[i]
+		v2 := v0 - v1
+		v3 := dst[i]
+		v4 := math.FMA(v2, v2, v3)
+		dst[i] = v4
+	}
+}
+
+// accumulateCenteredF64Generic is the plain Go version of AccumulateCenteredF64.
+func accumulateCenteredF64Generic(dst, grad, x, mean []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	mean = mean[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := mean[i]
+		v2 := v0 - v1
+		v3 := grad[i]
+		v4 := dst[i]
+		v5 := math.FMA(v2, v3, v4)
+		dst[i] = v5
+	}
+}
+
+// combineColumnsF64Generic is the plain Go version of CombineColumnsF64.
+func combineColumnsF64Generic(dst, a, b, x, y, z []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	x = x[:len(dst)]
+	y = y[:len(dst)]
+	z = z[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := x[i]
+		v2 := b[i]
+		v3 := y[i]
+		v4 := z[i]
+		v5 := math.FMA(v2, v3, v4)
+		v6 := math.FMA(v0, v1, v5)
+		dst[i] = v6
+	}
+}
+
+// adamF64Generic is the plain Go version of AdamF64.
+func adamF64Generic(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := float64(v0 * decay)
+		v2 := grad[i]
+		v3 := math.FMA(v1, l2, v2)
+		v4 := m[i]
+		v5 := v3 - v4
+		v6 := math.FMA(v5, beta1c, v4)
+		m[i] = v6
+		v8 := v[i]
+		v9 := float64(v8 * beta2)
+		v10 := float64(v3 * beta2c)
+		v11 := math.FMA(v10, v3, v9)
+		v[i] = v11
+		v13 := math.Sqrt(v11)
+		v14 := v13 / corr
+		v15 := v14 + eps
+		v16 := float64(v6 * step)
+		v17 := v16 / v15
+		v18 := v1 - v17
+		p[i] = v18
+	}
+}
+
+// sGDF64Generic is the plain Go version of SGDF64.
+func sGDF64Generic(p, grad []float64, lr, l2 float64) {
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		v2 := math.FMA(v0, l2, v1)
+		v3 := math.FMA(-v2, lr, v0)
+		p[i] = v3
+	}
+}
+
+// sGDMomentumF64Generic is the plain Go version of SGDMomentumF64.
+func sGDMomentumF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		v2 := math.FMA(v0, l2, v1)
+		v3 := buf[i]
+		v4 := float64(v3 * momentum)
+		v5 := math.FMA(v2, damp, v4)
+		buf[i] = v5
+		v7 := math.FMA(-v5, lr, v0)
+		p[i] = v7
+	}
+}
+
+// sGDNesterovF64Generic is the plain Go version of SGDNesterovF64.
+func sGDNesterovF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		v2 := math.FMA(v0, l2, v1)
+		v3 := buf[i]
+		v4 := float64(v3 * momentum)
+		v5 := math.FMA(v2, damp, v4)
+		buf[i] = v5
+		v7 := math.FMA(v5, momentum, v2)
+		v8 := math.FMA(-v7, lr, v0)
+		p[i] = v8
+	}
+}
+
+// adamAMSGradF64Generic is the plain Go version of AdamAMSGradF64.
+func adamAMSGradF64Generic(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	vmax = vmax[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := float64(v0 * decay)
+		v2 := grad[i]
+		v3 := math.FMA(v1, l2, v2)
+		v4 := m[i]
+		v5 := v3 - v4
+		v6 := math.FMA(v5, beta1c, v4)
+		m[i] = v6
+		v8 := v[i]
+		v9 := float64(v8 * beta2)
+		v10 := float64(v3 * beta2c)
+		v11 := math.FMA(v10, v3, v9)
+		v[i] = v11
+		v13 := vmax[i]
+		v14 := v13 != v13
+		v15 := sel64(v13 > v11, v13, v11)
+		v16 := sel64(v14, v13, v15)
+		vmax[i] = v16
+		v18 := math.Sqrt(v16)
+		v19 := v18 / corr
+		v20 := v19 + eps
+		v21 := float64(v6 * step)
+		v22 := v21 / v20
+		v23 := v1 - v22
+		p[i] = v23
 	}
 }
 
@@ -6540,273 +7179,6 @@ func logSoftmaxShiftF32Generic(dst, a []float32, m, s float32) {
 		v1 := v0 - m
 		v2 := v1 - s
 		dst[i] = v2
-	}
-}
-
-// normalizeF32Generic is the plain Go version of NormalizeF32.
-func normalizeF32Generic(dst, a []float32, mean, rstd float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 - mean
-		v2 := float32(v1 * rstd)
-		dst[i] = v2
-	}
-}
-
-// normalizeAffineF32Generic is the plain Go version of NormalizeAffineF32.
-func normalizeAffineF32Generic(dst, a, w, c []float32, mean, rstd float32) {
-	a = a[:len(dst)]
-	w = w[:len(dst)]
-	c = c[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 - mean
-		v2 := float32(v1 * rstd)
-		v3 := w[i]
-		v4 := c[i]
-		var v5 float32
-		if nativeFMA {
-			v5 = v2*v3 + v4
-		} else if sum64 := float64(v2)*float64(v3) + float64(v4); roundsOnce(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(v2, v3, v4)
-		}
-		dst[i] = v5
-	}
-}
-
-// normalizeBackwardF32Generic is the plain Go version of NormalizeBackwardF32.
-func normalizeBackwardF32Generic(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := grad[i]
-		v1 := v0 - c1
-		v2 := x[i]
-		v3 := v2 - mean
-		var v4 float32
-		if nativeFMA {
-			v4 = -v3*c2 + v1
-		} else if sum64 := float64(-v3)*float64(c2) + float64(v1); roundsOnce(sum64) {
-			v4 = float32(sum64)
-		} else {
-			v4 = fma32Slow(-v3, c2, v1)
-		}
-		v5 := float32(v4 * rstd)
-		dst[i] = v5
-	}
-}
-
-// normalizeAffineBackwardF32Generic is the plain Go version of NormalizeAffineBackwardF32.
-func normalizeAffineBackwardF32Generic(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
-	grad = grad[:len(dst)]
-	w = w[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := grad[i]
-		v1 := w[i]
-		v2 := float32(v0 * v1)
-		v3 := v2 - c1
-		v4 := x[i]
-		v5 := v4 - mean
-		var v6 float32
-		if nativeFMA {
-			v6 = -v5*c2 + v3
-		} else if sum64 := float64(-v5)*float64(c2) + float64(v3); roundsOnce(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-v5, c2, v3)
-		}
-		v7 := float32(v6 * rstd)
-		dst[i] = v7
-	}
-}
-
-// normalizeParamsBackwardF32Generic is the plain Go version of NormalizeParamsBackwardF32.
-func normalizeParamsBackwardF32Generic(dw, db, grad, x []float32, mean, rstd float32) {
-	db = db[:len(dw)]
-	grad = grad[:len(dw)]
-	x = x[:len(dw)]
-	for i := range dw {
-		v0 := grad[i]
-		v1 := x[i]
-		v2 := v1 - mean
-		v3 := float32(v2 * rstd)
-		v4 := dw[i]
-		var v5 float32
-		if nativeFMA {
-			v5 = v0*v3 + v4
-		} else if sum64 := float64(v0)*float64(v3) + float64(v4); roundsOnce(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(v0, v3, v4)
-		}
-		dw[i] = v5
-		v7 := db[i]
-		v8 := v7 + v0
-		db[i] = v8
-	}
-}
-
-// adamF32Generic is the plain Go version of AdamF32.
-func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
-	m = m[:len(p)]
-	v = v[:len(p)]
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := float32(v0 * decay)
-		v2 := grad[i]
-		var v3 float32
-		if nativeFMA {
-			v3 = v1*l2 + v2
-		} else if sum64 := float64(v1)*float64(l2) + float64(v2); roundsOnce(sum64) {
-			v3 = float32(sum64)
-		} else {
-			v3 = fma32Slow(v1, l2, v2)
-		}
-		v4 := m[i]
-		v5 := v3 - v4
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*beta1c + v4
-		} else if sum64 := float64(v5)*float64(beta1c) + float64(v4); roundsOnce(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, beta1c, v4)
-		}
-		m[i] = v6
-		v8 := v[i]
-		v9 := float32(v8 * beta2)
-		v10 := float32(v3 * beta2c)
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v3 + v9
-		} else if sum64 := float64(v10)*float64(v3) + float64(v9); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v3, v9)
-		}
-		v[i] = v11
-		v13 := float32(math.Sqrt(float64(v11)))
-		v14 := v13 / corr
-		v15 := v14 + eps
-		v16 := float32(v6 * step)
-		v17 := v16 / v15
-		v18 := v1 - v17
-		p[i] = v18
-	}
-}
-
-// sGDF32Generic is the plain Go version of SGDF32.
-func sGDF32Generic(p, grad []float32, lr, l2 float32) {
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := grad[i]
-		var v2 float32
-		if nativeFMA {
-			v2 = v0*l2 + v1
-		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
-			v2 = float32(sum64)
-		} else {
-			v2 = fma32Slow(v0, l2, v1)
-		}
-		var v3 float32
-		if nativeFMA {
-			v3 = -v2*lr + v0
-		} else if sum64 := float64(-v2)*float64(lr) + float64(v0); roundsOnce(sum64) {
-			v3 = float32(sum64)
-		} else {
-			v3 = fma32Slow(-v2, lr, v0)
-		}
-		p[i] = v3
-	}
-}
-
-// sGDMomentumF32Generic is the plain Go version of SGDMomentumF32.
-func sGDMomentumF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float32) {
-	buf = buf[:len(p)]
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := grad[i]
-		var v2 float32
-		if nativeFMA {
-			v2 = v0*l2 + v1
-		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
-			v2 = float32(sum64)
-		} else {
-			v2 = fma32Slow(v0, l2, v1)
-		}
-		v3 := buf[i]
-		v4 := float32(v3 * momentum)
-		var v5 float32
-		if nativeFMA {
-			v5 = v2*damp + v4
-		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(v2, damp, v4)
-		}
-		buf[i] = v5
-		var v7 float32
-		if nativeFMA {
-			v7 = -v5*lr + v0
-		} else if sum64 := float64(-v5)*float64(lr) + float64(v0); roundsOnce(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(-v5, lr, v0)
-		}
-		p[i] = v7
-	}
-}
-
-// sGDNesterovF32Generic is the plain Go version of SGDNesterovF32.
-func sGDNesterovF32Generic(p, buf, grad []float32, lr, l2, momentum, damp float32) {
-	buf = buf[:len(p)]
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := grad[i]
-		var v2 float32
-		if nativeFMA {
-			v2 = v0*l2 + v1
-		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
-			v2 = float32(sum64)
-		} else {
-			v2 = fma32Slow(v0, l2, v1)
-		}
-		v3 := buf[i]
-		v4 := float32(v3 * momentum)
-		var v5 float32
-		if nativeFMA {
-			v5 = v2*damp + v4
-		} else if sum64 := float64(v2)*float64(damp) + float64(v4); roundsOnce(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(v2, damp, v4)
-		}
-		buf[i] = v5
-		var v7 float32
-		if nativeFMA {
-			v7 = v5*momentum + v2
-		} else if sum64 := float64(v5)*float64(momentum) + float64(v2); roundsOnce(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(v5, momentum, v2)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = -v7*lr + v0
-		} else if sum64 := float64(-v7)*float64(lr) + float64(v0); roundsOnce(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(-v7, lr, v0)
-		}
-		p[i] = v8
 	}
 }
 

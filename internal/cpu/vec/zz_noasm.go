@@ -227,6 +227,74 @@ func gradSumsWeightBlockF32(grad, w, x []float32, mean float32) (s0, s1 float32)
 	return gradSumsWeightBlockF32Generic(grad, w, x, mean)
 }
 
+// NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
+func NormalizeF32(dst, a []float32, mean, rstd float32) { normalizeF32Generic(dst, a, mean, rstd) }
+
+// NormalizeAffineF32 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
+func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
+	normalizeAffineF32Generic(dst, a, w, c, mean, rstd)
+}
+
+// NormalizeBackwardF32 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
+// with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
+func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
+	normalizeBackwardF32Generic(dst, grad, x, mean, rstd, c1, c2)
+}
+
+// NormalizeAffineBackwardF32 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
+func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
+	normalizeAffineBackwardF32Generic(dst, grad, w, x, mean, rstd, c1, c2)
+}
+
+// NormalizeParamsBackwardF32 adds a row's share to the gradients of the affine parameters:
+// dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
+func NormalizeParamsBackwardF32(dw, db, grad, x []float32, mean, rstd float32) {
+	normalizeParamsBackwardF32Generic(dw, db, grad, x, mean, rstd)
+}
+
+// AccumulateSquaresF32 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
+func AccumulateSquaresF32(dst, a, mean []float32) { accumulateSquaresF32Generic(dst, a, mean) }
+
+// AccumulateCenteredF32 sets dst[i] += grad[i]*(x[i]-mean[i]): one row's share in the gradient of column scales.
+func AccumulateCenteredF32(dst, grad, x, mean []float32) {
+	accumulateCenteredF32Generic(dst, grad, x, mean)
+}
+
+// CombineColumnsF32 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
+func CombineColumnsF32(dst, a, b, x, y, z []float32) { combineColumnsF32Generic(dst, a, b, x, y, z) }
+
+// AdamF32 is one step of Adam or AdamW on a run of parameters:
+//
+//	p *= decay            (AdamW: 1 - lr*weight_decay, else 1)
+//	grad += l2*p             (Adam's weight_decay, else 0)
+//	m += beta1c*(grad - m)   (beta1c = 1-beta1)
+//	v = beta2*v + beta2c*grad²
+//	p -= step*m / (sqrt(v)/corr + eps)
+//
+// with step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.
+func AdamF32(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
+	adamF32Generic(p, m, v, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
+// SGDF32 is one step of plain gradient descent: p -= lr*(grad + l2*p).
+func SGDF32(p, grad []float32, lr, l2 float32) { sGDF32Generic(p, grad, lr, l2) }
+
+// SGDMomentumF32 is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,
+// where damp is 1 - dampening.
+func SGDMomentumF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
+	sGDMomentumF32Generic(p, buf, grad, lr, l2, momentum, damp)
+}
+
+// SGDNesterovF32 is SGDMomentum with Nesterov's look-ahead: p -= lr*(d + momentum*buf).
+func SGDNesterovF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
+	sGDNesterovF32Generic(p, buf, grad, lr, l2, momentum, damp)
+}
+
+// AdamAMSGradF32 is Adam with vmax = max(vmax, v) in place of v in the denominator.
+func AdamAMSGradF32(p, m, v, vmax, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
+	adamAMSGradF32Generic(p, m, v, vmax, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) { addF64Generic(dst, a, b) }
 
@@ -462,6 +530,74 @@ func dotBlockF32As64(a, b []float32) (sum float64) { return dotBlockF32As64Gener
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) { accumulateF32ToF64Generic(dst, a) }
 
+// NormalizeF64 sets dst[i] = (a[i]-mean) * rstd.
+func NormalizeF64(dst, a []float64, mean, rstd float64) { normalizeF64Generic(dst, a, mean, rstd) }
+
+// NormalizeAffineF64 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
+func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
+	normalizeAffineF64Generic(dst, a, w, c, mean, rstd)
+}
+
+// NormalizeBackwardF64 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
+// with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
+func NormalizeBackwardF64(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
+	normalizeBackwardF64Generic(dst, grad, x, mean, rstd, c1, c2)
+}
+
+// NormalizeAffineBackwardF64 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
+func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 float64) {
+	normalizeAffineBackwardF64Generic(dst, grad, w, x, mean, rstd, c1, c2)
+}
+
+// NormalizeParamsBackwardF64 adds a row's share to the gradients of the affine parameters:
+// dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
+func NormalizeParamsBackwardF64(dw, db, grad, x []float64, mean, rstd float64) {
+	normalizeParamsBackwardF64Generic(dw, db, grad, x, mean, rstd)
+}
+
+// AccumulateSquaresF64 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
+func AccumulateSquaresF64(dst, a, mean []float64) { accumulateSquaresF64Generic(dst, a, mean) }
+
+// AccumulateCenteredF64 sets dst[i] += grad[i]*(x[i]-mean[i]): one row's share in the gradient of column scales.
+func AccumulateCenteredF64(dst, grad, x, mean []float64) {
+	accumulateCenteredF64Generic(dst, grad, x, mean)
+}
+
+// CombineColumnsF64 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
+func CombineColumnsF64(dst, a, b, x, y, z []float64) { combineColumnsF64Generic(dst, a, b, x, y, z) }
+
+// AdamF64 is one step of Adam or AdamW on a run of parameters:
+//
+//	p *= decay            (AdamW: 1 - lr*weight_decay, else 1)
+//	grad += l2*p             (Adam's weight_decay, else 0)
+//	m += beta1c*(grad - m)   (beta1c = 1-beta1)
+//	v = beta2*v + beta2c*grad²
+//	p -= step*m / (sqrt(v)/corr + eps)
+//
+// with step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.
+func AdamF64(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	adamF64Generic(p, m, v, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
+// SGDF64 is one step of plain gradient descent: p -= lr*(grad + l2*p).
+func SGDF64(p, grad []float64, lr, l2 float64) { sGDF64Generic(p, grad, lr, l2) }
+
+// SGDMomentumF64 is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,
+// where damp is 1 - dampening.
+func SGDMomentumF64(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	sGDMomentumF64Generic(p, buf, grad, lr, l2, momentum, damp)
+}
+
+// SGDNesterovF64 is SGDMomentum with Nesterov's look-ahead: p -= lr*(d + momentum*buf).
+func SGDNesterovF64(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	sGDNesterovF64Generic(p, buf, grad, lr, l2, momentum, damp)
+}
+
+// AdamAMSGradF64 is Adam with vmax = max(vmax, v) in place of v in the denominator.
+func AdamAMSGradF64(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	adamAMSGradF64Generic(p, m, v, vmax, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
 // ExpF32 sets dst[i] = e^a[i], within 1 ulp.
 func ExpF32(dst, a []float32) { expF32Generic(dst, a) }
 
@@ -569,58 +705,6 @@ func LogSoftmaxBackwardF32(dst, grad, y []float32, sum float32) {
 
 // logSoftmaxShiftF32 sets dst[i] = (a[i] - m) - s.
 func logSoftmaxShiftF32(dst, a []float32, m, s float32) { logSoftmaxShiftF32Generic(dst, a, m, s) }
-
-// NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
-func NormalizeF32(dst, a []float32, mean, rstd float32) { normalizeF32Generic(dst, a, mean, rstd) }
-
-// NormalizeAffineF32 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
-func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
-	normalizeAffineF32Generic(dst, a, w, c, mean, rstd)
-}
-
-// NormalizeBackwardF32 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
-// with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
-func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
-	normalizeBackwardF32Generic(dst, grad, x, mean, rstd, c1, c2)
-}
-
-// NormalizeAffineBackwardF32 is NormalizeBackwardF32 with grad[i]*w[i] in place of grad[i].
-func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
-	normalizeAffineBackwardF32Generic(dst, grad, w, x, mean, rstd, c1, c2)
-}
-
-// NormalizeParamsBackwardF32 adds a row's share to the gradients of the affine parameters:
-// dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
-func NormalizeParamsBackwardF32(dw, db, grad, x []float32, mean, rstd float32) {
-	normalizeParamsBackwardF32Generic(dw, db, grad, x, mean, rstd)
-}
-
-// AdamF32 is one step of Adam or AdamW on a run of parameters:
-//
-//	p *= decay            (AdamW: 1 - lr*weight_decay, else 1)
-//	grad += l2*p             (Adam's weight_decay, else 0)
-//	m += beta1c*(grad - m)   (beta1c = 1-beta1)
-//	v = beta2*v + beta2c*grad²
-//	p -= step*m / (sqrt(v)/corr + eps)
-//
-// with step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.
-func AdamF32(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, corr, eps float32) {
-	adamF32Generic(p, m, v, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
-}
-
-// SGDF32 is one step of plain gradient descent: p -= lr*(grad + l2*p).
-func SGDF32(p, grad []float32, lr, l2 float32) { sGDF32Generic(p, grad, lr, l2) }
-
-// SGDMomentumF32 is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,
-// where damp is 1 - dampening.
-func SGDMomentumF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
-	sGDMomentumF32Generic(p, buf, grad, lr, l2, momentum, damp)
-}
-
-// SGDNesterovF32 is SGDMomentumF32 with Nesterov's look-ahead: p -= lr*(d + momentum*buf).
-func SGDNesterovF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
-	sGDNesterovF32Generic(p, buf, grad, lr, l2, momentum, damp)
-}
 
 // F16ToF32s widens half-precision values.
 func F16ToF32s(dst []float32, a []uint16) { f16ToF32sGeneric(dst, a) }

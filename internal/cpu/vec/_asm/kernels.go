@@ -8,12 +8,14 @@ func add(k Kernel) { kernels = append(kernels, &k) }
 
 func init() {
 	for _, t := range []Type{F32, F64} {
-		arithmetic(t, map[Type]string{F32: "F32", F64: "F64"}[t])
-		reductions(t, map[Type]string{F32: "F32", F64: "F64"}[t])
+		sfx := map[Type]string{F32: "F32", F64: "F64"}[t]
+		arithmetic(t, sfx)
+		reductions(t, sfx)
+		norms(t, sfx)
+		optimizers(t, sfx)
 	}
 	transcendental()
-	rows()
-	optimizers()
+	softmax()
 	conversions()
 }
 
@@ -320,8 +322,8 @@ func transcendental() {
 		}})
 }
 
-// rows lists the fused kernels behind softmax and layer norm.
-func rows() {
+// softmax lists the fused kernels behind softmax and log_softmax.
+func softmax() {
 	plus := func(name string) Acc { return Acc{name, "add", 0} }
 	add(Kernel{Name: "expSumBlockF32", Doc: "sets dst[i] = e^(a[i]-m) and returns the sum.", Lane: F32, Lanes: 32,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
@@ -343,46 +345,68 @@ func rows() {
 	add(Kernel{Name: "logSoftmaxShiftF32", Doc: "sets dst[i] = (a[i] - m) - s.", Lane: F32,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32), Scalar("s", F32)},
 		Body: func(b *B) { b.Store("dst", b.Sub(b.Sub(b.Load("a"), b.Load("m")), b.Load("s"))) }})
-	add(Kernel{Name: "NormalizeF32", Doc: "sets dst[i] = (a[i]-mean) * rstd.", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("mean", F32), Scalar("rstd", F32)},
+}
+
+// norms lists the fused steps of layer and batch norm.
+func norms(t Type, sfx string) {
+	add(Kernel{Name: "Normalize" + sfx, Doc: "sets dst[i] = (a[i]-mean) * rstd.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), Scalar("mean", t), Scalar("rstd", t)},
 		Body: func(b *B) {
 			b.Store("dst", b.Mul(b.Sub(b.Load("a"), b.Load("mean")), b.Load("rstd")))
 		}})
-	add(Kernel{Name: "NormalizeAffineF32", Doc: "sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("a", F32), In("w", F32), In("c", F32), Scalar("mean", F32), Scalar("rstd", F32)},
+	add(Kernel{Name: "NormalizeAffine" + sfx, Doc: "sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("w", t), In("c", t), Scalar("mean", t), Scalar("rstd", t)},
 		Body: func(b *B) {
 			x := b.Mul(b.Sub(b.Load("a"), b.Load("mean")), b.Load("rstd"))
 			b.Store("dst", b.FMA(x, b.Load("w"), b.Load("c")))
 		}})
-	add(Kernel{Name: "NormalizeBackwardF32", Doc: "sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,\nwith c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32), Scalar("mean", F32), Scalar("rstd", F32), Scalar("c1", F32), Scalar("c2", F32)},
+	add(Kernel{Name: "NormalizeBackward" + sfx, Doc: "sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,\nwith c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("mean", t), Scalar("rstd", t), Scalar("c1", t), Scalar("c2", t)},
 		Body: func(b *B) {
 			d := b.Sub(b.Load("grad"), b.Load("c1"))
 			d = b.FNMA(b.Sub(b.Load("x"), b.Load("mean")), b.Load("c2"), d)
 			b.Store("dst", b.Mul(d, b.Load("rstd")))
 		}})
-	add(Kernel{Name: "NormalizeAffineBackwardF32", Doc: "is NormalizeBackwardF32 with grad[i]*w[i] in place of grad[i].", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("grad", F32), In("w", F32), In("x", F32), Scalar("mean", F32), Scalar("rstd", F32), Scalar("c1", F32), Scalar("c2", F32)},
+	add(Kernel{Name: "NormalizeAffineBackward" + sfx, Doc: "is NormalizeBackward with grad[i]*w[i] in place of grad[i].", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("w", t), In("x", t), Scalar("mean", t), Scalar("rstd", t), Scalar("c1", t), Scalar("c2", t)},
 		Body: func(b *B) {
 			d := b.Sub(b.Mul(b.Load("grad"), b.Load("w")), b.Load("c1"))
 			d = b.FNMA(b.Sub(b.Load("x"), b.Load("mean")), b.Load("c2"), d)
 			b.Store("dst", b.Mul(d, b.Load("rstd")))
 		}})
-	add(Kernel{Name: "NormalizeParamsBackwardF32", Doc: "adds a row's share to the gradients of the affine parameters:\ndw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].", Lane: F32,
-		Args: []Arg{InOut("dw", F32), InOut("db", F32), In("grad", F32), In("x", F32), Scalar("mean", F32), Scalar("rstd", F32)},
+	add(Kernel{Name: "NormalizeParamsBackward" + sfx, Doc: "adds a row's share to the gradients of the affine parameters:\ndw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].", Lane: t,
+		Args: []Arg{InOut("dw", t), InOut("db", t), In("grad", t), In("x", t), Scalar("mean", t), Scalar("rstd", t)},
 		Body: func(b *B) {
 			g := b.Load("grad")
 			x := b.Mul(b.Sub(b.Load("x"), b.Load("mean")), b.Load("rstd"))
 			b.Store("dw", b.FMA(g, x, b.Load("dw")))
 			b.Store("db", b.Add(b.Load("db"), g))
 		}})
+	add(Kernel{Name: "AccumulateSquares" + sfx, Doc: "sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.", Lane: t,
+		Args: []Arg{InOut("dst", t), In("a", t), In("mean", t)},
+		Body: func(b *B) {
+			d := b.Sub(b.Load("a"), b.Load("mean"))
+			b.Store("dst", b.FMA(d, d, b.Load("dst")))
+		}})
+	add(Kernel{Name: "AccumulateCentered" + sfx, Doc: "sets dst[i] += grad[i]*(x[i]-mean[i]): one row's share in the gradient of column scales.", Lane: t,
+		Args: []Arg{InOut("dst", t), In("grad", t), In("x", t), In("mean", t)},
+		Body: func(b *B) {
+			d := b.Sub(b.Load("x"), b.Load("mean"))
+			b.Store("dst", b.FMA(d, b.Load("grad"), b.Load("dst")))
+		}})
+	add(Kernel{Name: "CombineColumns" + sfx, Doc: "sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("x", t), In("y", t), In("z", t)},
+		Body: func(b *B) {
+			b.Store("dst", b.FMA(b.Load("a"), b.Load("x"), b.FMA(b.Load("b"), b.Load("y"), b.Load("z"))))
+		}})
 }
 
-func optimizers() {
-	add(Kernel{Name: "AdamF32", Doc: "is one step of Adam or AdamW on a run of parameters:\n\n\tp *= decay            (AdamW: 1 - lr*weight_decay, else 1)\n\tgrad += l2*p             (Adam's weight_decay, else 0)\n\tm += beta1c*(grad - m)   (beta1c = 1-beta1)\n\tv = beta2*v + beta2c*grad²\n\tp -= step*m / (sqrt(v)/corr + eps)\n\nwith step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.", Lane: F32,
-		Args: []Arg{InOut("p", F32), InOut("m", F32), InOut("v", F32), In("grad", F32),
-			Scalar("decay", F32), Scalar("l2", F32), Scalar("beta1c", F32), Scalar("beta2", F32), Scalar("beta2c", F32),
-			Scalar("step", F32), Scalar("corr", F32), Scalar("eps", F32)},
+// optimizers lists the steps of the optimizers on a run of parameters.
+func optimizers(t Type, sfx string) {
+	add(Kernel{Name: "Adam" + sfx, Doc: "is one step of Adam or AdamW on a run of parameters:\n\n\tp *= decay            (AdamW: 1 - lr*weight_decay, else 1)\n\tgrad += l2*p             (Adam's weight_decay, else 0)\n\tm += beta1c*(grad - m)   (beta1c = 1-beta1)\n\tv = beta2*v + beta2c*grad²\n\tp -= step*m / (sqrt(v)/corr + eps)\n\nwith step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.", Lane: t,
+		Args: []Arg{InOut("p", t), InOut("m", t), InOut("v", t), In("grad", t),
+			Scalar("decay", t), Scalar("l2", t), Scalar("beta1c", t), Scalar("beta2", t), Scalar("beta2c", t),
+			Scalar("step", t), Scalar("corr", t), Scalar("eps", t)},
 		Body: func(b *B) {
 			p := b.Mul(b.Load("p"), b.Load("decay"))
 			g := b.FMA(p, b.Load("l2"), b.Load("grad"))
@@ -395,14 +419,14 @@ func optimizers() {
 			den := b.Add(b.Div(b.Sqrt(v), b.Load("corr")), b.Load("eps"))
 			b.Store("p", b.Sub(p, b.Div(b.Mul(m, b.Load("step")), den)))
 		}})
-	add(Kernel{Name: "SGDF32", Doc: "is one step of plain gradient descent: p -= lr*(grad + l2*p).", Lane: F32,
-		Args: []Arg{InOut("p", F32), In("grad", F32), Scalar("lr", F32), Scalar("l2", F32)},
+	add(Kernel{Name: "SGD" + sfx, Doc: "is one step of plain gradient descent: p -= lr*(grad + l2*p).", Lane: t,
+		Args: []Arg{InOut("p", t), In("grad", t), Scalar("lr", t), Scalar("l2", t)},
 		Body: func(b *B) {
 			p := b.Load("p")
 			b.Store("p", b.FNMA(b.FMA(p, b.Load("l2"), b.Load("grad")), b.Load("lr"), p))
 		}})
-	add(Kernel{Name: "SGDMomentumF32", Doc: "is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,\nwhere damp is 1 - dampening.", Lane: F32,
-		Args: []Arg{InOut("p", F32), InOut("buf", F32), In("grad", F32), Scalar("lr", F32), Scalar("l2", F32), Scalar("momentum", F32), Scalar("damp", F32)},
+	add(Kernel{Name: "SGDMomentum" + sfx, Doc: "is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,\nwhere damp is 1 - dampening.", Lane: t,
+		Args: []Arg{InOut("p", t), InOut("buf", t), In("grad", t), Scalar("lr", t), Scalar("l2", t), Scalar("momentum", t), Scalar("damp", t)},
 		Body: func(b *B) {
 			p := b.Load("p")
 			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
@@ -410,14 +434,32 @@ func optimizers() {
 			b.Store("buf", u)
 			b.Store("p", b.FNMA(u, b.Load("lr"), p))
 		}})
-	add(Kernel{Name: "SGDNesterovF32", Doc: "is SGDMomentumF32 with Nesterov's look-ahead: p -= lr*(d + momentum*buf).", Lane: F32,
-		Args: []Arg{InOut("p", F32), InOut("buf", F32), In("grad", F32), Scalar("lr", F32), Scalar("l2", F32), Scalar("momentum", F32), Scalar("damp", F32)},
+	add(Kernel{Name: "SGDNesterov" + sfx, Doc: "is SGDMomentum with Nesterov's look-ahead: p -= lr*(d + momentum*buf).", Lane: t,
+		Args: []Arg{InOut("p", t), InOut("buf", t), In("grad", t), Scalar("lr", t), Scalar("l2", t), Scalar("momentum", t), Scalar("damp", t)},
 		Body: func(b *B) {
 			p := b.Load("p")
 			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
 			u := b.FMA(d, b.Load("damp"), b.Mul(b.Load("buf"), b.Load("momentum")))
 			b.Store("buf", u)
 			b.Store("p", b.FNMA(b.FMA(u, b.Load("momentum"), d), b.Load("lr"), p))
+		}})
+	add(Kernel{Name: "AdamAMSGrad" + sfx, Doc: "is Adam with vmax = max(vmax, v) in place of v in the denominator.", Lane: t,
+		Args: []Arg{InOut("p", t), InOut("m", t), InOut("v", t), InOut("vmax", t), In("grad", t),
+			Scalar("decay", t), Scalar("l2", t), Scalar("beta1c", t), Scalar("beta2", t), Scalar("beta2c", t),
+			Scalar("step", t), Scalar("corr", t), Scalar("eps", t)},
+		Body: func(b *B) {
+			p := b.Mul(b.Load("p"), b.Load("decay"))
+			g := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			m := b.Load("m")
+			m = b.FMA(b.Sub(g, m), b.Load("beta1c"), m)
+			b.Store("m", m)
+			v := b.Mul(b.Load("v"), b.Load("beta2"))
+			v = b.FMA(b.Mul(g, b.Load("beta2c")), g, v)
+			b.Store("v", v)
+			v = b.MaxN(b.Load("vmax"), v)
+			b.Store("vmax", v)
+			den := b.Add(b.Div(b.Sqrt(v), b.Load("corr")), b.Load("eps"))
+			b.Store("p", b.Sub(p, b.Div(b.Mul(m, b.Load("step")), den)))
 		}})
 }
 

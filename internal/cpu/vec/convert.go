@@ -1,0 +1,57 @@
+package vec
+
+// Number is any type whose values Convert can take.
+type Number interface {
+	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~int64 | ~float32 | ~float64
+}
+
+// Convert sets dst[i] to a[i] by Go's conversion, for the pairs of types that
+// have no kernel of their own. What does not fit an integer type is cut to its
+// low bits; a float that does not fit gives an unspecified value.
+func Convert[D, S Number](dst []D, a []S) {
+	a = a[:len(dst)]
+	for i, x := range a {
+		dst[i] = D(x)
+	}
+}
+
+// AndU8 sets dst[i] = a[i] & b[i]; on masks of 0 and 1 it is logical and.
+func AndU8(dst, a, b []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] & b[i]
+	}
+}
+
+// OrU8 sets dst[i] = a[i] | b[i].
+func OrU8(dst, a, b []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] | b[i]
+	}
+}
+
+// XorU8 sets dst[i] = a[i] ^ b[i].
+func XorU8(dst, a, b []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] ^ b[i]
+	}
+}
+
+// LogicalNotU8 sets dst[i] = 1 where a[i] is 0, else 0.
+func LogicalNotU8(dst, a []uint8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		dst[i] = b2u8(a[i] == 0)
+	}
+}
+
+// CountNonzeroU8 returns the number of bytes of a that are not 0.
+func CountNonzeroU8(a []uint8) int {
+	n := 0
+	for _, x := range a {
+		n += int(b2u8(x != 0))
+	}
+	return n
+}
