@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/draw"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -144,8 +145,9 @@ func wheel(i int) color.RGBA {
 
 // painter draws on dst, w x h pixels.
 type painter struct {
-	dst  *image.RGBA
-	w, h float64
+	dst    *image.RGBA
+	w, h   float64
+	labels []image.Rectangle // where names stand already
 }
 
 // blend lays c over a pixel with the given opacity.
@@ -353,13 +355,29 @@ func (p *painter) label(face font.Face, a *Annotation, k *Category, c color.RGBA
 	asc, desc := m.Ascent.Ceil(), m.Descent.Ceil()
 	const pad = 2
 	w, h := font.MeasureString(face, text).Ceil()+2*pad, asc+desc
-	// Above the box where there is room, else inside; never outside the image.
-	ix, iy := int(max(0, min(x, p.w-float64(w)))), int(max(-1e6, min(y, 1e6)))-h
-	if iy < 0 {
-		iy = max(0, iy+h)
+	ix, iy := int(max(0, min(x, p.w-float64(w)))), int(max(-1e6, min(y, 1e6)))
+	// Above the box, else inside, else further down, where no other name
+	// stands; never outside the image.
+	var at image.Rectangle
+	for try := range 6 {
+		top := max(0, min(iy+(try-1)*h, int(p.h)-h))
+		r := image.Rect(ix, top, ix+w, top+h)
+		if try == 0 {
+			at = r // kept if nothing is free
+			if iy < h {
+				continue
+			}
+		}
+		if !slices.ContainsFunc(p.labels, r.Overlaps) {
+			at = r
+			break
+		}
 	}
-	iy = max(0, min(iy, int(p.h)-h))
-	p.ground(image.Rect(ix, iy, ix+w, iy+h), c, .85)
+	ix, iy = at.Min.X, at.Min.Y
+	if len(p.labels) < 2000 { // looking through them all must not take long
+		p.labels = append(p.labels, at)
+	}
+	p.ground(at, c, .85)
 	ink := color.Color(color.White)
 	if 299*int(c.R)+587*int(c.G)+114*int(c.B) > 140000 {
 		ink = color.Black
