@@ -1,0 +1,237 @@
+package data
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/gotorch-dev/torch/internal/rng"
+)
+
+// Sampler gives the order of one epoch. Indices is called once an epoch, at the first batch, and may draw random numbers.
+type Sampler interface {
+	Indices() iter.Seq[int]
+	Len() int
+}
+
+// BatchIndexer gives the batches of one epoch as lists of sample numbers.
+type BatchIndexer interface {
+	Batches() iter.Seq[[]int]
+	Len() int
+}
+
+func randPerm(g *Generator, n int) []int {
+	p := make([]int64, n)
+	rng.RandPerm(g, p)
+	out := make([]int, n)
+	for i, x := range p {
+		out[i] = int(x)
+	}
+	return out
+}
+
+// drawSeed draws what PyTorch draws for the seed of a new generator.
+func drawSeed(g *Generator) int64 { return int64(g.Uint64() % (1 << 63)) }
+
+// SequentialSampler goes from 0 to n-1.
+type SequentialSampler struct{ n int }
+
+// NewSequentialSampler goes from 0 to n-1.
+func NewSequentialSampler(n int) *SequentialSampler { return &SequentialSampler{n} }
+
+// Indices gives the order.
+func (s *SequentialSampler) Indices() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range s.n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of samples of an epoch.
+func (s *SequentialSampler) Len() int { return s.n }
+
+// RandomOptions are the options of RandomSampler.
+type RandomOptions struct {
+	// Replacement draws every sample anew, so that some come twice.
+	Replacement bool
+	// NumSamples of an epoch; 0 means the length of the dataset.
+	NumSamples int
+	// Generator draws the order. Without one, every epoch takes a seed from the default generator and uses a generator of its own.
+	Generator *Generator
+}
+
+// RandomSampler gives a random order.
+type RandomSampler struct {
+	n int
+	o RandomOptions
+}
+
+// NewRandomSampler gives the n samples in a random order.
+func NewRandomSampler(n int, opts ...RandomOptions) *RandomSampler {
+	s := &RandomSampler{n: n}
+	if len(opts) > 0 {
+		s.o = opts[0]
+	}
+	return s
+}
+
+// Len is the number of samples of an epoch.
+func (s *RandomSampler) Len() int {
+	if s.o.NumSamples > 0 {
+		return s.o.NumSamples
+	}
+	return s.n
+}
+
+// Indices draws an order.
+func (s *RandomSampler) Indices() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		g := s.o.Generator
+		if g == nil {
+			g = rng.New().ManualSeed(drawSeed(rng.Default))
+		}
+		if s.n == 0 {
+			return
+		}
+		left := s.Len()
+		if s.o.Replacement {
+			const chunk = 32
+			for left > 0 {
+				draw := make([]int64, min(chunk, left))
+				rng.RandInt(g, draw, 0, uint64(s.n))
+				for _, i := range draw {
+					if !yield(int(i)) {
+						return
+					}
+				}
+				left -= len(draw)
+			}
+			return
+		}
+		for {
+			p := randPerm(g, s.n)
+			if left < s.n {
+				p = p[:left]
+			}
+			for _, i := range p {
+				if !yield(i) {
+					return
+				}
+			}
+			if left -= len(p); len(p) < s.n || left == 0 && s.Len() == s.n {
+				return
+			}
+		}
+	}
+}
+
+// SubsetRandomSampler gives the listed samples in a random order.
+type SubsetRandomSampler struct {
+	indices []int
+	g       *Generator
+}
+
+// NewSubsetRandomSampler gives the listed samples in a random order; a nil generator means the default one.
+func NewSubsetRandomSampler(indices []int, g *Generator) *SubsetRandomSampler {
+	return &SubsetRandomSampler{indices, g}
+}
+
+// Len is the number of samples.
+func (s *SubsetRandomSampler) Len() int { return len(s.indices) }
+
+// Indices draws an order.
+func (s *SubsetRandomSampler) Indices() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, i := range randPerm(orDefault(s.g), len(s.indices)) {
+			if !yield(s.indices[i]) {
+				return
+			}
+		}
+	}
+}
+
+// WeightedOptions are the options of WeightedRandomSampler.
+type WeightedOptions struct {
+	// NoReplacement draws every sample at most once.
+	NoReplacement bool
+	Generator     *Generator
+}
+
+// WeightedRandomSampler draws samples with given probabilities.
+type WeightedRandomSampler struct {
+	weights []float64
+	n       int
+	o       WeightedOptions
+}
+
+// NewWeightedRandomSampler draws n samples; sample i comes with a probability proportional to weights[i].
+func NewWeightedRandomSampler(weights []float64, n int, opts ...WeightedOptions) *WeightedRandomSampler {
+	s := &WeightedRandomSampler{weights: weights, n: n}
+	if len(opts) > 0 {
+		s.o = opts[0]
+	}
+	return s
+}
+
+// Len is the number of samples.
+func (s *WeightedRandomSampler) Len() int { return s.n }
+
+// Indices draws the samples.
+func (s *WeightedRandomSampler) Indices() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		out := make([]int64, s.n)
+		if err := rng.Multinomial(orDefault(s.o.Generator), out, s.weights, 1, len(s.weights), s.n, !s.o.NoReplacement, nil); err != nil {
+			panic(fmt.Errorf("data: WeightedRandomSampler: %w", err))
+		}
+		for _, i := range out {
+			if !yield(int(i)) {
+				return
+			}
+		}
+	}
+}
+
+// BatchSampler groups a sampler's indices.
+type BatchSampler struct {
+	sampler  Sampler
+	size     int
+	dropLast bool
+}
+
+// NewBatchSampler groups the indices of a sampler into batches; dropLast leaves out a shorter last one.
+func NewBatchSampler(s Sampler, batchSize int, dropLast bool) *BatchSampler {
+	if batchSize <= 0 {
+		panic(fmt.Errorf("data: batch_size should be a positive integer value, but got batch_size=%d", batchSize))
+	}
+	return &BatchSampler{s, batchSize, dropLast}
+}
+
+// Len is the number of batches.
+func (b *BatchSampler) Len() int {
+	n := b.sampler.Len()
+	if b.dropLast {
+		return n / b.size
+	}
+	return (n + b.size - 1) / b.size
+}
+
+// Batches groups an order.
+func (b *BatchSampler) Batches() iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		batch := make([]int, 0, b.size)
+		for i := range b.sampler.Indices() {
+			batch = append(batch, i)
+			if len(batch) == b.size {
+				if !yield(batch) {
+					return
+				}
+				batch = make([]int, 0, b.size)
+			}
+		}
+		if len(batch) > 0 && !b.dropLast {
+			yield(batch)
+		}
+	}
+}
