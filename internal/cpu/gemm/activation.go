@@ -1,16 +1,22 @@
 package gemm
 
-import "math"
+import (
+	"math"
 
-// Activate32, when set, applies an activation to a run of finished elements in
-// place of the scalar code below. A package with vector versions sets it from
-// an init function.
-var Activate32 func(act Activation, x []float32)
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
+// activate applies an activation to a run of finished elements.
 func activate[T float](act Activation, x []T) {
-	if f, ok := any(x).([]float32); ok && Activate32 != nil {
-		Activate32(act, f)
-		return
+	if f, ok := any(x).([]float32); ok {
+		switch act {
+		case ActGELU:
+			vec.GELUF32(f, f)
+			return
+		case ActGELUTanh:
+			vec.GELUTanhF32(f, f)
+			return
+		}
 	}
 	switch act {
 	case ActReLU:

@@ -502,7 +502,7 @@ func tile(t, tiles, rows int) (start, n int) {
 // contiguous along k and A has too few rows for packing B to pay.
 func (g *job[T]) useDot() bool {
 	es := g.es()
-	if dotRows(g.pt) == 0 || g.k < 8 || g.a.cs != es || g.b.rs != es || g.n < 4 || g.act > ActReLU {
+	if g.k < 8 || g.a.cs != es || g.b.rs != es || g.n < 4 || g.act > ActReLU {
 		return false
 	}
 	if g.b.cs == es {

@@ -45,8 +45,12 @@ type float interface{ float32 | float64 }
 func genericTile[T float](p *args) {
 	for i := 0; i < p.rows; i += 2 {
 		for j := 0; j < p.cols; j += 4 {
-			if i+2 <= p.rows && j+4 <= p.cols {
-				generic2x4[T](p, i, j)
+			if j+4 <= p.cols {
+				if i+2 <= p.rows {
+					generic2x4[T](p, i, j)
+				} else {
+					generic1x4[T](p, i, j)
+				}
 				continue
 			}
 			for ii := i; ii < min(i+2, p.rows); ii++ {
@@ -88,6 +92,44 @@ func generic2x4[T float](p *args, i, j int) {
 	genericStore(p, i+1, j+1, s11)
 	genericStore(p, i+1, j+2, s12)
 	genericStore(p, i+1, j+3, s13)
+}
+
+func generic1x4[T float](p *args, i, j int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	var s0, s1, s2, s3 T
+	offA, offB := i*p.rsA, j*es
+	for range p.k {
+		a := *at[T](p.a, offA)
+		b := at[[4]T](p.b, offB)
+		s0 += T(a * b[0])
+		s1 += T(a * b[1])
+		s2 += T(a * b[2])
+		s3 += T(a * b[3])
+		offA += p.csA
+		offB += p.ldb
+	}
+	genericStore(p, i, j, s0)
+	genericStore(p, i, j+1, s1)
+	genericStore(p, i, j+2, s2)
+	genericStore(p, i, j+3, s3)
+}
+
+// genericDot computes out[j] = a·b[j] for four rows of b, rsB bytes apart.
+func genericDot[T float](out *[16]T, a, b unsafe.Pointer, rsB, k int) {
+	x := unsafe.Slice((*T)(a), k)
+	y0 := unsafe.Slice((*T)(b), k)[:len(x)]
+	y1 := unsafe.Slice((*T)(unsafe.Add(b, rsB)), k)[:len(x)]
+	y2 := unsafe.Slice((*T)(unsafe.Add(b, 2*rsB)), k)[:len(x)]
+	y3 := unsafe.Slice((*T)(unsafe.Add(b, 3*rsB)), k)[:len(x)]
+	var s0, s1, s2, s3 T
+	for i, v := range x {
+		s0 += T(v * y0[i])
+		s1 += T(v * y1[i])
+		s2 += T(v * y2[i])
+		s3 += T(v * y3[i])
+	}
+	out[0], out[1], out[2], out[3] = s0, s1, s2, s3
 }
 
 // The conversions T(a*b) above and below forbid the compiler to fuse the

@@ -192,7 +192,7 @@ func dotRows(pt path) int {
 	case pathAVX2:
 		return 2
 	}
-	return 0
+	return 1
 }
 
 // dotFast computes out[i*4+j] = a[i]·b[j] for the given rows of a and four rows
@@ -200,6 +200,10 @@ func dotRows(pt path) int {
 //
 //go:noinline
 func dotFast[T float](pt path, out *[16]T, a, b unsafe.Pointer, rsA, rsB, k, rows int) {
+	if pt == pathGeneric {
+		genericDot(out, a, b, rsB, k)
+		return
+	}
 	var z T
 	mask := laneMask[T](k % max(lanes[T](pt), 1))
 	o := unsafe.Pointer(out)
