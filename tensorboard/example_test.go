@@ -88,3 +88,8 @@ func ExampleMakeHistogram() {
 	// [1 2 3 4 5]
 	// [0 1 2 1 1]
 }
+
+func ExampleScopedName() {
+	fmt.Println(tensorboard.ScopedName("Net", []tensorboard.ModuleRef{{Class: "Sequential", Field: "features"}, {Class: "Conv2d", Field: "0"}}, "weight"))
+	// Output: Net/Sequential[features]/Conv2d[0]/weight
+}

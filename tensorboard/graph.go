@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -222,4 +223,19 @@ func (m *TensorShape) String() string {
 		s = append(s, d.Size)
 	}
 	return fmt.Sprint(s)
+}
+
+// ModuleRef names a module in its parent: its class and the field it stands in.
+type ModuleRef struct{ Class, Field string }
+
+// ScopedName builds a node's name as PyTorch does: the root module's class, each
+// module on the path as Class[field], and the value's own name, such as
+// "Net/Sequential[features]/Conv2d[0]/weight".
+func ScopedName(root string, path []ModuleRef, value string) string {
+	var b strings.Builder
+	b.WriteString(root)
+	for _, m := range path {
+		b.WriteString("/" + m.Class + "[" + m.Field + "]")
+	}
+	return b.String() + "/" + value
 }

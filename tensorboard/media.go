@@ -2,15 +2,16 @@ package tensorboard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"image"
 	"image/color"
-	"image/color/palette"
 	"image/draw"
 	"image/gif"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // makeVideo encodes an array of shape (N, T, C, H, W) as an animated GIF. The N
@@ -67,30 +68,89 @@ func makeVideo(a Array, fps float64) (*Image, error) {
 	return &Image{Height: int32(rows * h), Width: int32(cols * w), Colorspace: int32(c), Encoded: b.Bytes()}, nil
 }
 
-// quantize keeps the colours of a frame that has at most 256 of them; others are
-// dithered to a fixed palette.
+// quantize reduces a frame to at most 256 colours: its own if they are no more,
+// else the means of the boxes of a median cut (Heckbert, "Color image
+// quantization for frame buffer display", 1982).
 func quantize(m *image.RGBA) *image.Paletted {
-	index := map[color.RGBA]uint8{}
-	var pal color.Palette
-	out := image.NewPaletted(m.Bounds(), nil)
-	for i := range out.Pix {
-		p := m.Pix[i*4:]
-		c := color.RGBA{p[0], p[1], p[2], p[3]}
-		k, ok := index[c]
-		if !ok {
-			if len(pal) == 256 {
-				out = image.NewPaletted(m.Bounds(), palette.Plan9)
-				draw.FloydSteinberg.Draw(out, m.Bounds(), m, image.Point{})
-				return out
-			}
-			k = uint8(len(pal))
-			index[c] = k
-			pal = append(pal, c)
-		}
-		out.Pix[i] = k
+	counts := map[[3]uint8]int{}
+	for i := 0; i < len(m.Pix); i += 4 {
+		counts[[3]uint8(m.Pix[i:i+3])]++
 	}
-	out.Palette = pal
+	colors := make([]colorCount, 0, len(counts))
+	for c, n := range counts {
+		colors = append(colors, colorCount{c, n})
+	}
+	// Maps have no order; equal frames shall give equal files.
+	slices.SortFunc(colors, func(a, b colorCount) int { return slices.Compare(a.c[:], b.c[:]) })
+	boxes := []colorBox{newColorBox(colors)}
+	for len(boxes) < 256 {
+		best := 0
+		for i, b := range boxes {
+			if b.weight > boxes[best].weight {
+				best = i
+			}
+		}
+		b := boxes[best]
+		if b.weight == 0 { // one colour in each
+			break
+		}
+		slices.SortFunc(b.colors, func(x, y colorCount) int { return cmp.Compare(x.c[b.axis], y.c[b.axis]) })
+		half, k := 0, 0
+		for k < len(b.colors)-1 && (k == 0 || 2*(half+b.colors[k].n) <= b.total) {
+			half += b.colors[k].n
+			k++
+		}
+		boxes[best] = newColorBox(b.colors[:k])
+		boxes = append(boxes, newColorBox(b.colors[k:]))
+	}
+	out := image.NewPaletted(m.Bounds(), nil)
+	index := make(map[[3]uint8]uint8, len(colors))
+	for i, b := range boxes {
+		var sum [3]int
+		for _, c := range b.colors {
+			index[c.c] = uint8(i)
+			for k := range sum {
+				sum[k] += c.n * int(c.c[k])
+			}
+		}
+		mean := func(k int) uint8 { return uint8((sum[k] + b.total/2) / b.total) }
+		out.Palette = append(out.Palette, color.RGBA{mean(0), mean(1), mean(2), 255})
+	}
+	for i := range out.Pix {
+		out.Pix[i] = index[[3]uint8(m.Pix[4*i:4*i+3])]
+	}
 	return out
+}
+
+type colorCount struct {
+	c [3]uint8
+	n int
+}
+
+// colorBox is a set of colours, to be cut along its longest axis.
+type colorBox struct {
+	colors       []colorCount
+	total        int // pixels
+	axis, weight int // weight: which box to cut next; 0: it cannot be cut
+}
+
+func newColorBox(colors []colorCount) colorBox {
+	b := colorBox{colors: colors}
+	lo, hi := [3]uint8{255, 255, 255}, [3]uint8{}
+	for _, c := range colors {
+		b.total += c.n
+		for k, v := range c.c {
+			lo[k], hi[k] = min(lo[k], v), max(hi[k], v)
+		}
+	}
+	side := 0
+	for k := range lo {
+		if s := int(hi[k]) - int(lo[k]); s > side {
+			side, b.axis = s, k
+		}
+	}
+	b.weight = side * side * b.total
+	return b
 }
 
 // makeAudio encodes a vector of samples in -1…1 as a WAV of 16 bits; louder

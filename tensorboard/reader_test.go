@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"image/gif"
 	"math"
 	"os"
 	"os/exec"
@@ -478,6 +479,133 @@ func TestAccess(t *testing.T) {
 	}
 	if b, err := os.ReadFile(e[0].SpritePath); err != nil || decodePNG(t, b).Bounds().Dx() != 8 {
 		t.Errorf("sprite: %v", err)
+	}
+}
+
+// TestVideo decodes a GIF: few colours come back exactly, many of them closely.
+func TestVideo(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		h, w int
+		far  int // largest error of a colour
+	}{{"few colours", 8, 16, 0}, {"many colours", 64, 64, 24}} {
+		t.Run(c.name, func(t *testing.T) {
+			const frames = 3
+			at := func(f, k, y, x int) uint8 { return uint8(255 * (f + (k+1)*y + (3-k)*x) / (frames + 4*c.h + 4*c.w)) }
+			var v []float32
+			for f := range frames {
+				for k := range 3 {
+					for y := range c.h {
+						for x := range c.w {
+							v = append(v, (float32(at(f, k, y, x))+0.5)/255)
+						}
+					}
+				}
+			}
+			dir := t.TempDir()
+			w, err := tensorboard.NewSummaryWriter(dir)
+			ok(t, err)
+			ok(t, w.AddVideo("v", tensorboard.Of(v, 1, frames, 3, c.h, c.w), 0, tensorboard.VideoOptions{FPS: 10}))
+			ok(t, w.Close())
+			l, err := tensorboard.Open(dir)
+			ok(t, err)
+			m, err := l.ImageAt(".", "v", 0)
+			ok(t, err)
+			g, err := gif.DecodeAll(bytes.NewReader(m.Encoded[0]))
+			ok(t, err)
+			if len(g.Image) != frames || g.Delay[0] != 10 || m.Width != c.w || m.Height != c.h {
+				t.Fatalf("%d frames of %dx%d with a delay of %d", len(g.Image), m.Width, m.Height, g.Delay[0])
+			}
+			far := 0
+			for f, img := range g.Image {
+				for y := range c.h {
+					for x := range c.w {
+						r, gr, b, _ := img.At(x, y).RGBA()
+						for k, got := range []uint32{r, gr, b} {
+							d := int(got>>8) - int(at(f, k, y, x))
+							far = max(far, d, -d)
+						}
+					}
+				}
+			}
+			if far > c.far {
+				t.Errorf("colours off by %d, want at most %d", far, c.far)
+			}
+			t.Logf("largest error %d", far)
+		})
+	}
+}
+
+// TestReadWhileWriting polls and reads from several goroutines as a run grows.
+func TestReadWhileWriting(t *testing.T) {
+	dir := t.TempDir()
+	w, err := tensorboard.NewSummaryWriter(dir, tensorboard.SummaryWriterOptions{FlushInterval: time.Millisecond})
+	ok(t, err)
+	l, err := tensorboard.Open(dir)
+	ok(t, err)
+	const n = 2000
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for last := 0; ; {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if _, err := l.Poll(); err != nil {
+					t.Error(err)
+				}
+				s, err := l.Scalars(".", "x")
+				if err != nil {
+					continue
+				}
+				if s.Len() < last || !slices.IsSorted(s.Steps) || len(s.Values) != s.Len() {
+					t.Errorf("curve of %d points after one of %d", s.Len(), last)
+				}
+				last = s.Len()
+				if _, err := l.Texts(".", "t/text_summary"); err != nil && !errors.Is(err, tensorboard.ErrNotFound) {
+					t.Error(err)
+				}
+				l.Tags(".", tensorboard.PluginScalars)
+				l.Problems()
+				l.Sessions()
+			}
+		}()
+	}
+	for i := range n {
+		ok(t, w.AddScalar("x", 1, int64(i)))
+		if i%50 == 0 {
+			ok(t, w.AddText("t", "text", int64(i)))
+		}
+	}
+	ok(t, w.Close())
+	close(done)
+	wg.Wait()
+	_, err = l.Poll()
+	ok(t, err)
+	if got := steps(t, l, ".", "x"); len(got) != n {
+		t.Errorf("%d points, want %d", len(got), n)
+	}
+}
+
+func TestMaxSteps(t *testing.T) {
+	dir := t.TempDir()
+	w, err := tensorboard.NewSummaryWriter(dir)
+	ok(t, err)
+	for i := range 10 {
+		ok(t, w.AddText("t", fmt.Sprint(i), int64(i)))
+	}
+	ok(t, w.Close())
+	l, err := tensorboard.Open(dir, tensorboard.OpenOptions{MaxSteps: 3})
+	ok(t, err)
+	x, err := l.Texts(".", "t/text_summary")
+	ok(t, err)
+	if len(x) != 3 || x[0].Texts[0] != "7" || x[2].Texts[0] != "9" {
+		t.Errorf("texts %+v", x)
 	}
 }
 
