@@ -149,8 +149,7 @@ func (c *COCO) finish(a *Annotation, kind int) error {
 		if err != nil {
 			return err
 		}
-		// Polygons are kept as the mask that they describe.
-		a.Segmentation = &Segmentation{RLE: &r}
+		// Polygons stay polygons: their masks can be far larger than the file.
 		a.Area = float64(r.Area())
 		if a.Bbox == nil {
 			b := r.ToBbox()

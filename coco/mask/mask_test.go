@@ -341,3 +341,11 @@ func BenchmarkPolygon(b *testing.B) {
 		}
 	}
 }
+
+// A few bytes must not ask for hundreds of megabytes.
+func TestCrossingsAreBounded(t *testing.T) {
+	_, err := FromPolygons([][]float64{{0, 0, maxCoord, 0, maxCoord, 1, 0, 1}}, 1, MaxPixels)
+	if err == nil || !strings.Contains(err.Error(), "crosses more than") {
+		t.Errorf("got %v", err)
+	}
+}

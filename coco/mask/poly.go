@@ -16,7 +16,7 @@ const maxCoord = 1 << 27
 // maxCrossings bounds how often polygon edges may cross a column of the image.
 // A real outline has thousands of crossings; a hostile one could otherwise ask
 // for (number of edges) × (width) of them.
-const maxCrossings = 1 << 24
+const maxCrossings = 1 << 22
 
 // FromPolygons returns one RLE of h rows and w columns for each polygon; to
 // get the object that several polygons describe, [Merge] them. A polygon is a
