@@ -54,7 +54,7 @@ var references = map[string]func(a []float64) float64{
 	"Combine":       func(a []float64) float64 { return a[2]*a[0] + a[3]*a[1] + a[4] },
 	"Clamp":         func(a []float64) float64 { return math.Min(math.Max(a[0], a[1]), a[2]) },
 	"ClampBackward": func(a []float64) float64 {
-		if a[1] >= a[2] && a[1] <= a[3] {
+		if a[1] > a[2] && a[1] < a[3] {
 			return a[0]
 		}
 		return 0
@@ -555,6 +555,30 @@ func TestTranspose(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// TestSignedZeros checks the choice between equal zeros and NaN, which the
+// references compare as equal.
+func TestSignedZeros(t *testing.T) {
+	neg := float32(math.Copysign(0, -1))
+	eachPath(t, func(t *testing.T) {
+		a, b := []float32{0, neg, nan32, 1, 2}, []float32{neg, 0, 1, nan32, 3}
+		hi, lo := make([]float32, 5), make([]float32, 5)
+		MaximumF32(hi, a, b)
+		MinimumF32(lo, a, b)
+		for i := 0; i < 2; i++ {
+			if math.Signbit(float64(hi[i])) != math.Signbit(float64(a[i])) || math.Signbit(float64(lo[i])) != math.Signbit(float64(a[i])) {
+				t.Errorf("of %v and %v: maximum %v, minimum %v, want the first", a[i], b[i], hi[i], lo[i])
+			}
+		}
+		if hi[2] == hi[2] || hi[3] == hi[3] || lo[2] == lo[2] || lo[3] == lo[3] || hi[4] != 3 || lo[4] != 2 {
+			t.Errorf("maximum %v, minimum %v", hi, lo)
+		}
+		ReLUF32(hi[:3], []float32{neg, nan32, -1})
+		if !math.Signbit(float64(hi[0])) || hi[1] == hi[1] || hi[2] != 0 {
+			t.Errorf("relu of -0, NaN, -1: got %v", hi[:3])
 		}
 	})
 }

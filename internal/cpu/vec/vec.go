@@ -148,7 +148,7 @@ func F32ToF16(f float32) uint16 {
 func BF16ToF32(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
 
 // F32ToBF16 rounds one value to bfloat16, ties to even. Every NaN becomes
-// 0x7fc0, as in PyTorch.
+// 0x7fc0.
 func F32ToBF16(f float32) uint16 {
 	if f != f {
 		return 0x7fc0

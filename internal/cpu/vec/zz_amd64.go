@@ -1107,7 +1107,7 @@ func thresholdBackwardF32AVX512(dst *float32, grad *float32, x *float32, thresho
 //go:noescape
 func thresholdBackwardF32AVX2(dst *float32, grad *float32, x *float32, threshold float32, n int)
 
-// ClampBackwardF32 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+// ClampBackwardF32 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
 func ClampBackwardF32(dst, grad, x []float32, lo, hi float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
@@ -3621,7 +3621,7 @@ func thresholdBackwardF64AVX512(dst *float64, grad *float64, x *float64, thresho
 //go:noescape
 func thresholdBackwardF64AVX2(dst *float64, grad *float64, x *float64, threshold float64, n int)
 
-// ClampBackwardF64 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+// ClampBackwardF64 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
 func ClampBackwardF64(dst, grad, x []float64, lo, hi float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]

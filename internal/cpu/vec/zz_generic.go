@@ -59,9 +59,9 @@ func maximumF32Generic(dst, a, b []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := v0 != v0
-		v3 := sel32(v0 > v1, v0, v1)
-		v4 := sel32(v2, v0, v3)
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
 		dst[i] = v4
 	}
 }
@@ -73,9 +73,9 @@ func minimumF32Generic(dst, a, b []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := v0 != v0
-		v3 := sel32(v0 < v1, v0, v1)
-		v4 := sel32(v2, v0, v3)
+		v2 := v1 != v1
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
 		dst[i] = v4
 	}
 }
@@ -145,9 +145,9 @@ func maximumScalarF32Generic(dst, a []float32, s float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := v0 != v0
-		v2 := sel32(v0 > s, v0, s)
-		v3 := sel32(v1, v0, v2)
+		v1 := s != s
+		v2 := sel32(s > v0, s, v0)
+		v3 := sel32(v1, s, v2)
 		dst[i] = v3
 	}
 }
@@ -157,9 +157,9 @@ func minimumScalarF32Generic(dst, a []float32, s float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := v0 != v0
-		v2 := sel32(v0 < s, v0, s)
-		v3 := sel32(v1, v0, v2)
+		v1 := s != s
+		v2 := sel32(s < v0, s, v0)
+		v3 := sel32(v1, s, v2)
 		dst[i] = v3
 	}
 }
@@ -461,9 +461,9 @@ func clampBackwardF32Generic(dst, grad, x []float32, lo, hi float32) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := grad[i]
-		v2 := v0 >= lo
+		v2 := v0 > lo
 		v3 := sel32(v2, v1, 0)
-		v4 := v0 <= hi
+		v4 := v0 < hi
 		v5 := sel32(v4, v3, 0)
 		dst[i] = v5
 	}
@@ -884,11 +884,11 @@ func maxBlockF32Generic(a []float32) (m float32) {
 	}
 	for i := range a {
 		l := i & 63
-		v0 := a[i]
-		v1 := ms[l]
-		v2 := v0 != v0
-		v3 := sel32(v0 > v1, v0, v1)
-		v4 := sel32(v2, v0, v3)
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
 		ms[l] = v4
 	}
 	for m := 32; m > 0; m >>= 1 {
@@ -909,11 +909,11 @@ func minBlockF32Generic(a []float32) (m float32) {
 	}
 	for i := range a {
 		l := i & 63
-		v0 := a[i]
-		v1 := ms[l]
-		v2 := v0 != v0
-		v3 := sel32(v0 < v1, v0, v1)
-		v4 := sel32(v2, v0, v3)
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
 		ms[l] = v4
 	}
 	for m := 32; m > 0; m >>= 1 {
@@ -1381,9 +1381,9 @@ func adamAMSGradF32Generic(p, m, v, vmax, grad []float32, decay, l2, beta1c, bet
 		}
 		v[i] = v11
 		v13 := vmax[i]
-		v14 := v13 != v13
-		v15 := sel32(v13 > v11, v13, v11)
-		v16 := sel32(v14, v13, v15)
+		v14 := v11 != v11
+		v15 := sel32(v11 > v13, v11, v13)
+		v16 := sel32(v14, v11, v15)
 		vmax[i] = v16
 		v18 := float32(math.Sqrt(float64(v16)))
 		v19 := v18 / corr
@@ -1450,9 +1450,9 @@ func maximumF64Generic(dst, a, b []float64) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := v0 != v0
-		v3 := sel64(v0 > v1, v0, v1)
-		v4 := sel64(v2, v0, v3)
+		v2 := v1 != v1
+		v3 := sel64(v1 > v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
 		dst[i] = v4
 	}
 }
@@ -1464,9 +1464,9 @@ func minimumF64Generic(dst, a, b []float64) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := v0 != v0
-		v3 := sel64(v0 < v1, v0, v1)
-		v4 := sel64(v2, v0, v3)
+		v2 := v1 != v1
+		v3 := sel64(v1 < v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
 		dst[i] = v4
 	}
 }
@@ -1536,9 +1536,9 @@ func maximumScalarF64Generic(dst, a []float64, s float64) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := v0 != v0
-		v2 := sel64(v0 > s, v0, s)
-		v3 := sel64(v1, v0, v2)
+		v1 := s != s
+		v2 := sel64(s > v0, s, v0)
+		v3 := sel64(v1, s, v2)
 		dst[i] = v3
 	}
 }
@@ -1548,9 +1548,9 @@ func minimumScalarF64Generic(dst, a []float64, s float64) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := v0 != v0
-		v2 := sel64(v0 < s, v0, s)
-		v3 := sel64(v1, v0, v2)
+		v1 := s != s
+		v2 := sel64(s < v0, s, v0)
+		v3 := sel64(v1, s, v2)
 		dst[i] = v3
 	}
 }
@@ -1803,9 +1803,9 @@ func clampBackwardF64Generic(dst, grad, x []float64, lo, hi float64) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := grad[i]
-		v2 := v0 >= lo
+		v2 := v0 > lo
 		v3 := sel64(v2, v1, 0)
-		v4 := v0 <= hi
+		v4 := v0 < hi
 		v5 := sel64(v4, v3, 0)
 		dst[i] = v5
 	}
@@ -2198,11 +2198,11 @@ func maxBlockF64Generic(a []float64) (m float64) {
 	}
 	for i := range a {
 		l := i & 31
-		v0 := a[i]
-		v1 := ms[l]
-		v2 := v0 != v0
-		v3 := sel64(v0 > v1, v0, v1)
-		v4 := sel64(v2, v0, v3)
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 > v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
 		ms[l] = v4
 	}
 	for m := 16; m > 0; m >>= 1 {
@@ -2223,11 +2223,11 @@ func minBlockF64Generic(a []float64) (m float64) {
 	}
 	for i := range a {
 		l := i & 31
-		v0 := a[i]
-		v1 := ms[l]
-		v2 := v0 != v0
-		v3 := sel64(v0 < v1, v0, v1)
-		v4 := sel64(v2, v0, v3)
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 < v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
 		ms[l] = v4
 	}
 	for m := 16; m > 0; m >>= 1 {
@@ -2588,9 +2588,9 @@ func adamAMSGradF64Generic(p, m, v, vmax, grad []float64, decay, l2, beta1c, bet
 		v11 := math.FMA(v10, v3, v9)
 		v[i] = v11
 		v13 := vmax[i]
-		v14 := v13 != v13
-		v15 := sel64(v13 > v11, v13, v11)
-		v16 := sel64(v14, v13, v15)
+		v14 := v11 != v11
+		v15 := sel64(v11 > v13, v11, v13)
+		v16 := sel64(v14, v11, v15)
 		vmax[i] = v16
 		v18 := math.Sqrt(v16)
 		v19 := v18 / corr

@@ -113,7 +113,7 @@ func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 	thresholdBackwardF32Generic(dst, grad, x, threshold)
 }
 
-// ClampBackwardF32 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+// ClampBackwardF32 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
 func ClampBackwardF32(dst, grad, x []float32, lo, hi float32) {
 	clampBackwardF32Generic(dst, grad, x, lo, hi)
 }
@@ -404,7 +404,7 @@ func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 	thresholdBackwardF64Generic(dst, grad, x, threshold)
 }
 
-// ClampBackwardF64 sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.
+// ClampBackwardF64 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
 func ClampBackwardF64(dst, grad, x []float64, lo, hi float64) {
 	clampBackwardF64Generic(dst, grad, x, lo, hi)
 }

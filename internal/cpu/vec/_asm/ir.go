@@ -257,9 +257,10 @@ func (b *B) Round(x *Value, mode int) *Value {
 func (b *B) MinX(x, y *Value) *Value { return b.bin(opMin, x, y) }
 func (b *B) MaxX(x, y *Value) *Value { return b.bin(opMax, x, y) }
 
-// MinN and MaxN give NaN when either operand is NaN.
-func (b *B) MinN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, x, x), x, b.MinX(x, y)) }
-func (b *B) MaxN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, x, x), x, b.MaxX(x, y)) }
+// MinN and MaxN give NaN when either operand is NaN, and the first operand
+// when both are equal (zeros of either sign), as PyTorch does.
+func (b *B) MinN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, y, y), y, b.MinX(y, x)) }
+func (b *B) MaxN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, y, y), y, b.MaxX(y, x)) }
 
 // FMA is x*y + z and FNMA is z - x*y, both rounded once.
 func (b *B) FMA(x, y, z *Value) *Value {

@@ -106,12 +106,12 @@ func arithmetic(t Type, sfx string) {
 		Body: func(b *B) {
 			b.Store("dst", b.Sel(b.Cmp(LE, b.Load("x"), b.Load("threshold")), b.C(0), b.Load("grad")))
 		}})
-	add(Kernel{Name: "ClampBackward" + sfx, Doc: "sets dst[i] = grad[i] where lo <= x[i] <= hi, else 0.", Lane: t,
+	add(Kernel{Name: "ClampBackward" + sfx, Doc: "sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.", Lane: t,
 		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("lo", t), Scalar("hi", t)},
 		Body: func(b *B) {
 			x, g := b.Load("x"), b.Load("grad")
-			g = b.Sel(b.Cmp(GE, x, b.Load("lo")), g, b.C(0))
-			b.Store("dst", b.Sel(b.Cmp(LE, x, b.Load("hi")), g, b.C(0)))
+			g = b.Sel(b.Cmp(GT, x, b.Load("lo")), g, b.C(0))
+			b.Store("dst", b.Sel(b.Cmp(LT, x, b.Load("hi")), g, b.C(0)))
 		}})
 	unary("Hardsigmoid", "min(max(a[i]+3, 0), 6) / 6", func(b *B, x *Value) *Value {
 		y := b.MinX(b.C(6), b.MaxX(b.C(0), b.Add(x, b.C(3))))
@@ -214,13 +214,13 @@ func reductions(t Type, sfx string) {
 	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes,
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "max", math.Inf(-1)}},
 		Body: func(b *B) {
-			// A NaN in the accumulator stays: it is the second operand.
-			x := b.Load("a")
-			b.AccOut(0, b.MaxN(x, b.AccIn(0)))
+			// The accumulator comes first: only the comparison of the element
+			// with itself is then outside of the loop's dependency chain.
+			b.AccOut(0, b.MaxN(b.AccIn(0), b.Load("a")))
 		}})
 	add(Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes,
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "min", math.Inf(1)}},
-		Body: func(b *B) { b.AccOut(0, b.MinN(b.Load("a"), b.AccIn(0))) }})
+		Body: func(b *B) { b.AccOut(0, b.MinN(b.AccIn(0), b.Load("a"))) }})
 	add(Kernel{Name: "gradSumsBlock" + sfx, Doc: "returns the sums of grad and of grad*(x-mean) over a block.", Lane: t, Lanes: lanes / 2,
 		Args: []Arg{In("grad", t), In("x", t), Scalar("mean", t)}, Accs: []Acc{plus("s0"), plus("s1")},
 		Body: func(b *B) {
