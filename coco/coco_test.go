@@ -323,7 +323,42 @@ func TestDatasetJSON(t *testing.T) {
 	}
 }
 
-// The numbers that the seed of this API promises for the sample of COCO.
+// Ids, areas and scores that are 0 are written all the same.
+func TestZerosAreWritten(t *testing.T) {
+	gt := &Dataset{
+		Images:      []*Image{{ID: 0, Width: 4, Height: 4}},
+		Categories:  []*Category{{ID: 0, Name: "x"}},
+		Annotations: []*Annotation{{ID: 0, Bbox: []float64{0, 0, 0, 0}, Keypoints: []float64{0, 0, 0}}},
+	}
+	text, err := json.Marshal(gt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, string(text))
+	if err := c.Dataset.Annotations[0].need(hasID | hasImageID | hasCategoryID | hasArea | hasNumKeypoints); err != nil {
+		t.Errorf("%v in %s", err, text)
+	}
+	var buf bytes.Buffer
+	if err := WriteResults(&buf, AnnsFromRows([][7]float64{{0, 0, 0, 1, 1, 0, 0}})); err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.LoadResReader(&buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := NewEval(c, r, BboxIoU).Run(); err != nil {
+		t.Error(err)
+	}
+	if text, err = json.Marshal(r.Dataset.Annotations); err != nil || !strings.Contains(string(text), `"score":0`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	// By value as well as by pointer.
+	if text, err = json.Marshal([]Annotation{{IsCrowd: true}}); err != nil || !strings.Contains(string(text), `"iscrowd":1`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// The numbers that are known for the sample of COCO.
 func TestSample(t *testing.T) {
 	c, err := Open(shared.Path(t, "data/coco/instances_val2014_100.json"))
 	if err != nil {

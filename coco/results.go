@@ -192,7 +192,7 @@ func AnnsFromRows(rows [][7]float64) []*Annotation {
 func WriteResults(w io.Writer, anns []*Annotation) error {
 	type result struct {
 		ImageID      int64     `json:"image_id"`
-		CategoryID   int64     `json:"category_id,omitempty"`
+		CategoryID   *int64    `json:"category_id,omitempty"`
 		Bbox         []float64 `json:"bbox,omitempty"`
 		Segmentation any       `json:"segmentation,omitempty"`
 		Keypoints    []float64 `json:"keypoints,omitempty"`
@@ -204,12 +204,12 @@ func WriteResults(w io.Writer, anns []*Annotation) error {
 		if a == nil {
 			return inField("results", inEntry(i, problem("nil")))
 		}
-		out[i] = result{ImageID: a.ImageID, CategoryID: a.CategoryID, Bbox: a.Bbox, Keypoints: a.Keypoints, Caption: a.Caption}
+		out[i] = result{ImageID: a.ImageID, Bbox: a.Bbox, Keypoints: a.Keypoints, Caption: a.Caption}
 		if a.Segmentation != nil {
 			out[i].Segmentation = a.Segmentation
 		}
 		if a.Caption == "" {
-			out[i].Score = &a.Score
+			out[i].CategoryID, out[i].Score = &a.CategoryID, &a.Score
 		}
 	}
 	if err := json.NewEncoder(w).Encode(out); err != nil {

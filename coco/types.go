@@ -92,24 +92,45 @@ const (
 	hasCaption
 )
 
-// MarshalJSON writes the annotation as COCO files have it: iscrowd as 0 or 1
-// for ground truth, and a score for detections (which have no area, or one
-// that LoadRes computed).
-func (a *Annotation) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the annotation as COCO files have it. Numbers that the
+// file which it was read from did not have are left out; the score of an
+// annotation made in memory is left out when it is 0 ([WriteResults] always
+// writes it).
+func (a Annotation) MarshalJSON() ([]byte, error) {
 	type plain Annotation
 	out := struct {
 		*plain
-		IsCrowd *int     `json:"iscrowd,omitempty"`
-		Score   *float64 `json:"score,omitempty"`
-	}{plain: (*plain)(a)}
-	if a.Score != 0 || a.absent&hasArea != 0 && a.absent&hasScore == 0 {
+		ID           *int64   `json:"id,omitempty"`
+		CategoryID   *int64   `json:"category_id,omitempty"`
+		Area         *float64 `json:"area,omitempty"`
+		IsCrowd      *int     `json:"iscrowd,omitempty"`
+		NumKeypoints *int     `json:"num_keypoints,omitempty"`
+		Score        *float64 `json:"score,omitempty"`
+	}{plain: (*plain)(&a)}
+	// 0 is a number like any other, and an id too: pointers, so that it is
+	// written where it was given.
+	has := func(f field) bool { return a.absent&f == 0 }
+	if has(hasID) {
+		out.ID = &a.ID
+	}
+	if has(hasScore) && (a.absent != 0 || a.Score != 0) {
 		out.Score = &a.Score
-	} else if a.Caption == "" {
+	}
+	if a.Caption == "" {
 		crowd := 0
 		if a.IsCrowd {
 			crowd = 1
 		}
 		out.IsCrowd = &crowd
+		if has(hasCategoryID) {
+			out.CategoryID = &a.CategoryID
+		}
+		if has(hasArea) {
+			out.Area = &a.Area
+		}
+		if has(hasNumKeypoints) && a.Keypoints != nil {
+			out.NumKeypoints = &a.NumKeypoints
+		}
 	}
 	return json.Marshal(out)
 }
@@ -123,7 +144,7 @@ type Segmentation struct {
 }
 
 // MarshalJSON writes the polygons or the RLE.
-func (s *Segmentation) MarshalJSON() ([]byte, error) {
+func (s Segmentation) MarshalJSON() ([]byte, error) {
 	if s.RLE != nil {
 		return json.Marshal(s.RLE)
 	}
