@@ -175,8 +175,8 @@ const maxPixels = 1 << 30
 //
 // JPEG chroma is interpolated and converted the way libjpeg does it, so colours
 // agree with OpenCV's up to rounding in the inverse cosine transform. A header
-// that claims more pixels than its format could store in len(data) bytes is an
-// error before anything is allocated.
+// that claims more pixels than JPEG or PNG could store in len(data) bytes is an
+// error before anything is allocated; other formats may have 64 million.
 func DecodeImage(data []byte, iscolor ColorFlag) (*Image, error) {
 	if iscolor < Unchanged || iscolor > Color {
 		return nil, fmt.Errorf("recordio: decode: colour flag %d, expected -1, 0 or 1", iscolor)
@@ -185,14 +185,19 @@ func DecodeImage(data []byte, iscolor ColorFlag) (*Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recordio: decode: %w", err)
 	}
-	// A JPEG block of 64 pixels takes at least one bit per scan; deflate reaches
-	// 1032:1 and PNG packs eight pixels into a byte.
-	ratio := int64(8 * 1032)
-	if format == "jpeg" {
-		ratio = 64 * 8 * 4
+	// What a format can store at best: a JPEG block of 64 pixels takes a bit,
+	// deflate reaches 1032:1 and PNG packs eight pixels into a byte. Formats
+	// registered from outside may store a single colour in next to nothing.
+	ratio, free := int64(8*1032), int64(4096)
+	switch format {
+	case "jpeg":
+		ratio = 64 * 8
+	case "png":
+	default:
+		free = 1 << 26
 	}
 	px := int64(cfg.Width) * int64(cfg.Height)
-	if cfg.Width <= 0 || cfg.Height <= 0 || px > maxPixels || px > ratio*int64(len(data))+4096 {
+	if cfg.Width <= 0 || cfg.Height <= 0 || px > maxPixels || px > ratio*int64(len(data))+free {
 		return nil, fmt.Errorf("recordio: decode: %s header claims %d x %d pixels, too many for %d bytes", format, cfg.Width, cfg.Height, len(data))
 	}
 	src, format, err := image.Decode(bytes.NewReader(data))
