@@ -534,9 +534,9 @@ func (g *job[T]) runDot() {
 				j := min(q*4, g.n-4)
 				for i := 0; i < g.m; i += step {
 					rows := min(step, g.m-i)
-					// Long rows in pieces, as no call may last; the pieces
-					// depend on k alone.
-					const piece = 1 << 16
+					// Long rows in pieces, as no call may last even when the
+					// data comes from memory; the pieces depend on k alone.
+					const piece = 1 << 14
 					var sum [16]T
 					for k0 := 0; k0 < g.k; k0 += piece {
 						kk := min(piece, g.k-k0)

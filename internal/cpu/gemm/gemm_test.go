@@ -229,6 +229,17 @@ func TestLarge(t *testing.T) {
 	})
 }
 
+// Rows so long that a dot product or a packing takes several calls.
+func TestLongRows(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		for _, m := range []int{1, 3, 40} {
+			p := problem{m: m, n: 6, k: 40003, la: layouts[0], lb: layouts[1], lc: layouts[0], alpha: 1, beta: 1}
+			check[float32](t, 1, p)
+			check[float64](t, 1, p)
+		}
+	})
+}
+
 // B beyond the panel buffer: several rounds of columns.
 func TestPanelRounds(t *testing.T) {
 	if testing.Short() {
