@@ -15,12 +15,16 @@ import (
 	_ "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
 )
 
 // kinds are the runners by name.
 var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error){
 	"opinfo": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
+	},
+	"tensorboard": func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) {
+		return tbcheck.Run(dir)
 	},
 }
 

@@ -14,8 +14,8 @@
 // in a compressed columnar form and everything else on disk until it is asked
 // for, so that a hundred runs of a hundred thousand points stay light.
 //
-// Tensors come in as the small interface [Array]; [Of] makes one from a Go slice
-// and [FromImage] one from an image.
+// Tensors come in as the small interface [Array]: [FromTensor] makes one from a
+// tensor, [Of] from a Go slice, [FromImage] from an image.
 //
 // # Layers
 //
