@@ -4,6 +4,7 @@ package all
 import (
 	_ "github.com/gotorch-dev/torch/ops/index"
 	_ "github.com/gotorch-dev/torch/ops/pointwise"
+	_ "github.com/gotorch-dev/torch/ops/random"
 	_ "github.com/gotorch-dev/torch/ops/reduce"
 	_ "github.com/gotorch-dev/torch/ops/shape"
 )
