@@ -313,6 +313,14 @@ func TestSkipBadHostile(t *testing.T) {
 	if _, err := r.Next(); err != io.EOF {
 		t.Fatal(err)
 	}
+	// The same from a stream, behind false heads that claim all that follows.
+	lies := bytes.Repeat([]byte("\x0a\x23\xd7\xce\xff\xff\xff\x1f"), 100000)
+	for _, d := range [][]byte{data, lies} {
+		s := NewReader(bytes.NewReader(d), ReaderOptions{SkipBad: true})
+		if _, err := s.Next(); err != io.EOF {
+			t.Fatal(err)
+		}
+	}
 }
 
 // A length that lies must not make a stream reader allocate what it claims.

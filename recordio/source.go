@@ -66,14 +66,15 @@ func (s *streamSource) release(off int64) {
 	if n <= 0 {
 		return
 	}
+	s.base = off
 	if n >= int64(len(s.buf)) {
 		s.buf = s.buf[:0]
 	} else {
-		// Moving the tail down once per record is cheap: it is at most one
-		// read-ahead long.
-		s.buf = s.buf[:copy(s.buf, s.buf[n:])]
+		// Only the start of the slice moves: a window that a lying length has
+		// filled may be released in thousands of small steps. avail makes a new
+		// array without the dropped part when the room behind runs out.
+		s.buf = s.buf[n:]
 	}
-	s.base = off
 }
 
 func (s *streamSource) avail(off, n int64) (int64, error) {
@@ -92,9 +93,11 @@ func (s *streamSource) avail(off, n int64) (int64, error) {
 		if s.err != nil {
 			return 0, s.err
 		}
-		// Grow with what arrives (append doubles), never by the claimed length.
+		// Grow with what arrives, by doubling, never by the claimed length.
 		if cap(s.buf)-len(s.buf) < step/2 {
-			s.buf = append(s.buf, make([]byte, step)...)[:len(s.buf)]
+			grown := make([]byte, len(s.buf), 2*len(s.buf)+step)
+			copy(grown, s.buf)
+			s.buf = grown
 		}
 		var m int
 		m, s.err = s.r.Read(s.buf[len(s.buf):cap(s.buf)])
