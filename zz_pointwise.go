@@ -4,6 +4,291 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// ReLU is the function form of [tensor.Tensor.ReLU].
+func ReLU(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ReLU(opts...)
+}
+
+// Threshold is the function form of [tensor.Tensor.Threshold].
+func Threshold(t *tensor.Tensor, threshold tensor.Scalar, value tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Threshold(threshold, value, opts...)
+}
+
+var slotThresholdBackward = tensor.Slot("aten::threshold_backward")
+
+// ThresholdBackward is grad_output where self > threshold and 0 elsewhere.
+func ThresholdBackward(gradOutput *tensor.Tensor, self *tensor.Tensor, threshold tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotThresholdBackward, 3)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.ScalarValue(threshold)
+	return c.Do1()
+}
+
+var slotSigmoidBackward = tensor.Slot("aten::sigmoid_backward")
+
+// SigmoidBackward is grad_output * output * (1 - output).
+func SigmoidBackward(gradOutput *tensor.Tensor, output *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotSigmoidBackward, 2)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(output)
+	return c.Do1()
+}
+
+var slotTanhBackward = tensor.Slot("aten::tanh_backward")
+
+// TanhBackward is grad_output * (1 - output²).
+func TanhBackward(gradOutput *tensor.Tensor, output *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotTanhBackward, 2)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(output)
+	return c.Do1()
+}
+
+// GELU is the function form of [tensor.Tensor.GELU].
+func GELU(t *tensor.Tensor, opts ...tensor.GELUOptions) *tensor.Tensor {
+	return t.GELU(opts...)
+}
+
+// GELUOptions are the optional arguments of GELU.
+type GELUOptions = tensor.GELUOptions
+
+var slotGELUBackward = tensor.Slot("aten::gelu_backward")
+
+// GELUBackwardOptions are the optional arguments of GELUBackward; the zero value is PyTorch's default.
+type GELUBackwardOptions struct {
+	Approximate string // default "none"
+}
+
+// GELUBackward is the gradient of gelu.
+func GELUBackward(gradOutput *tensor.Tensor, self *tensor.Tensor, opts ...GELUBackwardOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotGELUBackward, 3)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = *slotGELUBackward.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Approximate != "" {
+			*c.Arg(2) = tensor.OptStrValue(o.Approximate)
+		}
+	}
+	return c.Do1()
+}
+
+// SiLU is the function form of [tensor.Tensor.SiLU].
+func SiLU(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SiLU(opts...)
+}
+
+var slotSiLUBackward = tensor.Slot("aten::silu_backward")
+
+// SiLUBackward is the gradient of silu.
+func SiLUBackward(gradOutput *tensor.Tensor, self *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotSiLUBackward, 2)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	return c.Do1()
+}
+
+// Mish is the function form of [tensor.Tensor.Mish].
+func Mish(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Mish(opts...)
+}
+
+var slotMishBackward = tensor.Slot("aten::mish_backward")
+
+// MishBackward is the gradient of mish.
+func MishBackward(gradOutput *tensor.Tensor, self *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotMishBackward, 2)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	return c.Do1()
+}
+
+// ELU is the function form of [tensor.Tensor.ELU].
+func ELU(t *tensor.Tensor, opts ...tensor.ELUOptions) *tensor.Tensor {
+	return t.ELU(opts...)
+}
+
+// ELUOptions are the optional arguments of ELU.
+type ELUOptions = tensor.ELUOptions
+
+// SELU is the function form of [tensor.Tensor.SELU].
+func SELU(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SELU(opts...)
+}
+
+// CELU is the function form of [tensor.Tensor.CELU].
+func CELU(t *tensor.Tensor, opts ...tensor.CELUOptions) *tensor.Tensor {
+	return t.CELU(opts...)
+}
+
+// CELUOptions are the optional arguments of CELU.
+type CELUOptions = tensor.CELUOptions
+
+var slotELUBackward = tensor.Slot("aten::elu_backward")
+
+// ELUBackward is the gradient of elu.
+func ELUBackward(gradOutput *tensor.Tensor, alpha tensor.Scalar, scale tensor.Scalar, inputScale tensor.Scalar, isResult bool, selfOrResult *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotELUBackward, 6)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.ScalarValue(alpha)
+	*c.Arg(2) = tensor.ScalarValue(scale)
+	*c.Arg(3) = tensor.ScalarValue(inputScale)
+	*c.Arg(4) = tensor.BoolValue(isResult)
+	*c.Arg(5) = tensor.TensorValue(selfOrResult)
+	return c.Do1()
+}
+
+// LeakyReLU is the function form of [tensor.Tensor.LeakyReLU].
+func LeakyReLU(t *tensor.Tensor, opts ...tensor.LeakyReLUOptions) *tensor.Tensor {
+	return t.LeakyReLU(opts...)
+}
+
+// LeakyReLUOptions are the optional arguments of LeakyReLU.
+type LeakyReLUOptions = tensor.LeakyReLUOptions
+
+var slotLeakyReLUBackward = tensor.Slot("aten::leaky_relu_backward")
+
+// LeakyReLUBackward is the gradient of leaky_relu.
+func LeakyReLUBackward(gradOutput *tensor.Tensor, self *tensor.Tensor, negativeSlope tensor.Scalar, selfIsResult bool) *tensor.Tensor {
+	c := tensor.NewCall(slotLeakyReLUBackward, 4)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.ScalarValue(negativeSlope)
+	*c.Arg(3) = tensor.BoolValue(selfIsResult)
+	return c.Do1()
+}
+
+// HardTanh is the function form of [tensor.Tensor.HardTanh].
+func HardTanh(t *tensor.Tensor, opts ...tensor.HardTanhOptions) *tensor.Tensor {
+	return t.HardTanh(opts...)
+}
+
+// HardTanhOptions are the optional arguments of HardTanh.
+type HardTanhOptions = tensor.HardTanhOptions
+
+var slotHardTanhBackward = tensor.Slot("aten::hardtanh_backward")
+
+// HardTanhBackward is grad_output where min_val < self < max_val and 0 elsewhere.
+func HardTanhBackward(gradOutput *tensor.Tensor, self *tensor.Tensor, minVal tensor.Scalar, maxVal tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotHardTanhBackward, 4)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.ScalarValue(minVal)
+	*c.Arg(3) = tensor.ScalarValue(maxVal)
+	return c.Do1()
+}
+
+// ReLU6 is the function form of [tensor.Tensor.ReLU6].
+func ReLU6(t *tensor.Tensor) *tensor.Tensor {
+	return t.ReLU6()
+}
+
+// HardSigmoid is the function form of [tensor.Tensor.HardSigmoid].
+func HardSigmoid(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.HardSigmoid(opts...)
+}
+
+var slotHardSigmoidBackward = tensor.Slot("aten::hardsigmoid_backward")
+
+// HardSigmoidBackward is grad_output / 6 where -3 < self < 3 and 0 elsewhere.
+func HardSigmoidBackward(gradOutput *tensor.Tensor, self *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotHardSigmoidBackward, 2)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	return c.Do1()
+}
+
+// HardSwish is the function form of [tensor.Tensor.HardSwish].
+func HardSwish(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.HardSwish(opts...)
+}
+
+var slotHardSwishBackward = tensor.Slot("aten::hardswish_backward")
+
+// HardSwishBackward is the gradient of hardswish.
+func HardSwishBackward(gradOutput *tensor.Tensor, self *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotHardSwishBackward, 2)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	return c.Do1()
+}
+
+// Hardshrink is the function form of [tensor.Tensor.Hardshrink].
+func Hardshrink(t *tensor.Tensor, opts ...tensor.HardshrinkOptions) *tensor.Tensor {
+	return t.Hardshrink(opts...)
+}
+
+// HardshrinkOptions are the optional arguments of Hardshrink.
+type HardshrinkOptions = tensor.HardshrinkOptions
+
+var slotHardshrinkBackward = tensor.Slot("aten::hardshrink_backward")
+
+// HardshrinkBackward is 0 where -lambd <= self <= lambd and grad_out elsewhere.
+func HardshrinkBackward(gradOut *tensor.Tensor, self *tensor.Tensor, lambd tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotHardshrinkBackward, 3)
+	*c.Arg(0) = tensor.TensorValue(gradOut)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.ScalarValue(lambd)
+	return c.Do1()
+}
+
+// Softshrink is the function form of [tensor.Tensor.Softshrink].
+func Softshrink(t *tensor.Tensor, opts ...tensor.SoftshrinkOptions) *tensor.Tensor {
+	return t.Softshrink(opts...)
+}
+
+// SoftshrinkOptions are the optional arguments of Softshrink.
+type SoftshrinkOptions = tensor.SoftshrinkOptions
+
+var slotSoftshrinkBackward = tensor.Slot("aten::softshrink_backward")
+
+// SoftshrinkBackward is 0 where -lambd <= self <= lambd and grad_output elsewhere.
+func SoftshrinkBackward(gradOutput *tensor.Tensor, self *tensor.Tensor, lambd tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotSoftshrinkBackward, 3)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.ScalarValue(lambd)
+	return c.Do1()
+}
+
+// Softplus is the function form of [tensor.Tensor.Softplus].
+func Softplus(t *tensor.Tensor, opts ...tensor.SoftplusOptions) *tensor.Tensor {
+	return t.Softplus(opts...)
+}
+
+// SoftplusOptions are the optional arguments of Softplus.
+type SoftplusOptions = tensor.SoftplusOptions
+
+var slotSoftplusBackward = tensor.Slot("aten::softplus_backward")
+
+// SoftplusBackward is the gradient of softplus.
+func SoftplusBackward(gradOutput *tensor.Tensor, self *tensor.Tensor, beta tensor.Scalar, threshold tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotSoftplusBackward, 4)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.ScalarValue(beta)
+	*c.Arg(3) = tensor.ScalarValue(threshold)
+	return c.Do1()
+}
+
+// LogSigmoid is the function form of [tensor.Tensor.LogSigmoid].
+func LogSigmoid(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LogSigmoid(opts...)
+}
+
+var slotLogSigmoidBackward = tensor.Slot("aten::log_sigmoid_backward")
+
+// LogSigmoidBackward is grad_output * sigmoid(-self); the buffer is not read.
+func LogSigmoidBackward(gradOutput *tensor.Tensor, self *tensor.Tensor, buffer *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotLogSigmoidBackward, 3)
+	*c.Arg(0) = tensor.TensorValue(gradOutput)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.TensorValue(buffer)
+	return c.Do1()
+}
+
 // Add is the function form of [tensor.Tensor.Add].
 func Add(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.AddOptions) *tensor.Tensor {
 	return t.Add(other, opts...)
@@ -19,6 +304,54 @@ func AddScalar(t *tensor.Tensor, other tensor.Scalar, opts ...tensor.AddScalarOp
 
 // AddScalarOptions are the optional arguments of AddScalar.
 type AddScalarOptions = tensor.AddScalarOptions
+
+// Sub is the function form of [tensor.Tensor.Sub].
+func Sub(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.SubOptions) *tensor.Tensor {
+	return t.Sub(other, opts...)
+}
+
+// SubOptions are the optional arguments of Sub.
+type SubOptions = tensor.SubOptions
+
+// SubScalar is the function form of [tensor.Tensor.SubScalar].
+func SubScalar(t *tensor.Tensor, other tensor.Scalar, opts ...tensor.SubScalarOptions) *tensor.Tensor {
+	return t.SubScalar(other, opts...)
+}
+
+// SubScalarOptions are the optional arguments of SubScalar.
+type SubScalarOptions = tensor.SubScalarOptions
+
+// Subtract is the function form of [tensor.Tensor.Subtract].
+func Subtract(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.SubtractOptions) *tensor.Tensor {
+	return t.Subtract(other, opts...)
+}
+
+// SubtractOptions are the optional arguments of Subtract.
+type SubtractOptions = tensor.SubtractOptions
+
+// SubtractScalar is the function form of [tensor.Tensor.SubtractScalar].
+func SubtractScalar(t *tensor.Tensor, other tensor.Scalar, opts ...tensor.SubtractScalarOptions) *tensor.Tensor {
+	return t.SubtractScalar(other, opts...)
+}
+
+// SubtractScalarOptions are the optional arguments of SubtractScalar.
+type SubtractScalarOptions = tensor.SubtractScalarOptions
+
+// Rsub is the function form of [tensor.Tensor.Rsub].
+func Rsub(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.RsubOptions) *tensor.Tensor {
+	return t.Rsub(other, opts...)
+}
+
+// RsubOptions are the optional arguments of Rsub.
+type RsubOptions = tensor.RsubOptions
+
+// RsubScalar is the function form of [tensor.Tensor.RsubScalar].
+func RsubScalar(t *tensor.Tensor, other tensor.Scalar, opts ...tensor.RsubScalarOptions) *tensor.Tensor {
+	return t.RsubScalar(other, opts...)
+}
+
+// RsubScalarOptions are the optional arguments of RsubScalar.
+type RsubScalarOptions = tensor.RsubScalarOptions
 
 // Mul is the function form of [tensor.Tensor.Mul].
 func Mul(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
@@ -40,7 +373,732 @@ func MultiplyScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
 	return t.MultiplyScalar(other)
 }
 
+// Div is the function form of [tensor.Tensor.Div].
+func Div(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Div(other, opts...)
+}
+
+// DivScalar is the function form of [tensor.Tensor.DivScalar].
+func DivScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.DivScalar(other)
+}
+
+// Divide is the function form of [tensor.Tensor.Divide].
+func Divide(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Divide(other, opts...)
+}
+
+// DivideScalar is the function form of [tensor.Tensor.DivideScalar].
+func DivideScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.DivideScalar(other)
+}
+
+// TrueDivide is the function form of [tensor.Tensor.TrueDivide].
+func TrueDivide(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.TrueDivide(other, opts...)
+}
+
+// TrueDivideScalar is the function form of [tensor.Tensor.TrueDivideScalar].
+func TrueDivideScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.TrueDivideScalar(other)
+}
+
+// DivMode is the function form of [tensor.Tensor.DivMode].
+func DivMode(t *tensor.Tensor, other *tensor.Tensor, roundingMode string, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.DivMode(other, roundingMode, opts...)
+}
+
+// DivModeScalar is the function form of [tensor.Tensor.DivModeScalar].
+func DivModeScalar(t *tensor.Tensor, other tensor.Scalar, roundingMode string) *tensor.Tensor {
+	return t.DivModeScalar(other, roundingMode)
+}
+
+// DivideMode is the function form of [tensor.Tensor.DivideMode].
+func DivideMode(t *tensor.Tensor, other *tensor.Tensor, roundingMode string, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.DivideMode(other, roundingMode, opts...)
+}
+
+// DivideModeScalar is the function form of [tensor.Tensor.DivideModeScalar].
+func DivideModeScalar(t *tensor.Tensor, other tensor.Scalar, roundingMode string) *tensor.Tensor {
+	return t.DivideModeScalar(other, roundingMode)
+}
+
+// FloorDivide is the function form of [tensor.Tensor.FloorDivide].
+func FloorDivide(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.FloorDivide(other, opts...)
+}
+
+// FloorDivideScalar is the function form of [tensor.Tensor.FloorDivideScalar].
+func FloorDivideScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.FloorDivideScalar(other)
+}
+
+// Fmod is the function form of [tensor.Tensor.Fmod].
+func Fmod(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Fmod(other, opts...)
+}
+
+// FmodScalar is the function form of [tensor.Tensor.FmodScalar].
+func FmodScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.FmodScalar(other)
+}
+
+// Remainder is the function form of [tensor.Tensor.Remainder].
+func Remainder(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Remainder(other, opts...)
+}
+
+// RemainderScalar is the function form of [tensor.Tensor.RemainderScalar].
+func RemainderScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.RemainderScalar(other)
+}
+
+// Maximum is the function form of [tensor.Tensor.Maximum].
+func Maximum(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Maximum(other, opts...)
+}
+
+// Minimum is the function form of [tensor.Tensor.Minimum].
+func Minimum(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Minimum(other, opts...)
+}
+
+// MaxOther is the function form of [tensor.Tensor.MaxOther].
+func MaxOther(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.MaxOther(other, opts...)
+}
+
+// MinOther is the function form of [tensor.Tensor.MinOther].
+func MinOther(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.MinOther(other, opts...)
+}
+
+// Fmax is the function form of [tensor.Tensor.Fmax].
+func Fmax(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Fmax(other, opts...)
+}
+
+// Fmin is the function form of [tensor.Tensor.Fmin].
+func Fmin(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Fmin(other, opts...)
+}
+
+// PowTensor is the function form of [tensor.Tensor.PowTensor].
+func PowTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.PowTensor(exponent, opts...)
+}
+
+// Pow is the function form of [tensor.Tensor.Pow].
+func Pow(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Pow(exponent, opts...)
+}
+
+var slotPowNumber = tensor.Slot("aten::pow.Scalar")
+
+// PowNumber is a number to the power of exponent.
+func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotPowNumber, 2)
+	*c.Arg(0) = tensor.ScalarValue(self)
+	*c.Arg(1) = tensor.TensorValue(exponent)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+// Eq is the function form of [tensor.Tensor.Eq].
+func Eq(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Eq(other, opts...)
+}
+
+// EqScalar is the function form of [tensor.Tensor.EqScalar].
+func EqScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.EqScalar(other)
+}
+
+// Ne is the function form of [tensor.Tensor.Ne].
+func Ne(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Ne(other, opts...)
+}
+
+// NeScalar is the function form of [tensor.Tensor.NeScalar].
+func NeScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.NeScalar(other)
+}
+
+// NotEqual is the function form of [tensor.Tensor.NotEqual].
+func NotEqual(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.NotEqual(other, opts...)
+}
+
+// NotEqualScalar is the function form of [tensor.Tensor.NotEqualScalar].
+func NotEqualScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.NotEqualScalar(other)
+}
+
+// Lt is the function form of [tensor.Tensor.Lt].
+func Lt(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Lt(other, opts...)
+}
+
+// LtScalar is the function form of [tensor.Tensor.LtScalar].
+func LtScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.LtScalar(other)
+}
+
+// Less is the function form of [tensor.Tensor.Less].
+func Less(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Less(other, opts...)
+}
+
+// LessScalar is the function form of [tensor.Tensor.LessScalar].
+func LessScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.LessScalar(other)
+}
+
+// Le is the function form of [tensor.Tensor.Le].
+func Le(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Le(other, opts...)
+}
+
+// LeScalar is the function form of [tensor.Tensor.LeScalar].
+func LeScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.LeScalar(other)
+}
+
+// LessEqual is the function form of [tensor.Tensor.LessEqual].
+func LessEqual(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LessEqual(other, opts...)
+}
+
+// LessEqualScalar is the function form of [tensor.Tensor.LessEqualScalar].
+func LessEqualScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.LessEqualScalar(other)
+}
+
+// Gt is the function form of [tensor.Tensor.Gt].
+func Gt(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Gt(other, opts...)
+}
+
+// GtScalar is the function form of [tensor.Tensor.GtScalar].
+func GtScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.GtScalar(other)
+}
+
+// Greater is the function form of [tensor.Tensor.Greater].
+func Greater(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Greater(other, opts...)
+}
+
+// GreaterScalar is the function form of [tensor.Tensor.GreaterScalar].
+func GreaterScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.GreaterScalar(other)
+}
+
+// Ge is the function form of [tensor.Tensor.Ge].
+func Ge(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Ge(other, opts...)
+}
+
+// GeScalar is the function form of [tensor.Tensor.GeScalar].
+func GeScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.GeScalar(other)
+}
+
+// GreaterEqual is the function form of [tensor.Tensor.GreaterEqual].
+func GreaterEqual(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.GreaterEqual(other, opts...)
+}
+
+// GreaterEqualScalar is the function form of [tensor.Tensor.GreaterEqualScalar].
+func GreaterEqualScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.GreaterEqualScalar(other)
+}
+
+// LogicalAnd is the function form of [tensor.Tensor.LogicalAnd].
+func LogicalAnd(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LogicalAnd(other, opts...)
+}
+
+// LogicalOr is the function form of [tensor.Tensor.LogicalOr].
+func LogicalOr(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LogicalOr(other, opts...)
+}
+
+// LogicalXor is the function form of [tensor.Tensor.LogicalXor].
+func LogicalXor(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LogicalXor(other, opts...)
+}
+
+// LogicalNot is the function form of [tensor.Tensor.LogicalNot].
+func LogicalNot(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LogicalNot(opts...)
+}
+
+// IsNaN is the function form of [tensor.Tensor.IsNaN].
+func IsNaN(t *tensor.Tensor) *tensor.Tensor {
+	return t.IsNaN()
+}
+
+// IsInf is the function form of [tensor.Tensor.IsInf].
+func IsInf(t *tensor.Tensor) *tensor.Tensor {
+	return t.IsInf()
+}
+
+// IsFinite is the function form of [tensor.Tensor.IsFinite].
+func IsFinite(t *tensor.Tensor) *tensor.Tensor {
+	return t.IsFinite()
+}
+
+// IsReal is the function form of [tensor.Tensor.IsReal].
+func IsReal(t *tensor.Tensor) *tensor.Tensor {
+	return t.IsReal()
+}
+
+// IsPosInf is the function form of [tensor.Tensor.IsPosInf].
+func IsPosInf(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.IsPosInf(opts...)
+}
+
+// IsNegInf is the function form of [tensor.Tensor.IsNegInf].
+func IsNegInf(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.IsNegInf(opts...)
+}
+
+// Signbit is the function form of [tensor.Tensor.Signbit].
+func Signbit(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Signbit(opts...)
+}
+
 // Conj is the function form of [tensor.Tensor.Conj].
 func Conj(t *tensor.Tensor) *tensor.Tensor {
 	return t.Conj()
+}
+
+// ConjPhysical is the function form of [tensor.Tensor.ConjPhysical].
+func ConjPhysical(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ConjPhysical(opts...)
+}
+
+// ViewAsReal is the function form of [tensor.Tensor.ViewAsReal].
+func ViewAsReal(t *tensor.Tensor) *tensor.Tensor {
+	return t.ViewAsReal()
+}
+
+// ViewAsComplex is the function form of [tensor.Tensor.ViewAsComplex].
+func ViewAsComplex(t *tensor.Tensor) *tensor.Tensor {
+	return t.ViewAsComplex()
+}
+
+// Real is the function form of [tensor.Tensor.Real].
+func Real(t *tensor.Tensor) *tensor.Tensor {
+	return t.Real()
+}
+
+// Imag is the function form of [tensor.Tensor.Imag].
+func Imag(t *tensor.Tensor) *tensor.Tensor {
+	return t.Imag()
+}
+
+var slotComplex = tensor.Slot("aten::complex")
+
+// Complex puts complex numbers together.
+func Complex(real *tensor.Tensor, imag *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotComplex, 2)
+	*c.Arg(0) = tensor.TensorValue(real)
+	*c.Arg(1) = tensor.TensorValue(imag)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+// Abs is the function form of [tensor.Tensor.Abs].
+func Abs(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Abs(opts...)
+}
+
+// Absolute is the function form of [tensor.Tensor.Absolute].
+func Absolute(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Absolute(opts...)
+}
+
+// Neg is the function form of [tensor.Tensor.Neg].
+func Neg(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Neg(opts...)
+}
+
+// Negative is the function form of [tensor.Tensor.Negative].
+func Negative(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Negative(opts...)
+}
+
+// Positive is the function form of [tensor.Tensor.Positive].
+func Positive(t *tensor.Tensor) *tensor.Tensor {
+	return t.Positive()
+}
+
+// Sign is the function form of [tensor.Tensor.Sign].
+func Sign(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Sign(opts...)
+}
+
+// Sgn is the function form of [tensor.Tensor.Sgn].
+func Sgn(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Sgn(opts...)
+}
+
+// Square is the function form of [tensor.Tensor.Square].
+func Square(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Square(opts...)
+}
+
+// Ceil is the function form of [tensor.Tensor.Ceil].
+func Ceil(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Ceil(opts...)
+}
+
+// Floor is the function form of [tensor.Tensor.Floor].
+func Floor(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Floor(opts...)
+}
+
+// Trunc is the function form of [tensor.Tensor.Trunc].
+func Trunc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Trunc(opts...)
+}
+
+// Fix is the function form of [tensor.Tensor.Fix].
+func Fix(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Fix(opts...)
+}
+
+// Round is the function form of [tensor.Tensor.Round].
+func Round(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Round(opts...)
+}
+
+// Frac is the function form of [tensor.Tensor.Frac].
+func Frac(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Frac(opts...)
+}
+
+// Exp is the function form of [tensor.Tensor.Exp].
+func Exp(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Exp(opts...)
+}
+
+// Exp2 is the function form of [tensor.Tensor.Exp2].
+func Exp2(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Exp2(opts...)
+}
+
+// SpecialExp2 is the function form of [tensor.Tensor.SpecialExp2].
+func SpecialExp2(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialExp2(opts...)
+}
+
+// Expm1 is the function form of [tensor.Tensor.Expm1].
+func Expm1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Expm1(opts...)
+}
+
+// SpecialExpm1 is the function form of [tensor.Tensor.SpecialExpm1].
+func SpecialExpm1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialExpm1(opts...)
+}
+
+// Log is the function form of [tensor.Tensor.Log].
+func Log(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Log(opts...)
+}
+
+// Log10 is the function form of [tensor.Tensor.Log10].
+func Log10(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Log10(opts...)
+}
+
+// Log2 is the function form of [tensor.Tensor.Log2].
+func Log2(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Log2(opts...)
+}
+
+// Log1p is the function form of [tensor.Tensor.Log1p].
+func Log1p(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Log1p(opts...)
+}
+
+// SpecialLog1p is the function form of [tensor.Tensor.SpecialLog1p].
+func SpecialLog1p(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialLog1p(opts...)
+}
+
+// Sqrt is the function form of [tensor.Tensor.Sqrt].
+func Sqrt(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Sqrt(opts...)
+}
+
+// Rsqrt is the function form of [tensor.Tensor.Rsqrt].
+func Rsqrt(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Rsqrt(opts...)
+}
+
+// Reciprocal is the function form of [tensor.Tensor.Reciprocal].
+func Reciprocal(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Reciprocal(opts...)
+}
+
+// Sin is the function form of [tensor.Tensor.Sin].
+func Sin(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Sin(opts...)
+}
+
+// Cos is the function form of [tensor.Tensor.Cos].
+func Cos(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Cos(opts...)
+}
+
+// Tan is the function form of [tensor.Tensor.Tan].
+func Tan(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Tan(opts...)
+}
+
+// Sinh is the function form of [tensor.Tensor.Sinh].
+func Sinh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Sinh(opts...)
+}
+
+// Cosh is the function form of [tensor.Tensor.Cosh].
+func Cosh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Cosh(opts...)
+}
+
+// Tanh is the function form of [tensor.Tensor.Tanh].
+func Tanh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Tanh(opts...)
+}
+
+// Asin is the function form of [tensor.Tensor.Asin].
+func Asin(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Asin(opts...)
+}
+
+// Arcsin is the function form of [tensor.Tensor.Arcsin].
+func Arcsin(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Arcsin(opts...)
+}
+
+// Acos is the function form of [tensor.Tensor.Acos].
+func Acos(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Acos(opts...)
+}
+
+// Arccos is the function form of [tensor.Tensor.Arccos].
+func Arccos(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Arccos(opts...)
+}
+
+// Atan is the function form of [tensor.Tensor.Atan].
+func Atan(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Atan(opts...)
+}
+
+// Arctan is the function form of [tensor.Tensor.Arctan].
+func Arctan(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Arctan(opts...)
+}
+
+// Asinh is the function form of [tensor.Tensor.Asinh].
+func Asinh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Asinh(opts...)
+}
+
+// Arcsinh is the function form of [tensor.Tensor.Arcsinh].
+func Arcsinh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Arcsinh(opts...)
+}
+
+// Acosh is the function form of [tensor.Tensor.Acosh].
+func Acosh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Acosh(opts...)
+}
+
+// Arccosh is the function form of [tensor.Tensor.Arccosh].
+func Arccosh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Arccosh(opts...)
+}
+
+// Atanh is the function form of [tensor.Tensor.Atanh].
+func Atanh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Atanh(opts...)
+}
+
+// Arctanh is the function form of [tensor.Tensor.Arctanh].
+func Arctanh(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Arctanh(opts...)
+}
+
+// Sigmoid is the function form of [tensor.Tensor.Sigmoid].
+func Sigmoid(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Sigmoid(opts...)
+}
+
+// SpecialExpit is the function form of [tensor.Tensor.SpecialExpit].
+func SpecialExpit(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialExpit(opts...)
+}
+
+// Erf is the function form of [tensor.Tensor.Erf].
+func Erf(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Erf(opts...)
+}
+
+// SpecialErf is the function form of [tensor.Tensor.SpecialErf].
+func SpecialErf(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialErf(opts...)
+}
+
+// Erfc is the function form of [tensor.Tensor.Erfc].
+func Erfc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Erfc(opts...)
+}
+
+// SpecialErfc is the function form of [tensor.Tensor.SpecialErfc].
+func SpecialErfc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialErfc(opts...)
+}
+
+// Erfinv is the function form of [tensor.Tensor.Erfinv].
+func Erfinv(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Erfinv(opts...)
+}
+
+// SpecialErfinv is the function form of [tensor.Tensor.SpecialErfinv].
+func SpecialErfinv(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialErfinv(opts...)
+}
+
+// Sinc is the function form of [tensor.Tensor.Sinc].
+func Sinc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Sinc(opts...)
+}
+
+// SpecialSinc is the function form of [tensor.Tensor.SpecialSinc].
+func SpecialSinc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialSinc(opts...)
+}
+
+// BitwiseNot is the function form of [tensor.Tensor.BitwiseNot].
+func BitwiseNot(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.BitwiseNot(opts...)
+}
+
+// Clamp is the function form of [tensor.Tensor.Clamp].
+func Clamp(t *tensor.Tensor, opts ...tensor.ClampOptions) *tensor.Tensor {
+	return t.Clamp(opts...)
+}
+
+// ClampOptions are the optional arguments of Clamp.
+type ClampOptions = tensor.ClampOptions
+
+// Clip is the function form of [tensor.Tensor.Clip].
+func Clip(t *tensor.Tensor, opts ...tensor.ClipOptions) *tensor.Tensor {
+	return t.Clip(opts...)
+}
+
+// ClipOptions are the optional arguments of Clip.
+type ClipOptions = tensor.ClipOptions
+
+// ClampTensor is the function form of [tensor.Tensor.ClampTensor].
+func ClampTensor(t *tensor.Tensor, opts ...tensor.ClampTensorOptions) *tensor.Tensor {
+	return t.ClampTensor(opts...)
+}
+
+// ClampTensorOptions are the optional arguments of ClampTensor.
+type ClampTensorOptions = tensor.ClampTensorOptions
+
+// ClipTensor is the function form of [tensor.Tensor.ClipTensor].
+func ClipTensor(t *tensor.Tensor, opts ...tensor.ClipTensorOptions) *tensor.Tensor {
+	return t.ClipTensor(opts...)
+}
+
+// ClipTensorOptions are the optional arguments of ClipTensor.
+type ClipTensorOptions = tensor.ClipTensorOptions
+
+// ClampMin is the function form of [tensor.Tensor.ClampMin].
+func ClampMin(t *tensor.Tensor, minArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMin(minArg, opts...)
+}
+
+// ClampMax is the function form of [tensor.Tensor.ClampMax].
+func ClampMax(t *tensor.Tensor, maxArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMax(maxArg, opts...)
+}
+
+// ClampMinTensor is the function form of [tensor.Tensor.ClampMinTensor].
+func ClampMinTensor(t *tensor.Tensor, minArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMinTensor(minArg, opts...)
+}
+
+// ClampMaxTensor is the function form of [tensor.Tensor.ClampMaxTensor].
+func ClampMaxTensor(t *tensor.Tensor, maxArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMaxTensor(maxArg, opts...)
+}
+
+var slotWhere = tensor.Slot("aten::where.self")
+
+// Where takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, broadcasting and
+// promoting dtypes.
+func Where(condition *tensor.Tensor, self *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotWhere, 3)
+	*c.Arg(0) = tensor.TensorValue(condition)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotWhereScalarSelf = tensor.Slot("aten::where.ScalarSelf")
+
+// WhereScalarSelf is Where with a number for self.
+func WhereScalarSelf(condition *tensor.Tensor, self tensor.Scalar, other *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotWhereScalarSelf, 3)
+	*c.Arg(0) = tensor.TensorValue(condition)
+	*c.Arg(1) = tensor.ScalarValue(self)
+	*c.Arg(2) = tensor.TensorValue(other)
+	return c.Do1()
+}
+
+var slotWhereScalarOther = tensor.Slot("aten::where.ScalarOther")
+
+// WhereScalarOther is Where with a number for other.
+func WhereScalarOther(condition *tensor.Tensor, self *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotWhereScalarOther, 3)
+	*c.Arg(0) = tensor.TensorValue(condition)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = tensor.ScalarValue(other)
+	return c.Do1()
+}
+
+var slotWhereScalar = tensor.Slot("aten::where.Scalar")
+
+// WhereScalar is Where with two numbers.
+func WhereScalar(condition *tensor.Tensor, self tensor.Scalar, other tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotWhereScalar, 3)
+	*c.Arg(0) = tensor.TensorValue(condition)
+	*c.Arg(1) = tensor.ScalarValue(self)
+	*c.Arg(2) = tensor.ScalarValue(other)
+	return c.Do1()
 }

@@ -105,6 +105,10 @@ func (n *Node) Op() *Op { return n.op }
 func (n *Node) slotOf(i int) int {
 	s := 0
 	for k := 0; k < i; k++ {
+		if k == n.op.scalar { // a number in place of a tensor
+			s++
+			continue
+		}
 		s += slotCount(&n.args[k], &n.op.Sch.Params[k])
 	}
 	return s
@@ -244,7 +248,7 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 				n.next = append(n.next, edge{})
 			}
 		default:
-			if i < len(c.op.Sch.Params) && c.op.Sch.Params[i].Kind == KTensor { // a number in place of a tensor
+			if i < len(c.op.Sch.Params) && (c.op.Sch.Params[i].Kind == KTensor || i == c.op.scalar) { // a number in place of a tensor
 				n.next = append(n.next, edge{})
 			}
 		}

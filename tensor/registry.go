@@ -162,7 +162,7 @@ func Register(d Def) {
 				so.Params = append([]Param(nil), f.Sch.Params...)
 				if so.Overload == "" {
 					so.Overload = "out"
-				} else if strings.HasSuffix(so.Overload, "Tensor") && f == base && so.Overload == "Tensor" {
+				} else if f == base && so.Overload == "Tensor" && !taken(so.Namespace+"::"+so.Name+".out") {
 					so.Overload = "out"
 				} else {
 					so.Overload += "_out"
@@ -182,6 +182,12 @@ func Register(d Def) {
 			}
 		}
 	}
+}
+
+// taken reports that a full name is registered already, as clamp.out is when clamp.Tensor comes.
+func taken(full string) bool {
+	o := registry.ops[full]
+	return o != nil && o.Def != nil
 }
 
 func add(d *Def, s *Schema, base *Op, v variant) *Op {

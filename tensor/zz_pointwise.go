@@ -2,6 +2,569 @@
 
 package tensor
 
+var slotReLU = slot("aten::relu")
+
+// ReLU is max(self, 0).
+func (t *Tensor) ReLU(opts ...OutOptions) *Tensor {
+	c := NewCall(slotReLU, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotReLUInPlace = slot("aten::relu_")
+
+// ReLUInPlace is ReLU written to the tensor itself, which is returned.
+func (t *Tensor) ReLUInPlace() *Tensor {
+	c := NewCall(slotReLUInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotThreshold = slot("aten::threshold")
+
+// Threshold is self where self > threshold and value elsewhere.
+func (t *Tensor) Threshold(threshold Scalar, value Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotThreshold, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(threshold)
+	*c.Arg(2) = ScalarValue(value)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotThresholdInPlace = slot("aten::threshold_")
+
+// ThresholdInPlace is Threshold written to the tensor itself, which is returned.
+func (t *Tensor) ThresholdInPlace(threshold Scalar, value Scalar) *Tensor {
+	c := NewCall(slotThresholdInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(threshold)
+	*c.Arg(2) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotGELU = slot("aten::gelu")
+
+// GELUOptions are the optional arguments of GELU; the zero value is PyTorch's default.
+type GELUOptions struct {
+	Approximate string  // default "none"
+	Out         *Tensor // write the result to this tensor
+}
+
+// GELU is self * Φ(self), Φ being the normal distribution's function; with approximate "tanh" an approximation of it.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html
+func (t *Tensor) GELU(opts ...GELUOptions) *Tensor {
+	c := NewCall(slotGELU, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotGELU.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Approximate != "" {
+			*c.Arg(1) = OptStrValue(o.Approximate)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGELUInPlace = slot("aten::gelu_")
+
+// GELUInPlaceOptions are the optional arguments of GELUInPlace; the zero value is PyTorch's default.
+type GELUInPlaceOptions struct {
+	Approximate string // default "none"
+}
+
+// GELUInPlace is GELU written to the tensor itself, which is returned.
+func (t *Tensor) GELUInPlace(opts ...GELUInPlaceOptions) *Tensor {
+	c := NewCall(slotGELUInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotGELUInPlace.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Approximate != "" {
+			*c.Arg(1) = OptStrValue(o.Approximate)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSiLU = slot("aten::silu")
+
+// SiLU is self * sigmoid(self), also called swish.
+func (t *Tensor) SiLU(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSiLU, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSiLUInPlace = slot("aten::silu_")
+
+// SiLUInPlace is SiLU written to the tensor itself, which is returned.
+func (t *Tensor) SiLUInPlace() *Tensor {
+	c := NewCall(slotSiLUInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotMish = slot("aten::mish")
+
+// Mish is self * tanh(softplus(self)).
+func (t *Tensor) Mish(opts ...OutOptions) *Tensor {
+	c := NewCall(slotMish, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMishInPlace = slot("aten::mish_")
+
+// MishInPlace is Mish written to the tensor itself, which is returned.
+func (t *Tensor) MishInPlace() *Tensor {
+	c := NewCall(slotMishInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotELU = slot("aten::elu")
+
+// ELUOptions are the optional arguments of ELU; the zero value is PyTorch's default.
+type ELUOptions struct {
+	Alpha      Scalar  // default 1
+	Scale      Scalar  // default 1
+	InputScale Scalar  // default 1
+	Out        *Tensor // write the result to this tensor
+}
+
+// ELU is scale * self where self > 0 and scale * alpha * (exp(input_scale * self) - 1) elsewhere.
+func (t *Tensor) ELU(opts ...ELUOptions) *Tensor {
+	c := NewCall(slotELU, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotELU.Sch.Params[1].Default
+	*c.Arg(2) = *slotELU.Sch.Params[2].Default
+	*c.Arg(3) = *slotELU.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(1) = ScalarValue(o.Alpha)
+		}
+		if o.Scale != nil {
+			*c.Arg(2) = ScalarValue(o.Scale)
+		}
+		if o.InputScale != nil {
+			*c.Arg(3) = ScalarValue(o.InputScale)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotELUInPlace = slot("aten::elu_")
+
+// ELUInPlaceOptions are the optional arguments of ELUInPlace; the zero value is PyTorch's default.
+type ELUInPlaceOptions struct {
+	Alpha      Scalar // default 1
+	Scale      Scalar // default 1
+	InputScale Scalar // default 1
+}
+
+// ELUInPlace is ELU written to the tensor itself, which is returned.
+func (t *Tensor) ELUInPlace(opts ...ELUInPlaceOptions) *Tensor {
+	c := NewCall(slotELUInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotELUInPlace.Sch.Params[1].Default
+	*c.Arg(2) = *slotELUInPlace.Sch.Params[2].Default
+	*c.Arg(3) = *slotELUInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(1) = ScalarValue(o.Alpha)
+		}
+		if o.Scale != nil {
+			*c.Arg(2) = ScalarValue(o.Scale)
+		}
+		if o.InputScale != nil {
+			*c.Arg(3) = ScalarValue(o.InputScale)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSELU = slot("aten::selu")
+
+// SELU is the self-normalising exponential linear unit.
+func (t *Tensor) SELU(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSELU, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSELUInPlace = slot("aten::selu_")
+
+// SELUInPlace is SELU written to the tensor itself, which is returned.
+func (t *Tensor) SELUInPlace() *Tensor {
+	c := NewCall(slotSELUInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotCELU = slot("aten::celu")
+
+// CELUOptions are the optional arguments of CELU; the zero value is PyTorch's default.
+type CELUOptions struct {
+	Alpha Scalar // default 1.
+}
+
+// CELU is max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).
+func (t *Tensor) CELU(opts ...CELUOptions) *Tensor {
+	c := NewCall(slotCELU, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotCELU.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(1) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCELUInPlace = slot("aten::celu_")
+
+// CELUInPlaceOptions are the optional arguments of CELUInPlace; the zero value is PyTorch's default.
+type CELUInPlaceOptions struct {
+	Alpha Scalar // default 1.
+}
+
+// CELUInPlace is CELU written to the tensor itself, which is returned.
+func (t *Tensor) CELUInPlace(opts ...CELUInPlaceOptions) *Tensor {
+	c := NewCall(slotCELUInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotCELUInPlace.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(1) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLeakyReLU = slot("aten::leaky_relu")
+
+// LeakyReLUOptions are the optional arguments of LeakyReLU; the zero value is PyTorch's default.
+type LeakyReLUOptions struct {
+	NegativeSlope Scalar  // default 0.01
+	Out           *Tensor // write the result to this tensor
+}
+
+// LeakyReLU is self where self > 0 and negative_slope * self elsewhere.
+func (t *Tensor) LeakyReLU(opts ...LeakyReLUOptions) *Tensor {
+	c := NewCall(slotLeakyReLU, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotLeakyReLU.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.NegativeSlope != nil {
+			*c.Arg(1) = ScalarValue(o.NegativeSlope)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLeakyReLUInPlace = slot("aten::leaky_relu_")
+
+// LeakyReLUInPlaceOptions are the optional arguments of LeakyReLUInPlace; the zero value is PyTorch's default.
+type LeakyReLUInPlaceOptions struct {
+	NegativeSlope Scalar // default 0.01
+}
+
+// LeakyReLUInPlace is LeakyReLU written to the tensor itself, which is returned.
+func (t *Tensor) LeakyReLUInPlace(opts ...LeakyReLUInPlaceOptions) *Tensor {
+	c := NewCall(slotLeakyReLUInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotLeakyReLUInPlace.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.NegativeSlope != nil {
+			*c.Arg(1) = ScalarValue(o.NegativeSlope)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHardTanh = slot("aten::hardtanh")
+
+// HardTanhOptions are the optional arguments of HardTanh; the zero value is PyTorch's default.
+type HardTanhOptions struct {
+	MinVal Scalar  // default -1
+	MaxVal Scalar  // default 1
+	Out    *Tensor // write the result to this tensor
+}
+
+// HardTanh limits every element to [min_val, max_val].
+func (t *Tensor) HardTanh(opts ...HardTanhOptions) *Tensor {
+	c := NewCall(slotHardTanh, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHardTanh.Sch.Params[1].Default
+	*c.Arg(2) = *slotHardTanh.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.MinVal != nil {
+			*c.Arg(1) = ScalarValue(o.MinVal)
+		}
+		if o.MaxVal != nil {
+			*c.Arg(2) = ScalarValue(o.MaxVal)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHardTanhInPlace = slot("aten::hardtanh_")
+
+// HardTanhInPlaceOptions are the optional arguments of HardTanhInPlace; the zero value is PyTorch's default.
+type HardTanhInPlaceOptions struct {
+	MinVal Scalar // default -1
+	MaxVal Scalar // default 1
+}
+
+// HardTanhInPlace is HardTanh written to the tensor itself, which is returned.
+func (t *Tensor) HardTanhInPlace(opts ...HardTanhInPlaceOptions) *Tensor {
+	c := NewCall(slotHardTanhInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHardTanhInPlace.Sch.Params[1].Default
+	*c.Arg(2) = *slotHardTanhInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.MinVal != nil {
+			*c.Arg(1) = ScalarValue(o.MinVal)
+		}
+		if o.MaxVal != nil {
+			*c.Arg(2) = ScalarValue(o.MaxVal)
+		}
+	}
+	return c.Do1()
+}
+
+var slotReLU6 = slot("aten::relu6")
+
+// ReLU6 is min(max(self, 0), 6).
+func (t *Tensor) ReLU6() *Tensor {
+	c := NewCall(slotReLU6, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotReLU6InPlace = slot("aten::relu6_")
+
+// ReLU6InPlace is ReLU6 written to the tensor itself, which is returned.
+func (t *Tensor) ReLU6InPlace() *Tensor {
+	c := NewCall(slotReLU6InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotHardSigmoid = slot("aten::hardsigmoid")
+
+// HardSigmoid is min(max(self + 3, 0), 6) / 6.
+func (t *Tensor) HardSigmoid(opts ...OutOptions) *Tensor {
+	c := NewCall(slotHardSigmoid, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHardSigmoidInPlace = slot("aten::hardsigmoid_")
+
+// HardSigmoidInPlace is HardSigmoid written to the tensor itself, which is returned.
+func (t *Tensor) HardSigmoidInPlace() *Tensor {
+	c := NewCall(slotHardSigmoidInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotHardSwish = slot("aten::hardswish")
+
+// HardSwish is self * min(max(self + 3, 0), 6) / 6.
+func (t *Tensor) HardSwish(opts ...OutOptions) *Tensor {
+	c := NewCall(slotHardSwish, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHardSwishInPlace = slot("aten::hardswish_")
+
+// HardSwishInPlace is HardSwish written to the tensor itself, which is returned.
+func (t *Tensor) HardSwishInPlace() *Tensor {
+	c := NewCall(slotHardSwishInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotHardshrink = slot("aten::hardshrink")
+
+// HardshrinkOptions are the optional arguments of Hardshrink; the zero value is PyTorch's default.
+type HardshrinkOptions struct {
+	Lambd Scalar  // default 0.5
+	Out   *Tensor // write the result to this tensor
+}
+
+// Hardshrink is 0 where -lambd <= self <= lambd and self elsewhere.
+func (t *Tensor) Hardshrink(opts ...HardshrinkOptions) *Tensor {
+	c := NewCall(slotHardshrink, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHardshrink.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lambd != nil {
+			*c.Arg(1) = ScalarValue(o.Lambd)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHardshrinkInPlace = slot("aten::hardshrink_")
+
+// HardshrinkInPlaceOptions are the optional arguments of HardshrinkInPlace; the zero value is PyTorch's default.
+type HardshrinkInPlaceOptions struct {
+	Lambd Scalar // default 0.5
+}
+
+// HardshrinkInPlace is Hardshrink written to the tensor itself, which is returned.
+func (t *Tensor) HardshrinkInPlace(opts ...HardshrinkInPlaceOptions) *Tensor {
+	c := NewCall(slotHardshrinkInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHardshrinkInPlace.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lambd != nil {
+			*c.Arg(1) = ScalarValue(o.Lambd)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSoftshrink = slot("aten::softshrink")
+
+// SoftshrinkOptions are the optional arguments of Softshrink; the zero value is PyTorch's default.
+type SoftshrinkOptions struct {
+	Lambd Scalar  // default 0.5
+	Out   *Tensor // write the result to this tensor
+}
+
+// Softshrink moves every element towards 0 by lambd, stopping there.
+func (t *Tensor) Softshrink(opts ...SoftshrinkOptions) *Tensor {
+	c := NewCall(slotSoftshrink, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotSoftshrink.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lambd != nil {
+			*c.Arg(1) = ScalarValue(o.Lambd)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSoftplus = slot("aten::softplus")
+
+// SoftplusOptions are the optional arguments of Softplus; the zero value is PyTorch's default.
+type SoftplusOptions struct {
+	Beta      Scalar  // default 1
+	Threshold Scalar  // default 20
+	Out       *Tensor // write the result to this tensor
+}
+
+// Softplus is log(1 + exp(beta * self)) / beta, and self itself where beta * self > threshold.
+func (t *Tensor) Softplus(opts ...SoftplusOptions) *Tensor {
+	c := NewCall(slotSoftplus, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotSoftplus.Sch.Params[1].Default
+	*c.Arg(2) = *slotSoftplus.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Beta != nil {
+			*c.Arg(1) = ScalarValue(o.Beta)
+		}
+		if o.Threshold != nil {
+			*c.Arg(2) = ScalarValue(o.Threshold)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogSigmoid = slot("aten::log_sigmoid")
+
+// LogSigmoid is log(sigmoid(self)).
+func (t *Tensor) LogSigmoid(opts ...OutOptions) *Tensor {
+	c := NewCall(slotLogSigmoid, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotAdd = slot("aten::add.Tensor")
 
 // AddOptions are the optional arguments of Add; the zero value is PyTorch's default.
@@ -86,6 +649,239 @@ func (t *Tensor) AddScalarInPlace(other Scalar, opts ...AddScalarInPlaceOptions)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
 	*c.Arg(2) = *slotAddScalarInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSub = slot("aten::sub.Tensor")
+
+// SubOptions are the optional arguments of Sub; the zero value is PyTorch's default.
+type SubOptions struct {
+	Alpha Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Sub is self - alpha * other, broadcasting and promoting dtypes. Bool tensors are refused.
+// https://pytorch.org/docs/stable/generated/torch.sub.html
+func (t *Tensor) Sub(other *Tensor, opts ...SubOptions) *Tensor {
+	c := NewCall(slotSub, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotSub.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSubScalar = slot("aten::sub.Scalar")
+
+// SubScalarOptions are the optional arguments of SubScalar; the zero value is PyTorch's default.
+type SubScalarOptions struct {
+	Alpha Scalar // default 1
+}
+
+// SubScalar is Sub with a number.
+func (t *Tensor) SubScalar(other Scalar, opts ...SubScalarOptions) *Tensor {
+	c := NewCall(slotSubScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = *slotSubScalar.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSubInPlace = slot("aten::sub_.Tensor")
+
+// SubInPlaceOptions are the optional arguments of SubInPlace; the zero value is PyTorch's default.
+type SubInPlaceOptions struct {
+	Alpha Scalar // default 1
+}
+
+// SubInPlace is Sub written to the tensor itself, which is returned.
+func (t *Tensor) SubInPlace(other *Tensor, opts ...SubInPlaceOptions) *Tensor {
+	c := NewCall(slotSubInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotSubInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSubScalarInPlace = slot("aten::sub_.Scalar")
+
+// SubScalarInPlaceOptions are the optional arguments of SubScalarInPlace; the zero value is PyTorch's default.
+type SubScalarInPlaceOptions struct {
+	Alpha Scalar // default 1
+}
+
+// SubScalarInPlace is SubScalar written to the tensor itself, which is returned.
+func (t *Tensor) SubScalarInPlace(other Scalar, opts ...SubScalarInPlaceOptions) *Tensor {
+	c := NewCall(slotSubScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = *slotSubScalarInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSubtract = slot("aten::subtract.Tensor")
+
+// SubtractOptions are the optional arguments of Subtract; the zero value is PyTorch's default.
+type SubtractOptions struct {
+	Alpha Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Subtract is another name of [Tensor.Sub].
+func (t *Tensor) Subtract(other *Tensor, opts ...SubtractOptions) *Tensor {
+	c := NewCall(slotSubtract, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotSubtract.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSubtractScalar = slot("aten::subtract.Scalar")
+
+// SubtractScalarOptions are the optional arguments of SubtractScalar; the zero value is PyTorch's default.
+type SubtractScalarOptions struct {
+	Alpha Scalar // default 1
+}
+
+// SubtractScalar is Subtract with a number.
+func (t *Tensor) SubtractScalar(other Scalar, opts ...SubtractScalarOptions) *Tensor {
+	c := NewCall(slotSubtractScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = *slotSubtractScalar.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSubtractInPlace = slot("aten::subtract_.Tensor")
+
+// SubtractInPlaceOptions are the optional arguments of SubtractInPlace; the zero value is PyTorch's default.
+type SubtractInPlaceOptions struct {
+	Alpha Scalar // default 1
+}
+
+// SubtractInPlace is Subtract written to the tensor itself, which is returned.
+func (t *Tensor) SubtractInPlace(other *Tensor, opts ...SubtractInPlaceOptions) *Tensor {
+	c := NewCall(slotSubtractInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotSubtractInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSubtractScalarInPlace = slot("aten::subtract_.Scalar")
+
+// SubtractScalarInPlaceOptions are the optional arguments of SubtractScalarInPlace; the zero value is PyTorch's default.
+type SubtractScalarInPlaceOptions struct {
+	Alpha Scalar // default 1
+}
+
+// SubtractScalarInPlace is SubtractScalar written to the tensor itself, which is returned.
+func (t *Tensor) SubtractScalarInPlace(other Scalar, opts ...SubtractScalarInPlaceOptions) *Tensor {
+	c := NewCall(slotSubtractScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = *slotSubtractScalarInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRsub = slot("aten::rsub.Tensor")
+
+// RsubOptions are the optional arguments of Rsub; the zero value is PyTorch's default.
+type RsubOptions struct {
+	Alpha Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Rsub is other - alpha * self, broadcasting and promoting dtypes.
+func (t *Tensor) Rsub(other *Tensor, opts ...RsubOptions) *Tensor {
+	c := NewCall(slotRsub, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotRsub.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Alpha != nil {
+			*c.Arg(2) = ScalarValue(o.Alpha)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRsubScalar = slot("aten::rsub.Scalar")
+
+// RsubScalarOptions are the optional arguments of RsubScalar; the zero value is PyTorch's default.
+type RsubScalarOptions struct {
+	Alpha Scalar // default 1
+}
+
+// RsubScalar is Rsub with a number.
+func (t *Tensor) RsubScalar(other Scalar, opts ...RsubScalarOptions) *Tensor {
+	c := NewCall(slotRsubScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = *slotRsubScalar.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Alpha != nil {
@@ -188,11 +984,2935 @@ func (t *Tensor) MultiplyScalarInPlace(other Scalar) *Tensor {
 	return c.Do1()
 }
 
+var slotDiv = slot("aten::div.Tensor")
+
+// Div divides element by element, broadcasting and promoting dtypes; integers give floating-point results.
+// https://pytorch.org/docs/stable/generated/torch.div.html
+func (t *Tensor) Div(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotDiv, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDivScalar = slot("aten::div.Scalar")
+
+// DivScalar is Div with a number.
+func (t *Tensor) DivScalar(other Scalar) *Tensor {
+	c := NewCall(slotDivScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotDivInPlace = slot("aten::div_.Tensor")
+
+// DivInPlace is Div written to the tensor itself, which is returned.
+func (t *Tensor) DivInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotDivInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotDivScalarInPlace = slot("aten::div_.Scalar")
+
+// DivScalarInPlace is DivScalar written to the tensor itself, which is returned.
+func (t *Tensor) DivScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotDivScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotDivide = slot("aten::divide.Tensor")
+
+// Divide is another name of [Tensor.Div].
+func (t *Tensor) Divide(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotDivide, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDivideScalar = slot("aten::divide.Scalar")
+
+// DivideScalar is Divide with a number.
+func (t *Tensor) DivideScalar(other Scalar) *Tensor {
+	c := NewCall(slotDivideScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotDivideInPlace = slot("aten::divide_.Tensor")
+
+// DivideInPlace is Divide written to the tensor itself, which is returned.
+func (t *Tensor) DivideInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotDivideInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotDivideScalarInPlace = slot("aten::divide_.Scalar")
+
+// DivideScalarInPlace is DivideScalar written to the tensor itself, which is returned.
+func (t *Tensor) DivideScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotDivideScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotTrueDivide = slot("aten::true_divide.Tensor")
+
+// TrueDivide is another name of [Tensor.Div].
+func (t *Tensor) TrueDivide(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotTrueDivide, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTrueDivideScalar = slot("aten::true_divide.Scalar")
+
+// TrueDivideScalar is TrueDivide with a number.
+func (t *Tensor) TrueDivideScalar(other Scalar) *Tensor {
+	c := NewCall(slotTrueDivideScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotTrueDivideInPlace = slot("aten::true_divide_.Tensor")
+
+// TrueDivideInPlace is TrueDivide written to the tensor itself, which is returned.
+func (t *Tensor) TrueDivideInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotTrueDivideInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotTrueDivideScalarInPlace = slot("aten::true_divide_.Scalar")
+
+// TrueDivideScalarInPlace is TrueDivideScalar written to the tensor itself, which is returned.
+func (t *Tensor) TrueDivideScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotTrueDivideScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotDivMode = slot("aten::div.Tensor_mode")
+
+// DivMode divides element by element. The rounding mode is empty (true division), "trunc" (towards zero) or "floor" (towards minus
+// infinity); the latter two keep integers and refuse an integer zero as divisor (ZeroDivisionError).
+// https://pytorch.org/docs/stable/generated/torch.div.html
+func (t *Tensor) DivMode(other *Tensor, roundingMode string, opts ...OutOptions) *Tensor {
+	c := NewCall(slotDivMode, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDivModeScalar = slot("aten::div.Scalar_mode")
+
+// DivModeScalar is DivMode with a number.
+func (t *Tensor) DivModeScalar(other Scalar, roundingMode string) *Tensor {
+	c := NewCall(slotDivModeScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	return c.Do1()
+}
+
+var slotDivModeInPlace = slot("aten::div_.Tensor_mode")
+
+// DivModeInPlace is DivMode written to the tensor itself, which is returned.
+func (t *Tensor) DivModeInPlace(other *Tensor, roundingMode string) *Tensor {
+	c := NewCall(slotDivModeInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	return c.Do1()
+}
+
+var slotDivModeScalarInPlace = slot("aten::div_.Scalar_mode")
+
+// DivModeScalarInPlace is DivModeScalar written to the tensor itself, which is returned.
+func (t *Tensor) DivModeScalarInPlace(other Scalar, roundingMode string) *Tensor {
+	c := NewCall(slotDivModeScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	return c.Do1()
+}
+
+var slotDivideMode = slot("aten::divide.Tensor_mode")
+
+// DivideMode is another name of [Tensor.DivMode].
+func (t *Tensor) DivideMode(other *Tensor, roundingMode string, opts ...OutOptions) *Tensor {
+	c := NewCall(slotDivideMode, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDivideModeScalar = slot("aten::divide.Scalar_mode")
+
+// DivideModeScalar is DivideMode with a number.
+func (t *Tensor) DivideModeScalar(other Scalar, roundingMode string) *Tensor {
+	c := NewCall(slotDivideModeScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	return c.Do1()
+}
+
+var slotDivideModeInPlace = slot("aten::divide_.Tensor_mode")
+
+// DivideModeInPlace is DivideMode written to the tensor itself, which is returned.
+func (t *Tensor) DivideModeInPlace(other *Tensor, roundingMode string) *Tensor {
+	c := NewCall(slotDivideModeInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	return c.Do1()
+}
+
+var slotDivideModeScalarInPlace = slot("aten::divide_.Scalar_mode")
+
+// DivideModeScalarInPlace is DivideModeScalar written to the tensor itself, which is returned.
+func (t *Tensor) DivideModeScalarInPlace(other Scalar, roundingMode string) *Tensor {
+	c := NewCall(slotDivideModeScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	*c.Arg(2) = OptStrValue(roundingMode)
+	return c.Do1()
+}
+
+var slotFloorDivide = slot("aten::floor_divide")
+
+// FloorDivide is the quotient rounded towards minus infinity. Integers stay integers; an integer zero as divisor is a
+// ZeroDivisionError.
+// https://pytorch.org/docs/stable/generated/torch.floor_divide.html
+func (t *Tensor) FloorDivide(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloorDivide, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFloorDivideScalar = slot("aten::floor_divide.Scalar")
+
+// FloorDivideScalar is FloorDivide with a number.
+func (t *Tensor) FloorDivideScalar(other Scalar) *Tensor {
+	c := NewCall(slotFloorDivideScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotFloorDivideInPlace = slot("aten::floor_divide_")
+
+// FloorDivideInPlace is FloorDivide written to the tensor itself, which is returned.
+func (t *Tensor) FloorDivideInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotFloorDivideInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotFloorDivideScalarInPlace = slot("aten::floor_divide_.Scalar")
+
+// FloorDivideScalarInPlace is FloorDivideScalar written to the tensor itself, which is returned.
+func (t *Tensor) FloorDivideScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotFloorDivideScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotFmod = slot("aten::fmod.Tensor")
+
+// Fmod is the remainder of the division that rounds towards zero: it has the sign of self.
+// https://pytorch.org/docs/stable/generated/torch.fmod.html
+func (t *Tensor) Fmod(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFmod, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFmodScalar = slot("aten::fmod.Scalar")
+
+// FmodScalar is Fmod with a number.
+func (t *Tensor) FmodScalar(other Scalar) *Tensor {
+	c := NewCall(slotFmodScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotFmodInPlace = slot("aten::fmod_.Tensor")
+
+// FmodInPlace is Fmod written to the tensor itself, which is returned.
+func (t *Tensor) FmodInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotFmodInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotFmodScalarInPlace = slot("aten::fmod_.Scalar")
+
+// FmodScalarInPlace is FmodScalar written to the tensor itself, which is returned.
+func (t *Tensor) FmodScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotFmodScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotRemainder = slot("aten::remainder.Tensor")
+
+// Remainder is the remainder of the division that rounds towards minus infinity, as Python's %: it has the sign of other.
+// https://pytorch.org/docs/stable/generated/torch.remainder.html
+func (t *Tensor) Remainder(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotRemainder, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRemainderScalar = slot("aten::remainder.Scalar")
+
+// RemainderScalar is Remainder with a number.
+func (t *Tensor) RemainderScalar(other Scalar) *Tensor {
+	c := NewCall(slotRemainderScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotRemainderInPlace = slot("aten::remainder_.Tensor")
+
+// RemainderInPlace is Remainder written to the tensor itself, which is returned.
+func (t *Tensor) RemainderInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotRemainderInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotRemainderScalarInPlace = slot("aten::remainder_.Scalar")
+
+// RemainderScalarInPlace is RemainderScalar written to the tensor itself, which is returned.
+func (t *Tensor) RemainderScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotRemainderScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotMaximum = slot("aten::maximum")
+
+// Maximum is the larger of both elements; NaN when one of them is. Complex numbers are refused.
+func (t *Tensor) Maximum(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotMaximum, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMinimum = slot("aten::minimum")
+
+// Minimum is the smaller of both elements; NaN when one of them is. Complex numbers are refused.
+func (t *Tensor) Minimum(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotMinimum, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMaxOther = slot("aten::max.other")
+
+// MaxOther is another name of [Tensor.Maximum].
+func (t *Tensor) MaxOther(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotMaxOther, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMinOther = slot("aten::min.other")
+
+// MinOther is another name of [Tensor.Minimum].
+func (t *Tensor) MinOther(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotMinOther, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFmax = slot("aten::fmax")
+
+// Fmax is the larger of both elements, NaN only when both are. Complex numbers are refused.
+func (t *Tensor) Fmax(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFmax, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFmin = slot("aten::fmin")
+
+// Fmin is the smaller of both elements, NaN only when both are. Complex numbers are refused.
+func (t *Tensor) Fmin(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFmin, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPowTensor = slot("aten::pow.Tensor_Tensor")
+
+// PowTensor is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.
+func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPowTensor, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(exponent)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPowTensorInPlace = slot("aten::pow_.Tensor_Tensor")
+
+// PowTensorInPlace is PowTensor written to the tensor itself, which is returned.
+func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
+	c := NewCall(slotPowTensorInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(exponent)
+	return c.Do1()
+}
+
+var slotPow = slot("aten::pow.Tensor_Scalar")
+
+// Pow is self to the power of a number. Integers wrap around and refuse negative exponents.
+func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPow, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(exponent)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPowInPlace = slot("aten::pow_.Tensor_Scalar")
+
+// PowInPlace is Pow written to the tensor itself, which is returned.
+func (t *Tensor) PowInPlace(exponent Scalar) *Tensor {
+	c := NewCall(slotPowInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(exponent)
+	return c.Do1()
+}
+
+var slotEq = slot("aten::eq.Tensor")
+
+// Eq is true where the elements are equal; NaN equals nothing.
+func (t *Tensor) Eq(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotEq, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotEqScalar = slot("aten::eq.Scalar")
+
+// EqScalar is Eq with a number.
+func (t *Tensor) EqScalar(other Scalar) *Tensor {
+	c := NewCall(slotEqScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotEqInPlace = slot("aten::eq_.Tensor")
+
+// EqInPlace is Eq written to the tensor itself, which is returned.
+func (t *Tensor) EqInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotEqInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotEqScalarInPlace = slot("aten::eq_.Scalar")
+
+// EqScalarInPlace is EqScalar written to the tensor itself, which is returned.
+func (t *Tensor) EqScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotEqScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotNe = slot("aten::ne.Tensor")
+
+// Ne is true where the elements differ; NaN differs from everything.
+func (t *Tensor) Ne(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotNe, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNeScalar = slot("aten::ne.Scalar")
+
+// NeScalar is Ne with a number.
+func (t *Tensor) NeScalar(other Scalar) *Tensor {
+	c := NewCall(slotNeScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotNeInPlace = slot("aten::ne_.Tensor")
+
+// NeInPlace is Ne written to the tensor itself, which is returned.
+func (t *Tensor) NeInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotNeInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotNeScalarInPlace = slot("aten::ne_.Scalar")
+
+// NeScalarInPlace is NeScalar written to the tensor itself, which is returned.
+func (t *Tensor) NeScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotNeScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotNotEqual = slot("aten::not_equal.Tensor")
+
+// NotEqual is another name of [Tensor.Ne].
+func (t *Tensor) NotEqual(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotNotEqual, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNotEqualScalar = slot("aten::not_equal.Scalar")
+
+// NotEqualScalar is NotEqual with a number.
+func (t *Tensor) NotEqualScalar(other Scalar) *Tensor {
+	c := NewCall(slotNotEqualScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotNotEqualInPlace = slot("aten::not_equal_.Tensor")
+
+// NotEqualInPlace is NotEqual written to the tensor itself, which is returned.
+func (t *Tensor) NotEqualInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotNotEqualInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotNotEqualScalarInPlace = slot("aten::not_equal_.Scalar")
+
+// NotEqualScalarInPlace is NotEqualScalar written to the tensor itself, which is returned.
+func (t *Tensor) NotEqualScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotNotEqualScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLt = slot("aten::lt.Tensor")
+
+// Lt is true where self < other. Complex numbers are refused.
+func (t *Tensor) Lt(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLt, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLtScalar = slot("aten::lt.Scalar")
+
+// LtScalar is Lt with a number.
+func (t *Tensor) LtScalar(other Scalar) *Tensor {
+	c := NewCall(slotLtScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLtInPlace = slot("aten::lt_.Tensor")
+
+// LtInPlace is Lt written to the tensor itself, which is returned.
+func (t *Tensor) LtInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLtInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLtScalarInPlace = slot("aten::lt_.Scalar")
+
+// LtScalarInPlace is LtScalar written to the tensor itself, which is returned.
+func (t *Tensor) LtScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotLtScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLess = slot("aten::less.Tensor")
+
+// Less is another name of [Tensor.Lt].
+func (t *Tensor) Less(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLess, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLessScalar = slot("aten::less.Scalar")
+
+// LessScalar is Less with a number.
+func (t *Tensor) LessScalar(other Scalar) *Tensor {
+	c := NewCall(slotLessScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLessInPlace = slot("aten::less_.Tensor")
+
+// LessInPlace is Less written to the tensor itself, which is returned.
+func (t *Tensor) LessInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLessInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLessScalarInPlace = slot("aten::less_.Scalar")
+
+// LessScalarInPlace is LessScalar written to the tensor itself, which is returned.
+func (t *Tensor) LessScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotLessScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLe = slot("aten::le.Tensor")
+
+// Le is true where self <= other. Complex numbers are refused.
+func (t *Tensor) Le(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLe, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLeScalar = slot("aten::le.Scalar")
+
+// LeScalar is Le with a number.
+func (t *Tensor) LeScalar(other Scalar) *Tensor {
+	c := NewCall(slotLeScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLeInPlace = slot("aten::le_.Tensor")
+
+// LeInPlace is Le written to the tensor itself, which is returned.
+func (t *Tensor) LeInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLeInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLeScalarInPlace = slot("aten::le_.Scalar")
+
+// LeScalarInPlace is LeScalar written to the tensor itself, which is returned.
+func (t *Tensor) LeScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotLeScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLessEqual = slot("aten::less_equal.Tensor")
+
+// LessEqual is another name of [Tensor.Le].
+func (t *Tensor) LessEqual(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLessEqual, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLessEqualScalar = slot("aten::less_equal.Scalar")
+
+// LessEqualScalar is LessEqual with a number.
+func (t *Tensor) LessEqualScalar(other Scalar) *Tensor {
+	c := NewCall(slotLessEqualScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLessEqualInPlace = slot("aten::less_equal_.Tensor")
+
+// LessEqualInPlace is LessEqual written to the tensor itself, which is returned.
+func (t *Tensor) LessEqualInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLessEqualInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLessEqualScalarInPlace = slot("aten::less_equal_.Scalar")
+
+// LessEqualScalarInPlace is LessEqualScalar written to the tensor itself, which is returned.
+func (t *Tensor) LessEqualScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotLessEqualScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGt = slot("aten::gt.Tensor")
+
+// Gt is true where self > other. Complex numbers are refused.
+func (t *Tensor) Gt(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotGt, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGtScalar = slot("aten::gt.Scalar")
+
+// GtScalar is Gt with a number.
+func (t *Tensor) GtScalar(other Scalar) *Tensor {
+	c := NewCall(slotGtScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGtInPlace = slot("aten::gt_.Tensor")
+
+// GtInPlace is Gt written to the tensor itself, which is returned.
+func (t *Tensor) GtInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotGtInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotGtScalarInPlace = slot("aten::gt_.Scalar")
+
+// GtScalarInPlace is GtScalar written to the tensor itself, which is returned.
+func (t *Tensor) GtScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotGtScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGreater = slot("aten::greater.Tensor")
+
+// Greater is another name of [Tensor.Gt].
+func (t *Tensor) Greater(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotGreater, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGreaterScalar = slot("aten::greater.Scalar")
+
+// GreaterScalar is Greater with a number.
+func (t *Tensor) GreaterScalar(other Scalar) *Tensor {
+	c := NewCall(slotGreaterScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGreaterInPlace = slot("aten::greater_.Tensor")
+
+// GreaterInPlace is Greater written to the tensor itself, which is returned.
+func (t *Tensor) GreaterInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotGreaterInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotGreaterScalarInPlace = slot("aten::greater_.Scalar")
+
+// GreaterScalarInPlace is GreaterScalar written to the tensor itself, which is returned.
+func (t *Tensor) GreaterScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotGreaterScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGe = slot("aten::ge.Tensor")
+
+// Ge is true where self >= other. Complex numbers are refused.
+func (t *Tensor) Ge(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotGe, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGeScalar = slot("aten::ge.Scalar")
+
+// GeScalar is Ge with a number.
+func (t *Tensor) GeScalar(other Scalar) *Tensor {
+	c := NewCall(slotGeScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGeInPlace = slot("aten::ge_.Tensor")
+
+// GeInPlace is Ge written to the tensor itself, which is returned.
+func (t *Tensor) GeInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotGeInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotGeScalarInPlace = slot("aten::ge_.Scalar")
+
+// GeScalarInPlace is GeScalar written to the tensor itself, which is returned.
+func (t *Tensor) GeScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotGeScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGreaterEqual = slot("aten::greater_equal.Tensor")
+
+// GreaterEqual is another name of [Tensor.Ge].
+func (t *Tensor) GreaterEqual(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotGreaterEqual, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGreaterEqualScalar = slot("aten::greater_equal.Scalar")
+
+// GreaterEqualScalar is GreaterEqual with a number.
+func (t *Tensor) GreaterEqualScalar(other Scalar) *Tensor {
+	c := NewCall(slotGreaterEqualScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotGreaterEqualInPlace = slot("aten::greater_equal_.Tensor")
+
+// GreaterEqualInPlace is GreaterEqual written to the tensor itself, which is returned.
+func (t *Tensor) GreaterEqualInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotGreaterEqualInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotGreaterEqualScalarInPlace = slot("aten::greater_equal_.Scalar")
+
+// GreaterEqualScalarInPlace is GreaterEqualScalar written to the tensor itself, which is returned.
+func (t *Tensor) GreaterEqualScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotGreaterEqualScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotLogicalAnd = slot("aten::logical_and")
+
+// LogicalAnd is true where both elements are not zero.
+func (t *Tensor) LogicalAnd(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLogicalAnd, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogicalAndInPlace = slot("aten::logical_and_")
+
+// LogicalAndInPlace is LogicalAnd written to the tensor itself, which is returned.
+func (t *Tensor) LogicalAndInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLogicalAndInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLogicalOr = slot("aten::logical_or")
+
+// LogicalOr is true where one of the elements is not zero.
+func (t *Tensor) LogicalOr(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLogicalOr, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogicalOrInPlace = slot("aten::logical_or_")
+
+// LogicalOrInPlace is LogicalOr written to the tensor itself, which is returned.
+func (t *Tensor) LogicalOrInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLogicalOrInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLogicalXor = slot("aten::logical_xor")
+
+// LogicalXor is true where exactly one of the elements is not zero.
+func (t *Tensor) LogicalXor(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLogicalXor, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogicalXorInPlace = slot("aten::logical_xor_")
+
+// LogicalXorInPlace is LogicalXor written to the tensor itself, which is returned.
+func (t *Tensor) LogicalXorInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLogicalXorInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLogicalNot = slot("aten::logical_not")
+
+// LogicalNot is true where the element is zero.
+func (t *Tensor) LogicalNot(opts ...OutOptions) *Tensor {
+	c := NewCall(slotLogicalNot, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogicalNotInPlace = slot("aten::logical_not_")
+
+// LogicalNotInPlace is LogicalNot written to the tensor itself, which is returned.
+func (t *Tensor) LogicalNotInPlace() *Tensor {
+	c := NewCall(slotLogicalNotInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsNaN = slot("aten::isnan")
+
+// IsNaN is true where the element is not a number.
+func (t *Tensor) IsNaN() *Tensor {
+	c := NewCall(slotIsNaN, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsInf = slot("aten::isinf")
+
+// IsInf is true where the element, or a part of it, is infinite.
+func (t *Tensor) IsInf() *Tensor {
+	c := NewCall(slotIsInf, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsFinite = slot("aten::isfinite")
+
+// IsFinite is true where the element is neither infinite nor NaN.
+func (t *Tensor) IsFinite() *Tensor {
+	c := NewCall(slotIsFinite, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsReal = slot("aten::isreal")
+
+// IsReal is true where the imaginary part is zero.
+func (t *Tensor) IsReal() *Tensor {
+	c := NewCall(slotIsReal, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsPosInf = slot("aten::isposinf")
+
+// IsPosInf is true where the element is plus infinity. Complex numbers are refused.
+func (t *Tensor) IsPosInf(opts ...OutOptions) *Tensor {
+	c := NewCall(slotIsPosInf, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIsNegInf = slot("aten::isneginf")
+
+// IsNegInf is true where the element is minus infinity. Complex numbers are refused.
+func (t *Tensor) IsNegInf(opts ...OutOptions) *Tensor {
+	c := NewCall(slotIsNegInf, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSignbit = slot("aten::signbit")
+
+// Signbit is true where the element has its sign bit set: negative numbers and -0.
+func (t *Tensor) Signbit(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSignbit, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotConj = slot("aten::conj")
 
 // Conj is the complex conjugate; real tensors are returned as they are.
+// PyTorch returns a view that is conjugated when it is read; here the result of complex tensors is a copy.
 func (t *Tensor) Conj() *Tensor {
 	c := NewCall(slotConj, 1)
 	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotConjPhysical = slot("aten::conj_physical")
+
+// ConjPhysical is the complex conjugate, computed at once.
+func (t *Tensor) ConjPhysical(opts ...OutOptions) *Tensor {
+	c := NewCall(slotConjPhysical, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConjPhysicalInPlace = slot("aten::conj_physical_")
+
+// ConjPhysicalInPlace is ConjPhysical written to the tensor itself, which is returned.
+func (t *Tensor) ConjPhysicalInPlace() *Tensor {
+	c := NewCall(slotConjPhysicalInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotViewAsReal = slot("aten::view_as_real")
+
+// ViewAsReal is a view of a complex tensor as a real one with a last dimension of 2: real and imaginary part.
+func (t *Tensor) ViewAsReal() *Tensor {
+	c := NewCall(slotViewAsReal, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotViewAsComplex = slot("aten::view_as_complex")
+
+// ViewAsComplex is a view of a real tensor, whose last dimension of 2 holds real and imaginary part side by side, as a complex
+// one.
+func (t *Tensor) ViewAsComplex() *Tensor {
+	c := NewCall(slotViewAsComplex, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotReal = slot("aten::real")
+
+// Real is a view of the real part; a real tensor is returned as it is.
+func (t *Tensor) Real() *Tensor {
+	c := NewCall(slotReal, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotImag = slot("aten::imag")
+
+// Imag is a view of the imaginary part of a complex tensor; real tensors are refused.
+func (t *Tensor) Imag() *Tensor {
+	c := NewCall(slotImag, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAbs = slot("aten::abs")
+
+// Abs is the absolute value; that of complex numbers is real.
+func (t *Tensor) Abs(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAbs, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAbsInPlace = slot("aten::abs_")
+
+// AbsInPlace is Abs written to the tensor itself, which is returned.
+func (t *Tensor) AbsInPlace() *Tensor {
+	c := NewCall(slotAbsInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAbsolute = slot("aten::absolute")
+
+// Absolute is another name of [Tensor.Abs].
+func (t *Tensor) Absolute(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAbsolute, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAbsoluteInPlace = slot("aten::absolute_")
+
+// AbsoluteInPlace is Absolute written to the tensor itself, which is returned.
+func (t *Tensor) AbsoluteInPlace() *Tensor {
+	c := NewCall(slotAbsoluteInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotNeg = slot("aten::neg")
+
+// Neg is -self. Bool tensors are refused.
+func (t *Tensor) Neg(opts ...OutOptions) *Tensor {
+	c := NewCall(slotNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNegInPlace = slot("aten::neg_")
+
+// NegInPlace is Neg written to the tensor itself, which is returned.
+func (t *Tensor) NegInPlace() *Tensor {
+	c := NewCall(slotNegInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotNegative = slot("aten::negative")
+
+// Negative is another name of [Tensor.Neg].
+func (t *Tensor) Negative(opts ...OutOptions) *Tensor {
+	c := NewCall(slotNegative, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNegativeInPlace = slot("aten::negative_")
+
+// NegativeInPlace is Negative written to the tensor itself, which is returned.
+func (t *Tensor) NegativeInPlace() *Tensor {
+	c := NewCall(slotNegativeInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotPositive = slot("aten::positive")
+
+// Positive is self itself. Bool tensors are refused.
+func (t *Tensor) Positive() *Tensor {
+	c := NewCall(slotPositive, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSign = slot("aten::sign")
+
+// Sign is -1, 0 or 1. Complex numbers are refused: see Sgn.
+func (t *Tensor) Sign(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSign, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSignInPlace = slot("aten::sign_")
+
+// SignInPlace is Sign written to the tensor itself, which is returned.
+func (t *Tensor) SignInPlace() *Tensor {
+	c := NewCall(slotSignInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSgn = slot("aten::sgn")
+
+// Sgn is the sign of real numbers and z / |z| of complex ones.
+func (t *Tensor) Sgn(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSgn, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSgnInPlace = slot("aten::sgn_")
+
+// SgnInPlace is Sgn written to the tensor itself, which is returned.
+func (t *Tensor) SgnInPlace() *Tensor {
+	c := NewCall(slotSgnInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSquare = slot("aten::square")
+
+// Square is self * self.
+func (t *Tensor) Square(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSquare, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSquareInPlace = slot("aten::square_")
+
+// SquareInPlace is Square written to the tensor itself, which is returned.
+func (t *Tensor) SquareInPlace() *Tensor {
+	c := NewCall(slotSquareInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotCeil = slot("aten::ceil")
+
+// Ceil rounds up; integers stay as they are.
+func (t *Tensor) Ceil(opts ...OutOptions) *Tensor {
+	c := NewCall(slotCeil, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCeilInPlace = slot("aten::ceil_")
+
+// CeilInPlace is Ceil written to the tensor itself, which is returned.
+func (t *Tensor) CeilInPlace() *Tensor {
+	c := NewCall(slotCeilInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotFloor = slot("aten::floor")
+
+// Floor rounds down; integers stay as they are.
+func (t *Tensor) Floor(opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloor, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFloorInPlace = slot("aten::floor_")
+
+// FloorInPlace is Floor written to the tensor itself, which is returned.
+func (t *Tensor) FloorInPlace() *Tensor {
+	c := NewCall(slotFloorInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotTrunc = slot("aten::trunc")
+
+// Trunc rounds towards zero; integers stay as they are.
+func (t *Tensor) Trunc(opts ...OutOptions) *Tensor {
+	c := NewCall(slotTrunc, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTruncInPlace = slot("aten::trunc_")
+
+// TruncInPlace is Trunc written to the tensor itself, which is returned.
+func (t *Tensor) TruncInPlace() *Tensor {
+	c := NewCall(slotTruncInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotFix = slot("aten::fix")
+
+// Fix is another name of [Tensor.Trunc].
+func (t *Tensor) Fix(opts ...OutOptions) *Tensor {
+	c := NewCall(slotFix, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFixInPlace = slot("aten::fix_")
+
+// FixInPlace is Fix written to the tensor itself, which is returned.
+func (t *Tensor) FixInPlace() *Tensor {
+	c := NewCall(slotFixInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotRound = slot("aten::round")
+
+// Round rounds to the nearest whole number, halves to even; integers stay as they are.
+func (t *Tensor) Round(opts ...OutOptions) *Tensor {
+	c := NewCall(slotRound, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRoundInPlace = slot("aten::round_")
+
+// RoundInPlace is Round written to the tensor itself, which is returned.
+func (t *Tensor) RoundInPlace() *Tensor {
+	c := NewCall(slotRoundInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotFrac = slot("aten::frac")
+
+// Frac is self - trunc(self).
+func (t *Tensor) Frac(opts ...OutOptions) *Tensor {
+	c := NewCall(slotFrac, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFracInPlace = slot("aten::frac_")
+
+// FracInPlace is Frac written to the tensor itself, which is returned.
+func (t *Tensor) FracInPlace() *Tensor {
+	c := NewCall(slotFracInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotExp = slot("aten::exp")
+
+// Exp is e to the power of self.
+func (t *Tensor) Exp(opts ...OutOptions) *Tensor {
+	c := NewCall(slotExp, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotExpInPlace = slot("aten::exp_")
+
+// ExpInPlace is Exp written to the tensor itself, which is returned.
+func (t *Tensor) ExpInPlace() *Tensor {
+	c := NewCall(slotExpInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotExp2 = slot("aten::exp2")
+
+// Exp2 is 2 to the power of self.
+func (t *Tensor) Exp2(opts ...OutOptions) *Tensor {
+	c := NewCall(slotExp2, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotExp2InPlace = slot("aten::exp2_")
+
+// Exp2InPlace is Exp2 written to the tensor itself, which is returned.
+func (t *Tensor) Exp2InPlace() *Tensor {
+	c := NewCall(slotExp2InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialExp2 = slot("aten::special_exp2")
+
+// SpecialExp2 is another name of [Tensor.Exp2].
+func (t *Tensor) SpecialExp2(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialExp2, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialExp2InPlace = slot("aten::special_exp2_")
+
+// SpecialExp2InPlace is SpecialExp2 written to the tensor itself, which is returned.
+func (t *Tensor) SpecialExp2InPlace() *Tensor {
+	c := NewCall(slotSpecialExp2InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotExpm1 = slot("aten::expm1")
+
+// Expm1 is exp(self) - 1 without loss of digits near 0.
+func (t *Tensor) Expm1(opts ...OutOptions) *Tensor {
+	c := NewCall(slotExpm1, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotExpm1InPlace = slot("aten::expm1_")
+
+// Expm1InPlace is Expm1 written to the tensor itself, which is returned.
+func (t *Tensor) Expm1InPlace() *Tensor {
+	c := NewCall(slotExpm1InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialExpm1 = slot("aten::special_expm1")
+
+// SpecialExpm1 is another name of [Tensor.Expm1].
+func (t *Tensor) SpecialExpm1(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialExpm1, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialExpm1InPlace = slot("aten::special_expm1_")
+
+// SpecialExpm1InPlace is SpecialExpm1 written to the tensor itself, which is returned.
+func (t *Tensor) SpecialExpm1InPlace() *Tensor {
+	c := NewCall(slotSpecialExpm1InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotLog = slot("aten::log")
+
+// Log is the natural logarithm.
+func (t *Tensor) Log(opts ...OutOptions) *Tensor {
+	c := NewCall(slotLog, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogInPlace = slot("aten::log_")
+
+// LogInPlace is Log written to the tensor itself, which is returned.
+func (t *Tensor) LogInPlace() *Tensor {
+	c := NewCall(slotLogInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotLog10 = slot("aten::log10")
+
+// Log10 is the logarithm to base 10.
+func (t *Tensor) Log10(opts ...OutOptions) *Tensor {
+	c := NewCall(slotLog10, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLog10InPlace = slot("aten::log10_")
+
+// Log10InPlace is Log10 written to the tensor itself, which is returned.
+func (t *Tensor) Log10InPlace() *Tensor {
+	c := NewCall(slotLog10InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotLog2 = slot("aten::log2")
+
+// Log2 is the logarithm to base 2.
+func (t *Tensor) Log2(opts ...OutOptions) *Tensor {
+	c := NewCall(slotLog2, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLog2InPlace = slot("aten::log2_")
+
+// Log2InPlace is Log2 written to the tensor itself, which is returned.
+func (t *Tensor) Log2InPlace() *Tensor {
+	c := NewCall(slotLog2InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotLog1p = slot("aten::log1p")
+
+// Log1p is log(1 + self) without loss of digits near 0.
+func (t *Tensor) Log1p(opts ...OutOptions) *Tensor {
+	c := NewCall(slotLog1p, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLog1pInPlace = slot("aten::log1p_")
+
+// Log1pInPlace is Log1p written to the tensor itself, which is returned.
+func (t *Tensor) Log1pInPlace() *Tensor {
+	c := NewCall(slotLog1pInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialLog1p = slot("aten::special_log1p")
+
+// SpecialLog1p is another name of [Tensor.Log1p].
+func (t *Tensor) SpecialLog1p(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialLog1p, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialLog1pInPlace = slot("aten::special_log1p_")
+
+// SpecialLog1pInPlace is SpecialLog1p written to the tensor itself, which is returned.
+func (t *Tensor) SpecialLog1pInPlace() *Tensor {
+	c := NewCall(slotSpecialLog1pInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSqrt = slot("aten::sqrt")
+
+// Sqrt is the square root.
+func (t *Tensor) Sqrt(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSqrt, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSqrtInPlace = slot("aten::sqrt_")
+
+// SqrtInPlace is Sqrt written to the tensor itself, which is returned.
+func (t *Tensor) SqrtInPlace() *Tensor {
+	c := NewCall(slotSqrtInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotRsqrt = slot("aten::rsqrt")
+
+// Rsqrt is 1 / sqrt(self).
+func (t *Tensor) Rsqrt(opts ...OutOptions) *Tensor {
+	c := NewCall(slotRsqrt, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRsqrtInPlace = slot("aten::rsqrt_")
+
+// RsqrtInPlace is Rsqrt written to the tensor itself, which is returned.
+func (t *Tensor) RsqrtInPlace() *Tensor {
+	c := NewCall(slotRsqrtInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotReciprocal = slot("aten::reciprocal")
+
+// Reciprocal is 1 / self.
+func (t *Tensor) Reciprocal(opts ...OutOptions) *Tensor {
+	c := NewCall(slotReciprocal, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotReciprocalInPlace = slot("aten::reciprocal_")
+
+// ReciprocalInPlace is Reciprocal written to the tensor itself, which is returned.
+func (t *Tensor) ReciprocalInPlace() *Tensor {
+	c := NewCall(slotReciprocalInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSin = slot("aten::sin")
+
+// Sin is the sine.
+func (t *Tensor) Sin(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSin, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSinInPlace = slot("aten::sin_")
+
+// SinInPlace is Sin written to the tensor itself, which is returned.
+func (t *Tensor) SinInPlace() *Tensor {
+	c := NewCall(slotSinInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotCos = slot("aten::cos")
+
+// Cos is the cosine.
+func (t *Tensor) Cos(opts ...OutOptions) *Tensor {
+	c := NewCall(slotCos, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCosInPlace = slot("aten::cos_")
+
+// CosInPlace is Cos written to the tensor itself, which is returned.
+func (t *Tensor) CosInPlace() *Tensor {
+	c := NewCall(slotCosInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotTan = slot("aten::tan")
+
+// Tan is the tangent.
+func (t *Tensor) Tan(opts ...OutOptions) *Tensor {
+	c := NewCall(slotTan, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTanInPlace = slot("aten::tan_")
+
+// TanInPlace is Tan written to the tensor itself, which is returned.
+func (t *Tensor) TanInPlace() *Tensor {
+	c := NewCall(slotTanInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSinh = slot("aten::sinh")
+
+// Sinh is the hyperbolic sine.
+func (t *Tensor) Sinh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSinh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSinhInPlace = slot("aten::sinh_")
+
+// SinhInPlace is Sinh written to the tensor itself, which is returned.
+func (t *Tensor) SinhInPlace() *Tensor {
+	c := NewCall(slotSinhInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotCosh = slot("aten::cosh")
+
+// Cosh is the hyperbolic cosine.
+func (t *Tensor) Cosh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotCosh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCoshInPlace = slot("aten::cosh_")
+
+// CoshInPlace is Cosh written to the tensor itself, which is returned.
+func (t *Tensor) CoshInPlace() *Tensor {
+	c := NewCall(slotCoshInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotTanh = slot("aten::tanh")
+
+// Tanh is the hyperbolic tangent.
+func (t *Tensor) Tanh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotTanh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTanhInPlace = slot("aten::tanh_")
+
+// TanhInPlace is Tanh written to the tensor itself, which is returned.
+func (t *Tensor) TanhInPlace() *Tensor {
+	c := NewCall(slotTanhInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAsin = slot("aten::asin")
+
+// Asin is the inverse sine.
+func (t *Tensor) Asin(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAsin, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAsinInPlace = slot("aten::asin_")
+
+// AsinInPlace is Asin written to the tensor itself, which is returned.
+func (t *Tensor) AsinInPlace() *Tensor {
+	c := NewCall(slotAsinInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotArcsin = slot("aten::arcsin")
+
+// Arcsin is another name of [Tensor.Asin].
+func (t *Tensor) Arcsin(opts ...OutOptions) *Tensor {
+	c := NewCall(slotArcsin, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArcsinInPlace = slot("aten::arcsin_")
+
+// ArcsinInPlace is Arcsin written to the tensor itself, which is returned.
+func (t *Tensor) ArcsinInPlace() *Tensor {
+	c := NewCall(slotArcsinInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAcos = slot("aten::acos")
+
+// Acos is the inverse cosine.
+func (t *Tensor) Acos(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAcos, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAcosInPlace = slot("aten::acos_")
+
+// AcosInPlace is Acos written to the tensor itself, which is returned.
+func (t *Tensor) AcosInPlace() *Tensor {
+	c := NewCall(slotAcosInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotArccos = slot("aten::arccos")
+
+// Arccos is another name of [Tensor.Acos].
+func (t *Tensor) Arccos(opts ...OutOptions) *Tensor {
+	c := NewCall(slotArccos, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArccosInPlace = slot("aten::arccos_")
+
+// ArccosInPlace is Arccos written to the tensor itself, which is returned.
+func (t *Tensor) ArccosInPlace() *Tensor {
+	c := NewCall(slotArccosInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAtan = slot("aten::atan")
+
+// Atan is the inverse tangent.
+func (t *Tensor) Atan(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAtan, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAtanInPlace = slot("aten::atan_")
+
+// AtanInPlace is Atan written to the tensor itself, which is returned.
+func (t *Tensor) AtanInPlace() *Tensor {
+	c := NewCall(slotAtanInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotArctan = slot("aten::arctan")
+
+// Arctan is another name of [Tensor.Atan].
+func (t *Tensor) Arctan(opts ...OutOptions) *Tensor {
+	c := NewCall(slotArctan, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArctanInPlace = slot("aten::arctan_")
+
+// ArctanInPlace is Arctan written to the tensor itself, which is returned.
+func (t *Tensor) ArctanInPlace() *Tensor {
+	c := NewCall(slotArctanInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAsinh = slot("aten::asinh")
+
+// Asinh is the inverse hyperbolic sine.
+func (t *Tensor) Asinh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAsinh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAsinhInPlace = slot("aten::asinh_")
+
+// AsinhInPlace is Asinh written to the tensor itself, which is returned.
+func (t *Tensor) AsinhInPlace() *Tensor {
+	c := NewCall(slotAsinhInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotArcsinh = slot("aten::arcsinh")
+
+// Arcsinh is another name of [Tensor.Asinh].
+func (t *Tensor) Arcsinh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotArcsinh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArcsinhInPlace = slot("aten::arcsinh_")
+
+// ArcsinhInPlace is Arcsinh written to the tensor itself, which is returned.
+func (t *Tensor) ArcsinhInPlace() *Tensor {
+	c := NewCall(slotArcsinhInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAcosh = slot("aten::acosh")
+
+// Acosh is the inverse hyperbolic cosine.
+func (t *Tensor) Acosh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAcosh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAcoshInPlace = slot("aten::acosh_")
+
+// AcoshInPlace is Acosh written to the tensor itself, which is returned.
+func (t *Tensor) AcoshInPlace() *Tensor {
+	c := NewCall(slotAcoshInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotArccosh = slot("aten::arccosh")
+
+// Arccosh is another name of [Tensor.Acosh].
+func (t *Tensor) Arccosh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotArccosh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArccoshInPlace = slot("aten::arccosh_")
+
+// ArccoshInPlace is Arccosh written to the tensor itself, which is returned.
+func (t *Tensor) ArccoshInPlace() *Tensor {
+	c := NewCall(slotArccoshInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAtanh = slot("aten::atanh")
+
+// Atanh is the inverse hyperbolic tangent.
+func (t *Tensor) Atanh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAtanh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAtanhInPlace = slot("aten::atanh_")
+
+// AtanhInPlace is Atanh written to the tensor itself, which is returned.
+func (t *Tensor) AtanhInPlace() *Tensor {
+	c := NewCall(slotAtanhInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotArctanh = slot("aten::arctanh")
+
+// Arctanh is another name of [Tensor.Atanh].
+func (t *Tensor) Arctanh(opts ...OutOptions) *Tensor {
+	c := NewCall(slotArctanh, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArctanhInPlace = slot("aten::arctanh_")
+
+// ArctanhInPlace is Arctanh written to the tensor itself, which is returned.
+func (t *Tensor) ArctanhInPlace() *Tensor {
+	c := NewCall(slotArctanhInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSigmoid = slot("aten::sigmoid")
+
+// Sigmoid is 1 / (1 + exp(-self)).
+func (t *Tensor) Sigmoid(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSigmoid, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSigmoidInPlace = slot("aten::sigmoid_")
+
+// SigmoidInPlace is Sigmoid written to the tensor itself, which is returned.
+func (t *Tensor) SigmoidInPlace() *Tensor {
+	c := NewCall(slotSigmoidInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialExpit = slot("aten::special_expit")
+
+// SpecialExpit is another name of [Tensor.Sigmoid].
+func (t *Tensor) SpecialExpit(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialExpit, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialExpitInPlace = slot("aten::special_expit_")
+
+// SpecialExpitInPlace is SpecialExpit written to the tensor itself, which is returned.
+func (t *Tensor) SpecialExpitInPlace() *Tensor {
+	c := NewCall(slotSpecialExpitInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotErf = slot("aten::erf")
+
+// Erf is the error function.
+func (t *Tensor) Erf(opts ...OutOptions) *Tensor {
+	c := NewCall(slotErf, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotErfInPlace = slot("aten::erf_")
+
+// ErfInPlace is Erf written to the tensor itself, which is returned.
+func (t *Tensor) ErfInPlace() *Tensor {
+	c := NewCall(slotErfInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialErf = slot("aten::special_erf")
+
+// SpecialErf is another name of [Tensor.Erf].
+func (t *Tensor) SpecialErf(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialErf, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialErfInPlace = slot("aten::special_erf_")
+
+// SpecialErfInPlace is SpecialErf written to the tensor itself, which is returned.
+func (t *Tensor) SpecialErfInPlace() *Tensor {
+	c := NewCall(slotSpecialErfInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotErfc = slot("aten::erfc")
+
+// Erfc is 1 - erf(self) without loss of digits.
+func (t *Tensor) Erfc(opts ...OutOptions) *Tensor {
+	c := NewCall(slotErfc, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotErfcInPlace = slot("aten::erfc_")
+
+// ErfcInPlace is Erfc written to the tensor itself, which is returned.
+func (t *Tensor) ErfcInPlace() *Tensor {
+	c := NewCall(slotErfcInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialErfc = slot("aten::special_erfc")
+
+// SpecialErfc is another name of [Tensor.Erfc].
+func (t *Tensor) SpecialErfc(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialErfc, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialErfcInPlace = slot("aten::special_erfc_")
+
+// SpecialErfcInPlace is SpecialErfc written to the tensor itself, which is returned.
+func (t *Tensor) SpecialErfcInPlace() *Tensor {
+	c := NewCall(slotSpecialErfcInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotErfinv = slot("aten::erfinv")
+
+// Erfinv is the inverse of the error function.
+func (t *Tensor) Erfinv(opts ...OutOptions) *Tensor {
+	c := NewCall(slotErfinv, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotErfinvInPlace = slot("aten::erfinv_")
+
+// ErfinvInPlace is Erfinv written to the tensor itself, which is returned.
+func (t *Tensor) ErfinvInPlace() *Tensor {
+	c := NewCall(slotErfinvInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialErfinv = slot("aten::special_erfinv")
+
+// SpecialErfinv is another name of [Tensor.Erfinv].
+func (t *Tensor) SpecialErfinv(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialErfinv, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialErfinvInPlace = slot("aten::special_erfinv_")
+
+// SpecialErfinvInPlace is SpecialErfinv written to the tensor itself, which is returned.
+func (t *Tensor) SpecialErfinvInPlace() *Tensor {
+	c := NewCall(slotSpecialErfinvInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSinc = slot("aten::sinc")
+
+// Sinc is sin(pi self) / (pi self), 1 at 0.
+func (t *Tensor) Sinc(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSinc, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSincInPlace = slot("aten::sinc_")
+
+// SincInPlace is Sinc written to the tensor itself, which is returned.
+func (t *Tensor) SincInPlace() *Tensor {
+	c := NewCall(slotSincInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialSinc = slot("aten::special_sinc")
+
+// SpecialSinc is another name of [Tensor.Sinc].
+func (t *Tensor) SpecialSinc(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialSinc, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialSincInPlace = slot("aten::special_sinc_")
+
+// SpecialSincInPlace is SpecialSinc written to the tensor itself, which is returned.
+func (t *Tensor) SpecialSincInPlace() *Tensor {
+	c := NewCall(slotSpecialSincInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotBitwiseNot = slot("aten::bitwise_not")
+
+// BitwiseNot inverts every bit of integers; it is the logical inverse of bools.
+func (t *Tensor) BitwiseNot(opts ...OutOptions) *Tensor {
+	c := NewCall(slotBitwiseNot, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBitwiseNotInPlace = slot("aten::bitwise_not_")
+
+// BitwiseNotInPlace is BitwiseNot written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseNotInPlace() *Tensor {
+	c := NewCall(slotBitwiseNotInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotClamp = slot("aten::clamp")
+
+// ClampOptions are the optional arguments of Clamp; the zero value is PyTorch's default.
+type ClampOptions struct {
+	Min Scalar  // default None
+	Max Scalar  // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// Clamp limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max.
+func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
+	c := NewCall(slotClamp, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampInPlace = slot("aten::clamp_")
+
+// ClampInPlaceOptions are the optional arguments of ClampInPlace; the zero value is PyTorch's default.
+type ClampInPlaceOptions struct {
+	Min Scalar // default None
+	Max Scalar // default None
+}
+
+// ClampInPlace is Clamp written to the tensor itself, which is returned.
+func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
+	c := NewCall(slotClampInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClip = slot("aten::clip")
+
+// ClipOptions are the optional arguments of Clip; the zero value is PyTorch's default.
+type ClipOptions struct {
+	Min Scalar  // default None
+	Max Scalar  // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// Clip is another name of [Tensor.Clamp].
+func (t *Tensor) Clip(opts ...ClipOptions) *Tensor {
+	c := NewCall(slotClip, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClipInPlace = slot("aten::clip_")
+
+// ClipInPlaceOptions are the optional arguments of ClipInPlace; the zero value is PyTorch's default.
+type ClipInPlaceOptions struct {
+	Min Scalar // default None
+	Max Scalar // default None
+}
+
+// ClipInPlace is Clip written to the tensor itself, which is returned.
+func (t *Tensor) ClipInPlace(opts ...ClipInPlaceOptions) *Tensor {
+	c := NewCall(slotClipInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampTensor = slot("aten::clamp.Tensor")
+
+// ClampTensorOptions are the optional arguments of ClampTensor; the zero value is PyTorch's default.
+type ClampTensorOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// ClampTensor limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does
+// not limit.
+func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
+	c := NewCall(slotClampTensor, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampTensorInPlace = slot("aten::clamp_.Tensor")
+
+// ClampTensorInPlaceOptions are the optional arguments of ClampTensorInPlace; the zero value is PyTorch's default.
+type ClampTensorInPlaceOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+}
+
+// ClampTensorInPlace is ClampTensor written to the tensor itself, which is returned.
+func (t *Tensor) ClampTensorInPlace(opts ...ClampTensorInPlaceOptions) *Tensor {
+	c := NewCall(slotClampTensorInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClipTensor = slot("aten::clip.Tensor")
+
+// ClipTensorOptions are the optional arguments of ClipTensor; the zero value is PyTorch's default.
+type ClipTensorOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// ClipTensor is another name of [Tensor.ClampTensor].
+func (t *Tensor) ClipTensor(opts ...ClipTensorOptions) *Tensor {
+	c := NewCall(slotClipTensor, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClipTensorInPlace = slot("aten::clip_.Tensor")
+
+// ClipTensorInPlaceOptions are the optional arguments of ClipTensorInPlace; the zero value is PyTorch's default.
+type ClipTensorInPlaceOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+}
+
+// ClipTensorInPlace is ClipTensor written to the tensor itself, which is returned.
+func (t *Tensor) ClipTensorInPlace(opts ...ClipTensorInPlaceOptions) *Tensor {
+	c := NewCall(slotClipTensorInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampMin = slot("aten::clamp_min")
+
+// ClampMin limits every element from below.
+func (t *Tensor) ClampMin(minArg Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMin, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(minArg)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampMinInPlace = slot("aten::clamp_min_")
+
+// ClampMinInPlace is ClampMin written to the tensor itself, which is returned.
+func (t *Tensor) ClampMinInPlace(minArg Scalar) *Tensor {
+	c := NewCall(slotClampMinInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(minArg)
+	return c.Do1()
+}
+
+var slotClampMax = slot("aten::clamp_max")
+
+// ClampMax limits every element from above.
+func (t *Tensor) ClampMax(maxArg Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMax, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(maxArg)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampMaxInPlace = slot("aten::clamp_max_")
+
+// ClampMaxInPlace is ClampMax written to the tensor itself, which is returned.
+func (t *Tensor) ClampMaxInPlace(maxArg Scalar) *Tensor {
+	c := NewCall(slotClampMaxInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(maxArg)
+	return c.Do1()
+}
+
+var slotClampMinTensor = slot("aten::clamp_min.Tensor")
+
+// ClampMinTensor limits every element from below by a tensor.
+func (t *Tensor) ClampMinTensor(minArg *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMinTensor, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(minArg)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampMinTensorInPlace = slot("aten::clamp_min_.Tensor")
+
+// ClampMinTensorInPlace is ClampMinTensor written to the tensor itself, which is returned.
+func (t *Tensor) ClampMinTensorInPlace(minArg *Tensor) *Tensor {
+	c := NewCall(slotClampMinTensorInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(minArg)
+	return c.Do1()
+}
+
+var slotClampMaxTensor = slot("aten::clamp_max.Tensor")
+
+// ClampMaxTensor limits every element from above by a tensor.
+func (t *Tensor) ClampMaxTensor(maxArg *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMaxTensor, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(maxArg)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClampMaxTensorInPlace = slot("aten::clamp_max_.Tensor")
+
+// ClampMaxTensorInPlace is ClampMaxTensor written to the tensor itself, which is returned.
+func (t *Tensor) ClampMaxTensorInPlace(maxArg *Tensor) *Tensor {
+	c := NewCall(slotClampMaxTensorInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(maxArg)
 	return c.Do1()
 }

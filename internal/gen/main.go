@@ -292,11 +292,17 @@ func emit(d *def, methods, funcs, functional *bytes.Buffer) {
 	}
 	names := append([]string{d.sch.Name}, d.aliases...)
 	for i, n := range names {
+		if i > 0 && strings.HasPrefix(n, "__") { // Python's operator names are for boxed calls
+			continue
+		}
 		s := *d.sch
 		s.Name = n
 		base := d.goName
 		if base == "" || i > 0 {
 			base = goName(n) + overloadSuffix(s.Overload)
+			if rest, ok := strings.CutPrefix(d.goName, goName(d.sch.Name)); ok && i > 0 {
+				base = goName(n) + rest // ClampTensor: ClipTensor
+			}
 		}
 		doc := d.doc
 		if i > 0 {

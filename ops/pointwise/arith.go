@@ -1,9 +1,24 @@
 package pointwise
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"math"
 
-type number interface {
-	~uint8 | ~int8 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64 | ~complex64 | ~complex128
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func addK[E number](d, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] + b[i]
+	}
+}
+
+func subK[E number](d, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
 }
 
 func mulK[E number](d, a, b []E) {
@@ -13,56 +28,232 @@ func mulK[E number](d, a, b []E) {
 	}
 }
 
-// arith is a kernel per compute type.
-type arith struct {
-	u8         func(d, a, b []uint8)
-	i8         func(d, a, b []int8)
-	i16        func(d, a, b []int16)
-	i32        func(d, a, b []int32)
-	i64        func(d, a, b []int64)
-	f32        func(d, a, b []float32)
-	f64        func(d, a, b []float64)
-	c64        func(d, a, b []complex64)
-	c128       func(d, a, b []complex128)
-	boolKernel func(d, a, b []uint8)
-}
-
-func (k *arith) run(c *Ctx, out, a, b *T, dt tensor.DType) {
-	switch dt.Compute() {
-	case tensor.Float32:
-		binaryRun(out, a, b, tensor.Float32, tensor.Float32, k.f32)
-	case tensor.Float64:
-		binaryRun(out, a, b, dt, dt, k.f64)
-	case tensor.Int64:
-		binaryRun(out, a, b, dt, dt, k.i64)
-	case tensor.Int32:
-		binaryRun(out, a, b, dt, dt, k.i32)
-	case tensor.Int16:
-		binaryRun(out, a, b, dt, dt, k.i16)
-	case tensor.Int8:
-		binaryRun(out, a, b, dt, dt, k.i8)
-	case tensor.Uint8:
-		binaryRun(out, a, b, dt, dt, k.u8)
-	case tensor.Bool:
-		binaryRun(out, a, b, dt, dt, k.boolKernel)
-	case tensor.Complex64:
-		binaryRun(out, a, b, dt, dt, k.c64)
-	case tensor.Complex128:
-		binaryRun(out, a, b, dt, dt, k.c128)
+// axpyK is a + alpha*b.
+func axpyK[E number](alpha E) func(d, a, b []E) {
+	return func(d, a, b []E) {
+		a, b = a[:len(d)], b[:len(d)]
+		for i := range d {
+			d[i] = a[i] + alpha*b[i]
+		}
 	}
 }
 
-var mulKernels = arith{mulK[uint8], mulK[int8], mulK[int16], mulK[int32], mulK[int64], mulK[float32], mulK[float64], mulK[complex64], mulK[complex128],
-	func(d, a, b []uint8) {
-		for i := range d {
-			d[i] = a[i] & b[i]
-		}
-	}}
+func orK(d, a, b []uint8) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] | b[i]
+	}
+}
+
+func andK(d, a, b []uint8) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] & b[i]
+	}
+}
+
+var (
+	addKernels = biK{name: "add", u8: addK[uint8], i8: addK[int8], i16: addK[int16], i32: addK[int32], i64: addK[int64], f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: orK,
+		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64}
+	subKernels = biK{name: "sub", u8: subK[uint8], i8: subK[int8], i16: subK[int16], i32: subK[int32], i64: subK[int64], f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
+		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64}
+	mulKernels = biK{name: "mul", u8: mulK[uint8], i8: mulK[int8], i16: mulK[int16], i32: mulK[int32], i64: mulK[int64], f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: andK,
+		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64}
+	divKernels = biK{name: "div_true", f32: vec.DivF32, f64: vec.DivF64, c64: div64K, c128: div128K,
+		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64}
+)
+
+// divC is a quotient of complex numbers: both are scaled by the larger part of the divisor, so that its square does not overflow.
+func divC(a, b complex128) complex128 {
+	m := max(math.Abs(real(b)), math.Abs(imag(b)))
+	c, d := real(b)/m, imag(b)/m
+	x, y := real(a)/m, imag(a)/m
+	n := c*c + d*d
+	return complex((x*c+y*d)/n, (y*c-x*d)/n)
+}
+
+func div64K(d, a, b []complex64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = complex64(divC(complex128(a[i]), complex128(b[i])))
+	}
+}
+
+func div128K(d, a, b []complex128) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = divC(a[i], b[i])
+	}
+}
 
 // binaryInfer allocates the result of the first two arguments' common shape and dtype.
 func binaryInfer(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), c.PromoteArgs(0, 1)) }
 
+// floatInfer is binaryInfer for results that are never integers.
+func floatInfer(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), floatType(c.PromoteArgs(0, 1))) }
+
+// floatType is the default float type for integers and bool, dt for others.
+func floatType(dt DType) DType {
+	if dt.IsIntOrBool() {
+		return tensor.DefaultDType()
+	}
+	return dt
+}
+
+// checkAlpha refuses factors that the result cannot take.
+func checkAlpha(c *Ctx, dt DType, i int) {
+	switch a := c.Value(i); {
+	case a.K == tensor.KBool && dt != tensor.Bool:
+		c.Fail(tensor.ErrType, "Boolean alpha only supported for Boolean results.")
+	case a.K == tensor.KFloat && dt.IsIntOrBool():
+		c.Fail(tensor.ErrType, "For integral input tensors, argument alpha must not be a floating point number.")
+	case a.K == tensor.KComplex && !dt.IsComplex():
+		c.Fail(tensor.ErrType, "For non-complex input tensors, argument alpha must not be a complex number.")
+	}
+}
+
+// isBool reports that argument i is a bool or a bool tensor.
+func isBool(c *Ctx, i int) bool {
+	v := c.Value(i)
+	return v.K == tensor.KBool || v.K == tensor.KTensor && v.T.DType() == tensor.Bool
+}
+
+func checkSub(c *Ctx) {
+	a, b := isBool(c, 0), isBool(c, 1)
+	if a && b {
+		c.Fail(tensor.ErrDType, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+	}
+	if a || b {
+		c.Fail(tensor.ErrDType, "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+	}
+}
+
+// addScaled is args[i] + alpha*args[j].
+func addScaled(c *Ctx, i, j int, al tensor.Num) {
+	out := c.Out(0)
+	dt := out.DType()
+	as := dt.Compute()
+	if s, ok := numberArg(c, j); ok && (as == tensor.Float32 || as == tensor.Float64) {
+		if as == tensor.Float32 {
+			run1s(out, c.T(i), as, as, float32(al.F)*float32(s.F), vec.AddScalarF32)
+		} else {
+			run1s(out, c.T(i), as, as, al.F*s.F, vec.AddScalarF64)
+		}
+		return
+	}
+	a, b := c.T(i), c.T(j)
+	switch as {
+	case tensor.Float32:
+		s := float32(al.F)
+		run2(out, a, b, as, as, as, func(d, a, b []float32) { vec.AddScaledF32(d, a, b, s) })
+	case tensor.Float64:
+		run2(out, a, b, as, as, as, func(d, a, b []float64) { vec.AddScaledF64(d, a, b, al.F) })
+	case tensor.Int64:
+		run2(out, a, b, as, as, as, axpyK(al.I))
+	case tensor.Int32:
+		run2(out, a, b, as, as, as, axpyK(int32(al.I)))
+	case tensor.Int16:
+		run2(out, a, b, as, as, as, axpyK(int16(al.I)))
+	case tensor.Int8:
+		run2(out, a, b, as, as, as, axpyK(int8(al.I)))
+	case tensor.Uint8:
+		run2(out, a, b, as, as, as, axpyK(uint8(al.I)))
+	case tensor.Complex64:
+		run2(out, a, b, as, as, as, axpyK(complex64(al.C)))
+	case tensor.Complex128:
+		run2(out, a, b, as, as, as, axpyK(al.C))
+	case tensor.Bool: // b counts only when alpha does
+		if al.I != 0 {
+			run2(out, a, b, as, as, as, orK)
+		} else {
+			run1(out, a, as, as, func(d, a []uint8) { copy(d, a) })
+		}
+	}
+}
+
+func isOne(v tensor.Value) bool {
+	return (v.K == tensor.KInt || v.K == tensor.KBool) && v.N == 1 || v.K == tensor.KFloat && v.Float() == 1
+}
+
+func negNum(n tensor.Num) tensor.Num { return tensor.Num{K: n.K, I: -n.I, F: -n.F, C: -n.C} }
+
+// scaleGrad is g times the conjugate of number argument i.
+func scaleGrad(c *Ctx, g *T, i int) *T {
+	if isOne(c.Value(i)) {
+		return g
+	}
+	return g.MulScalar(conjNum(c.Num(i)))
+}
+
 func init() {
+	tensor.Register(tensor.Def{
+		Schema: "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+		Doc: "is self + alpha * other, broadcasting and promoting dtypes.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.add.html",
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer: func(c *Ctx) {
+			binaryInfer(c)
+			checkAlpha(c, c.Out(0).DType(), 2)
+		},
+		CPU: func(c *Ctx) {
+			if isOne(c.Value(2)) {
+				addKernels.run(c, 0, 1)
+				return
+			}
+			addScaled(c, 0, 1, c.Num(2))
+		},
+		VJP: func(c *Ctx, g *T) []*T { return []*T{g, scaleGrad(c, g, 2)} },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+		Doc: "is self - alpha * other, broadcasting and promoting dtypes. Bool tensors are refused.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.sub.html",
+		Aliases: []string{"subtract"},
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer: func(c *Ctx) {
+			checkSub(c)
+			binaryInfer(c)
+			checkAlpha(c, c.Out(0).DType(), 2)
+		},
+		CPU: func(c *Ctx) {
+			if isOne(c.Value(2)) {
+				subKernels.run(c, 0, 1)
+				return
+			}
+			addScaled(c, 0, 1, negNum(c.Num(2)))
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{g, nil}
+			if c.Needs(1) {
+				r[1] = g.MulScalar(conjNum(negNum(c.Num(2))))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+		Doc:    "is other - alpha * self, broadcasting and promoting dtypes.",
+		Out:    true, Scalar: "other", Elementwise: true, Aliases: []string{"__rsub__"},
+		Infer: func(c *Ctx) {
+			checkSub(c)
+			binaryInfer(c)
+			checkAlpha(c, c.Out(0).DType(), 2)
+		},
+		CPU: func(c *Ctx) {
+			if isOne(c.Value(2)) {
+				subKernels.run(c, 1, 0)
+				return
+			}
+			addScaled(c, 1, 0, negNum(c.Num(2)))
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{nil, g}
+			if c.Needs(0) {
+				r[0] = g.MulScalar(conjNum(negNum(c.Num(2))))
+			}
+			return r
+		},
+	})
 	tensor.Register(tensor.Def{
 		Schema: "mul.Tensor(Tensor self, Tensor other) -> Tensor",
 		Doc: "multiplies element by element, broadcasting and promoting dtypes.\n" +
@@ -70,22 +261,260 @@ func init() {
 		Aliases: []string{"multiply"},
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
 		Infer: binaryInfer,
-		CPU:   func(c *Ctx) { mulKernels.run(c, c.Out(0), c.T(0), c.T(1), c.Out(0).DType()) },
+		CPU:   func(c *Ctx) { mulKernels.run(c, 0, 1) },
 		Save:  "self other",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 2)
 			if c.Needs(0) {
-				r[0] = g.Mul(c.T(1).Conj())
+				r[0] = mulArg(c, g, 1)
 			}
 			if c.Needs(1) {
-				r[1] = g.Mul(c.T(0).Conj())
+				r[1] = mulArg(c, g, 0)
 			}
 			return r
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "conj(Tensor(a) self) -> Tensor(a)",
-		Doc:    "is the complex conjugate; real tensors are returned as they are.",
-		Body:   func(c *Ctx) { c.Return(c.T(0)) },
+		Schema: "div.Tensor(Tensor self, Tensor other) -> Tensor",
+		Doc: "divides element by element, broadcasting and promoting dtypes; integers give floating-point results.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.div.html",
+		Aliases: []string{"divide", "true_divide"},
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer: floatInfer,
+		CPU:   func(c *Ctx) { divKernels.run(c, 0, 1) },
+		Save:  "self other",
+		VJP:   func(c *Ctx, g *T) []*T { return divGrads(c, g, "") },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+		Doc: "divides element by element. The rounding mode is empty (true division), \"trunc\" (towards zero) or \"floor\" (towards minus infinity); " +
+			"the latter two keep integers and refuse an integer zero as divisor (ZeroDivisionError).\n" +
+			"https://pytorch.org/docs/stable/generated/torch.div.html",
+		Aliases: []string{"divide"},
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer: func(c *Ctx) {
+			switch m := c.Str(2); {
+			case !c.Has(2):
+				floatInfer(c)
+			case m == "trunc" || m == "floor":
+				binaryInfer(c)
+			default:
+				c.Fail(tensor.ErrValue, "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", m)
+			}
+		},
+		CPU: func(c *Ctx) {
+			switch {
+			case !c.Has(2):
+				divKernels.run(c, 0, 1)
+			case c.Str(2) == "floor":
+				runDivision(c, &floorDivKernels)
+			default:
+				runDivision(c, &truncDivKernels)
+			}
+		},
+		Save: "self other",
+		VJP:  func(c *Ctx, g *T) []*T { return divGrads(c, g, c.Str(2)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "floor_divide(Tensor self, Tensor other) -> Tensor",
+		Doc: "is the quotient rounded towards minus infinity. Integers stay integers; an integer zero as divisor is a ZeroDivisionError.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.floor_divide.html",
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer:  binaryInfer,
+		CPU:    func(c *Ctx) { runDivision(c, &floorDivKernels) },
+		NoGrad: "piecewise constant",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+		Doc: "is the remainder of the division that rounds towards zero: it has the sign of self.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.fmod.html",
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer: binaryInfer,
+		CPU:   func(c *Ctx) { runDivision(c, &fmodKernels) },
+		Save:  "self other",
+		VJP:   func(c *Ctx, g *T) []*T { return remainderGrads(c, g, "trunc") },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+		Doc: "is the remainder of the division that rounds towards minus infinity, as Python's %: it has the sign of other.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.remainder.html",
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer: binaryInfer,
+		CPU:   func(c *Ctx) { runDivision(c, &remainderKernels) },
+		Save:  "self other",
+		VJP:   func(c *Ctx, g *T) []*T { return remainderGrads(c, g, "floor") },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+		Doc:    "is the remainder of a number, with the sign of other.",
+		Go:     "-", Elementwise: true,
+		Infer: binaryInfer,
+		CPU:   func(c *Ctx) { runDivision(c, &remainderKernels) },
+		Save:  "other",
+		VJP: func(c *Ctx, g *T) []*T {
+			n := c.Num(0).Tensor()
+			return []*T{g.Mul(n.DivMode(c.T(1), "floor")).Neg()}
+		},
 	})
 }
+
+func divGrads(c *Ctx, g *T, mode string) []*T {
+	r := make([]*T, 2)
+	if mode != "" {
+		if c.Needs(0) {
+			r[0] = zerosLike(g)
+		}
+		if c.Needs(1) {
+			r[1] = zerosLike(g)
+		}
+		return r
+	}
+	if c.Needs(0) {
+		r[0] = divArg(c, g, 1)
+	}
+	if c.Needs(1) {
+		b := c.T(1)
+		r[1] = g.Neg().Mul(c.T(0).Div(b).Div(b).Conj())
+	}
+	return r
+}
+
+func remainderGrads(c *Ctx, g *T, mode string) []*T {
+	r := []*T{g, nil}
+	if c.Needs(1) {
+		r[1] = g.Neg().Mul(c.T(0).DivMode(c.T(1), mode))
+	}
+	return r
+}
+
+// runDivision runs a kernel that would trap on an integer zero; it refuses zeros first.
+func runDivision(c *Ctx, k *biK) {
+	if c.Out(0).DType().IsIntOrBool() {
+		dt := c.Out(0).DType()
+		if dt == tensor.Bool {
+			missing(c, k.name, dt)
+		}
+		if c.Out(0).Numel() > 0 && hasZero(c.T(1)) {
+			c.Fail(tensor.ErrValue, "ZeroDivisionError")
+		}
+	}
+	k.run(c, 0, 1)
+}
+
+func hasZero(t *T) bool {
+	for _, x := range tensor.Data[int64](t.DenseAs(tensor.Int64)) {
+		if x == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func truncDivI[E integer](d, a, b []E) {
+	for i := range d {
+		d[i] = a[i] / b[i]
+	}
+}
+
+func floorDivI[E integer](d, a, b []E) {
+	for i := range d {
+		q := a[i] / b[i]
+		if r := a[i] % b[i]; r != 0 && (r < 0) != (b[i] < 0) {
+			q--
+		}
+		d[i] = q
+	}
+}
+
+func fmodI[E integer](d, a, b []E) {
+	for i := range d {
+		d[i] = a[i] % b[i]
+	}
+}
+
+func remainderI[E integer](d, a, b []E) {
+	for i := range d {
+		r := a[i] % b[i]
+		if r != 0 && (r < 0) != (b[i] < 0) {
+			r += b[i]
+		}
+		d[i] = r
+	}
+}
+
+// floorDiv rounds the quotient of floats down without the error that rounding the quotient itself first would bring.
+func floorDiv(a, b float64) float64 {
+	if b == 0 {
+		return a / b
+	}
+	m := math.Mod(a, b)
+	q := (a - m) / b
+	if m != 0 && (b < 0) != (m < 0) {
+		q--
+	}
+	if q == 0 {
+		return math.Copysign(0, a/b)
+	}
+	f := math.Floor(q)
+	if q-f > 0.5 {
+		f++
+	}
+	return f
+}
+
+func remainder(a, b float64) float64 {
+	m := math.Mod(a, b)
+	if m != 0 && (b < 0) != (m < 0) {
+		m += b
+	}
+	return m
+}
+
+// In float32 the steps between are rounded to float32, as PyTorch's are.
+func floorDiv32(d, a, b []float32) {
+	for i := range d {
+		d[i] = floorDiv1(a[i], b[i])
+	}
+}
+
+func floorDiv1(a, b float32) float32 {
+	if b == 0 {
+		return a / b
+	}
+	m := float32(math.Mod(float64(a), float64(b)))
+	q := (a - m) / b
+	if m != 0 && (b < 0) != (m < 0) {
+		q--
+	}
+	if q == 0 {
+		return float32(math.Copysign(0, float64(a/b)))
+	}
+	f := float32(math.Floor(float64(q)))
+	if q-f > 0.5 {
+		f++
+	}
+	return f
+}
+
+func remainder32(d, a, b []float32) {
+	for i := range d {
+		m := float32(math.Mod(float64(a[i]), float64(b[i])))
+		if m != 0 && (b[i] < 0) != (m < 0) {
+			m += b[i]
+		}
+		d[i] = m
+	}
+}
+
+func truncDiv[E float](d, a, b []E) {
+	for i := range d {
+		d[i] = E(math.Trunc(float64(a[i] / b[i])))
+	}
+}
+
+var (
+	truncDivKernels  = biK{name: "div_trunc", u8: truncDivI[uint8], i8: truncDivI[int8], i16: truncDivI[int16], i32: truncDivI[int32], i64: truncDivI[int64], f32: truncDiv[float32], f64: truncDiv[float64]}
+	floorDivKernels  = biK{name: "div_floor", u8: floorDivI[uint8], i8: floorDivI[int8], i16: floorDivI[int16], i32: floorDivI[int32], i64: floorDivI[int64], f32: floorDiv32, f64: zip64(floorDiv)}
+	fmodKernels      = biK{name: "fmod", u8: fmodI[uint8], i8: fmodI[int8], i16: fmodI[int16], i32: fmodI[int32], i64: fmodI[int64], f32: zip32(math.Mod), f64: zip64(math.Mod)}
+	remainderKernels = biK{name: "remainder", u8: remainderI[uint8], i8: remainderI[int8], i16: remainderI[int16], i32: remainderI[int32], i64: remainderI[int64], f32: remainder32, f64: zip64(remainder)}
+)

@@ -1,0 +1,704 @@
+package pointwise
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// floats1 and floats2 run float kernels on arguments of the result's dtype; other dtypes are refused.
+func floats1(c *Ctx, name string, i int, f32 func(d, a []float32), f64 func(d, a []float64)) {
+	out := c.Out(0)
+	switch as := out.DType().Compute(); as {
+	case tensor.Float32:
+		run1(out, c.T(i), as, as, f32)
+	case tensor.Float64:
+		run1(out, c.T(i), as, as, f64)
+	default:
+		missing(c, name, out.DType())
+	}
+}
+
+func floats2(c *Ctx, name string, i, j int, f32 func(d, a, b []float32), f64 func(d, a, b []float64)) {
+	out := c.Out(0)
+	switch as := out.DType().Compute(); as {
+	case tensor.Float32:
+		run2(out, c.T(i), c.T(j), as, as, as, f32)
+	case tensor.Float64:
+		run2(out, c.T(i), c.T(j), as, as, as, f64)
+	default:
+		missing(c, name, out.DType())
+	}
+}
+
+// sameInfer allocates a result like argument i.
+func sameInfer(i int) func(c *Ctx) {
+	return func(c *Ctx) { c.Alloc(0, c.Shape(i), c.ArgDType(i)) }
+}
+
+// activation registers a function of one tensor and numbers, with its in-place form.
+//
+//gen:activation InPlace Out
+func activation(schema, doc string, cpu func(c *Ctx), x tensor.Def) {
+	x.Schema, x.Doc, x.CPU, x.InPlace, x.Out, x.Elementwise = schema, doc, cpu, true, true, true
+	x.Infer = sameInfer(0)
+	tensor.Register(x)
+}
+
+// gradient registers the gradient of an activation as an operator of its own: arguments 0 (the gradient) and j.
+//
+//gen:gradient
+func gradient(schema, doc string, j int, cpu func(c *Ctx), x tensor.Def) {
+	x.Schema, x.Doc, x.CPU, x.Elementwise, x.Go = schema, doc, cpu, true, "-"
+	x.Infer = func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, j), c.PromoteArgs(0, j)) }
+	tensor.Register(x)
+}
+
+// backwardCall looks up the gradient of an activation, which may not be registered yet.
+func backwardCall(name string) func(args ...tensor.Value) *T {
+	op := tensor.Slot("aten::" + name)
+	return func(args ...tensor.Value) *T { return call(op, args...) }
+}
+
+func reluI[E integer](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = max(x, 0)
+	}
+}
+
+var reluKernels = unK{name: "relu", u8: reluI[uint8], i8: reluI[int8], i16: reluI[int16], i32: reluI[int32], i64: reluI[int64], f32: vec.ReLUF32, f64: vec.ReLUF64}
+
+// The loops below are for float64, or for both where the vector package has no kernel.
+
+func sigmoidBackwardC[E complex64 | complex128](d, g, y []E) {
+	for i := range d {
+		t := (1 - y[i]) * y[i]
+		d[i] = g[i] * conj1(t)
+	}
+}
+
+func tanhBackwardC[E complex64 | complex128](d, g, y []E) {
+	for i := range d {
+		d[i] = g[i] * conj1(1-y[i]*y[i])
+	}
+}
+
+func conj1[E complex64 | complex128](x E) E {
+	z := complex128(x)
+	return E(complex(real(z), -imag(z)))
+}
+
+var (
+	sigmoidBackwardKernels = biK{name: "sigmoid_backward", f32: vec.SigmoidBackwardF32, f64: vec.SigmoidBackwardF64, c64: sigmoidBackwardC[complex64], c128: sigmoidBackwardC[complex128]}
+	tanhBackwardKernels    = biK{name: "tanh_backward", f32: vec.TanhBackwardF32, f64: vec.TanhBackwardF64, c64: tanhBackwardC[complex64], c128: tanhBackwardC[complex128]}
+)
+
+func gelu64(x float64) float64 { return x * 0.5 * (1 + math.Erf(x*math.Sqrt2/2)) }
+
+const (
+	geluBeta  = math.Sqrt2 * twoSqrtPi * 0.5
+	geluKappa = 0.044715
+)
+
+func geluTanh64(x float64) float64 {
+	return 0.5 * x * (1 + math.Tanh(geluBeta*(x+geluKappa*x*x*x)))
+}
+
+func geluBackward64(g, x float64) float64 {
+	cdf := 0.5 * (1 + math.Erf(x*math.Sqrt2/2))
+	pdf := math.Exp(-0.5*x*x) * twoSqrtPi * math.Sqrt2 / 4
+	return g * (cdf + x*pdf)
+}
+
+func geluTanhBackward64(g, x float64) float64 {
+	t := math.Tanh(geluBeta * (x + geluKappa*x*x*x))
+	left, right := 0.5*x, 1+t
+	return g * (0.5*right + left*(1-t*t)*geluBeta*(1+3*geluKappa*x*x))
+}
+
+func silu64(x float64) float64 { return x / (1 + math.Exp(-x)) }
+
+func siluC(x complex128) complex128 { return divC(x, 1+expC(-x)) }
+
+func siluBackward64(g, x float64) float64 {
+	s := sigmoid64(x)
+	return g * s * (1 + x*(1-s))
+}
+
+func siluBackwardC[E complex64 | complex128](d, g, x []E) {
+	for i := range d {
+		z := complex128(x[i])
+		s := sigmoidC(z)
+		d[i] = g[i] * E(conj1(s*(1+z*(1-s))))
+	}
+}
+
+func softplus1(x float64) float64 { return math.Log1p(math.Exp(x)) }
+
+func mish64(x float64) float64 { return x * math.Tanh(softplus1(x)) }
+
+func mishBackward64(g, x float64) float64 {
+	s := sigmoid64(x)
+	t := math.Tanh(softplus1(x))
+	return g * (t + x*s*(1-t*t))
+}
+
+// logSigmoid64 is min(x, 0) - log1p(exp(-|x|)).
+func logSigmoid64(x float64) float64 { return math.Min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }
+
+var (
+	siluKernels         = unK{name: "silu", f32: vec.SiLUF32, f64: f64of(silu64), c64: c64of(siluC), c128: c128of(siluC)}
+	siluBackwardKernels = biK{name: "silu_backward", f32: vec.SiLUBackwardF32, f64: zip64(siluBackward64), c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
+	gelu64K             = f64of(gelu64)
+	geluTanh64K         = f64of(geluTanh64)
+	geluBack64K         = zip64(geluBackward64)
+	geluTanhBack64K     = zip64(geluTanhBackward64)
+	mish32K, mish64K    = f32of(mish64), f64of(mish64)
+	mishBack32K         = zip32(mishBackward64)
+	mishBack64K         = zip64(mishBackward64)
+	logSig32K           = f32of(logSigmoid64)
+	logSig64K           = f64of(logSigmoid64)
+)
+
+func leakyK[E float](s E) func(d, a []E) {
+	return func(d, a []E) {
+		for i, x := range a[:len(d)] {
+			if !(x > 0) {
+				x *= s
+			}
+			d[i] = x
+		}
+	}
+}
+
+// hardSigmoid and its like are written for both widths: their steps must round as the dtype does.
+func hardSigmoidK[E float](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = min(max(x+3, 0), 6) / 6
+	}
+}
+
+func hardSigmoidBackK[E float](d, g, a []E) {
+	for i, x := range a[:len(d)] {
+		if x > -3 && x < 3 {
+			d[i] = g[i] / 6
+		} else {
+			d[i] = 0
+		}
+	}
+}
+
+func hardSwishK[E float](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = x * min(max(x+3, 0), 6) / 6
+	}
+}
+
+func hardSwishBackK[E float](d, g, a []E) {
+	for i, x := range a[:len(d)] {
+		switch {
+		case x <= -3:
+			d[i] = 0
+		case x < 3:
+			d[i] = g[i] * (x/3 + 0.5)
+		default:
+			d[i] = g[i]
+		}
+	}
+}
+
+func hardShrinkK[E float](l E) func(d, a []E) {
+	return func(d, a []E) {
+		for i, x := range a[:len(d)] {
+			if x >= -l && x <= l {
+				x = 0
+			}
+			d[i] = x
+		}
+	}
+}
+
+func shrinkBackK[E float](l E) func(d, g, a []E) {
+	return func(d, g, a []E) {
+		for i, x := range a[:len(d)] {
+			if x >= -l && x <= l {
+				d[i] = 0
+			} else {
+				d[i] = g[i]
+			}
+		}
+	}
+}
+
+func softShrinkK[E float](l E) func(d, a []E) {
+	return func(d, a []E) {
+		for i, x := range a[:len(d)] {
+			switch {
+			case x > l:
+				x -= l
+			case x < -l:
+				x += l
+			case x == x:
+				x = 0
+			}
+			d[i] = x
+		}
+	}
+}
+
+func hardTanhBackK[E float](lo, hi E) func(d, g, a []E) {
+	return func(d, g, a []E) {
+		for i, x := range a[:len(d)] {
+			if x <= lo || x >= hi {
+				d[i] = 0
+			} else {
+				d[i] = g[i]
+			}
+		}
+	}
+}
+
+func thresholdK[E realNumber](t, v E) func(d, a []E) {
+	return func(d, a []E) {
+		for i, x := range a[:len(d)] {
+			if x <= t {
+				x = v
+			}
+			d[i] = x
+		}
+	}
+}
+
+func thresholdBackK[E realNumber](t E) func(d, g, a []E) {
+	return func(d, g, a []E) {
+		for i, x := range a[:len(d)] {
+			if x <= t {
+				d[i] = 0
+			} else {
+				d[i] = g[i]
+			}
+		}
+	}
+}
+
+func softplus64K(beta, threshold float64) func(d, a []float64) {
+	return func(d, a []float64) {
+		for i, x := range a[:len(d)] {
+			if z := x * beta; z <= threshold {
+				x = math.Log1p(math.Exp(z)) / beta
+			}
+			d[i] = x
+		}
+	}
+}
+
+func softplusBack64K(beta, threshold float64) func(d, g, a []float64) {
+	return func(d, g, a []float64) {
+		for i, x := range a[:len(d)] {
+			z := x * beta
+			if z > threshold {
+				d[i] = g[i]
+			} else {
+				e := math.Exp(z)
+				d[i] = g[i] * e / (e + 1)
+			}
+		}
+	}
+}
+
+func eluK[E float](alpha, scale, in float64) func(d, a []E) {
+	neg := alpha * scale
+	return func(d, a []E) {
+		for i, x := range a[:len(d)] {
+			if x < 0 {
+				d[i] = E(math.Expm1(float64(x)*in) * neg)
+			} else {
+				d[i] = x * E(scale)
+			}
+		}
+	}
+}
+
+func eluBackK[E float](alpha, scale, in float64, isResult bool) func(d, g, a []E) {
+	neg := alpha * scale
+	return func(d, g, a []E) {
+		for i, x := range a[:len(d)] {
+			switch {
+			case isResult && x <= 0:
+				d[i] = E(float64(g[i]) * in * (float64(x) + neg))
+			case x <= 0:
+				d[i] = E(float64(g[i]) * in * neg * math.Exp(float64(x)*in))
+			default:
+				d[i] = g[i] * E(scale)
+			}
+		}
+	}
+}
+
+func init() {
+	var (
+		thresholdBackward   = backwardCall("threshold_backward")
+		geluBackward        = backwardCall("gelu_backward")
+		siluBackward        = backwardCall("silu_backward")
+		mishBackward        = backwardCall("mish_backward")
+		eluBackward         = backwardCall("elu_backward")
+		leakyBackward       = backwardCall("leaky_relu_backward")
+		hardtanhBackward    = backwardCall("hardtanh_backward")
+		hardsigmoidBackward = backwardCall("hardsigmoid_backward")
+		hardswishBackward   = backwardCall("hardswish_backward")
+		hardshrinkBackward  = backwardCall("hardshrink_backward")
+		softshrinkBackward  = backwardCall("softshrink_backward")
+		softplusBackward    = backwardCall("softplus_backward")
+		logSigmoidBackward  = backwardCall("log_sigmoid_backward")
+	)
+	activation("relu(Tensor self) -> Tensor", "is max(self, 0).", func(c *Ctx) { reluKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		tensor.Def{Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return thresholdBackward(tv(g), tv(c.Out(0)), tensor.IntValue(0)) })})
+	activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", "is self where self > threshold and value elsewhere.", func(c *Ctx) {
+		t, v := c.Num(1), c.Num(2)
+		out, a := c.Out(0), c.T(0)
+		switch as := out.DType().Compute(); as {
+		case tensor.Float32:
+			run1(out, a, as, as, thresholdK(float32(t.F), float32(v.F)))
+		case tensor.Float64:
+			run1(out, a, as, as, thresholdK(t.F, v.F))
+		case tensor.Int64:
+			run1(out, a, as, as, thresholdK(t.I, v.I))
+		case tensor.Int32:
+			run1(out, a, as, as, thresholdK(int32(t.I), int32(v.I)))
+		case tensor.Int16:
+			run1(out, a, as, as, thresholdK(int16(t.I), int16(v.I)))
+		case tensor.Int8:
+			run1(out, a, as, as, thresholdK(int8(t.I), int8(v.I)))
+		case tensor.Uint8:
+			run1(out, a, as, as, thresholdK(uint8(t.I), uint8(v.I)))
+		default:
+			missing(c, "threshold", out.DType())
+		}
+	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return thresholdBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
+	gradient("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", "is grad_output where self > threshold and 0 elsewhere.", 1, func(c *Ctx) {
+		t := c.Num(2)
+		out, g, a := c.Out(0), c.T(0), c.T(1)
+		switch as := out.DType().Compute(); as {
+		case tensor.Float32:
+			s := float32(t.F)
+			run2(out, g, a, as, as, as, func(d, g, x []float32) { vec.ThresholdBackwardF32(d, g, x, s) })
+		case tensor.Float64:
+			run2(out, g, a, as, as, as, func(d, g, x []float64) { vec.ThresholdBackwardF64(d, g, x, t.F) })
+		case tensor.Int64:
+			run2(out, g, a, as, as, as, thresholdBackK(t.I))
+		default:
+			missing(c, "threshold", out.DType())
+		}
+	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+		return []*T{thresholdBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
+	}})
+
+	gradient("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", "is grad_output * output * (1 - output).", 1,
+		func(c *Ctx) { sigmoidBackwardKernels.run(c, 0, 1) },
+		tensor.Def{Save: "grad_output output", VJP: func(c *Ctx, g *T) []*T {
+			y := c.T(1)
+			r := []*T{call(opSigmoidBackward, tv(g), tv(y)), nil}
+			if c.Needs(1) {
+				r[1] = g.Mul(c.T(0).Conj()).Mul(y.MulScalar(-2).AddScalar(1))
+				if y.IsComplex() {
+					r[1] = g.Conj().Mul(c.T(0)).Mul(y.MulScalar(-2).AddScalar(1)).Conj()
+				}
+			}
+			return r
+		}})
+	gradient("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", "is grad_output * (1 - output²).", 1,
+		func(c *Ctx) { tanhBackwardKernels.run(c, 0, 1) },
+		tensor.Def{Save: "grad_output output", VJP: func(c *Ctx, g *T) []*T {
+			y := c.T(1)
+			r := []*T{call(opTanhBackward, tv(g), tv(y)), nil}
+			if c.Needs(1) {
+				r[1] = g.Mul(y.MulScalar(-2).Mul(c.T(0).Conj()))
+				if y.IsComplex() {
+					r[1] = g.Conj().Mul(y.MulScalar(-2)).Mul(c.T(0)).Conj()
+				}
+			}
+			return r
+		}})
+
+	checkGELU := func(c *Ctx, i int) bool {
+		switch s := c.Str(i); s {
+		case "none":
+			return false
+		case "tanh":
+			return true
+		default:
+			c.Fail(tensor.ErrValue, "approximate argument must be either none or tanh.")
+		}
+		return false
+	}
+	tensor.Register(tensor.Def{
+		Schema: "gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+		Doc: "is self * Φ(self), Φ being the normal distribution's function; with approximate \"tanh\" an approximation of it.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { checkGELU(c, 1); c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
+		CPU: func(c *Ctx) {
+			if c.Str(1) == "tanh" {
+				floats1(c, "GeluKernelImpl", 0, vec.GELUTanhF32, geluTanh64K)
+			} else {
+				floats1(c, "GeluKernelImpl", 0, vec.GELUF32, gelu64K)
+			}
+		},
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return geluBackward(tv(g), tv(c.T(0)), c.Value(1)) }),
+	})
+	gradient("gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor", "is the gradient of gelu.", 1, func(c *Ctx) {
+		if checkGELU(c, 2) {
+			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUTanhBackwardF32, geluTanhBack64K)
+		} else {
+			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUBackwardF32, geluBack64K)
+		}
+	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+		x := c.T(1)
+		r := []*T{geluBackward(tv(g), tv(x), c.Value(2)), nil}
+		if !c.Needs(1) {
+			return r
+		}
+		gg := g.Mul(c.T(0))
+		if c.Str(2) == "none" {
+			// second derivative: pdf(x) (2 - x²)
+			pdf := x.Mul(x).MulScalar(-0.5).Exp().MulScalar(twoSqrtPi * math.Sqrt2 / 4)
+			r[1] = gg.Mul(pdf.Mul(x.Mul(x).Neg().AddScalar(2)))
+			return r
+		}
+		// u = beta (x + kappa x³), y = x (1 + tanh u) / 2
+		x2 := x.Mul(x)
+		u := x2.MulScalar(geluKappa).AddScalar(1).Mul(x).MulScalar(geluBeta)
+		du := x2.MulScalar(3 * geluKappa).AddScalar(1).MulScalar(geluBeta)
+		ddu := x.MulScalar(6 * geluKappa * geluBeta)
+		t := u.Tanh()
+		s := t.Mul(t).Neg().AddScalar(1)
+		// y'' = s u' + x/2 (s u'' - 2 t s u'²)
+		r[1] = gg.Mul(s.Mul(du).Add(x.MulScalar(0.5).Mul(s.Mul(ddu).Sub(t.Mul(s).Mul(du.Mul(du)).MulScalar(2)))))
+		return r
+	}})
+
+	activation("silu(Tensor self) -> Tensor", "is self * sigmoid(self), also called swish.", func(c *Ctx) { siluKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return siluBackward(tv(g), tv(c.T(0))) })})
+	gradient("silu_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of silu.", 1, func(c *Ctx) { siluBackwardKernels.run(c, 0, 1) },
+		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(1)
+			r := []*T{siluBackward(tv(g), tv(x)), nil}
+			if c.Needs(1) {
+				// s' (2 + x (1 - 2s)) with s' = s (1 - s)
+				s := x.Sigmoid()
+				r[1] = g.Mul(c.T(0)).Mul(s.Mul(s.Neg().AddScalar(1)).Mul(x.Mul(s.MulScalar(-2).AddScalar(1)).AddScalar(2)))
+			}
+			return r
+		}})
+	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, mish32K, mish64K) },
+		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return mishBackward(tv(g), tv(c.T(0))) })})
+	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, mishBack32K, mishBack64K) },
+		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(1)
+			r := []*T{mishBackward(tv(g), tv(x)), nil}
+			if c.Needs(1) {
+				s, t := x.Sigmoid(), x.Softplus().Tanh()
+				w := t.Mul(t).Neg().AddScalar(1) // dt = w s
+				// y'' = 2 w s + x w s (1 - s - 2 t s)
+				in := s.Neg().AddScalar(1).Sub(t.Mul(s).MulScalar(2))
+				r[1] = g.Mul(c.T(0)).Mul(w.Mul(s).Mul(x.Mul(in).AddScalar(2)))
+			}
+			return r
+		}})
+
+	eluBody := func(c *Ctx, alpha, scale, in float64) {
+		f32 := func(d, a []float32) { vec.ELUF32(d, a, float32(alpha), float32(scale), float32(in)) }
+		floats1(c, "elu", 0, f32, eluK[float64](alpha, scale, in))
+	}
+	eluGrad := func(c *Ctx, g *T, alpha, scale, in tensor.Value) []*T {
+		// the result decides the sign only for alpha >= 0
+		if c.Op().IsInPlace() {
+			if alpha.Num().F < 0 {
+				c.Fail(tensor.ErrAutograd, "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function with a negative slope, please call out-of-place version instead.")
+			}
+		}
+		return []*T{eluBackward(tv(g), alpha, scale, in, tensor.BoolValue(false), tv(c.T(0)))}
+	}
+	activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", "is scale * self where self > 0 and scale * alpha * (exp(input_scale * self) - 1) elsewhere.",
+		func(c *Ctx) { eluBody(c, c.Num(1).F, c.Num(2).F, c.Num(3).F) },
+		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return eluGrad(c, g, c.Value(1), c.Value(2), c.Value(3)) }})
+	const seluAlpha, seluScale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+	activation("selu(Tensor self) -> Tensor", "is the self-normalising exponential linear unit.", func(c *Ctx) { eluBody(c, seluAlpha, seluScale, 1) },
+		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+			return eluGrad(c, g, tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale), tensor.IntValue(1))
+		}})
+	tensor.Register(tensor.Def{
+		Schema: "celu(Tensor self, Scalar alpha=1.) -> Tensor", Doc: "is max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).",
+		InPlace: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			if c.Num(1).F == 0 {
+				c.Fail(tensor.ErrValue, "ZeroDivisionError: alpha cannot be 0 for CELU")
+			}
+			c.Alloc(0, c.Shape(0), c.ArgDType(0))
+		},
+		CPU:  func(c *Ctx) { a := c.Num(1).F; eluBody(c, a, 1, 1/a) },
+		Save: "self",
+		VJP: func(c *Ctx, g *T) []*T {
+			return eluGrad(c, g, c.Value(1), tensor.IntValue(1), tensor.FloatValue(1/c.Num(1).F))
+		},
+	})
+	gradient("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor", "is the gradient of elu.", 5, func(c *Ctx) {
+		a, s, in, r := c.Num(1).F, c.Num(2).F, c.Num(3).F, c.Bool(4)
+		floats2(c, "elu_backward", 0, 5, eluBackK[float32](a, s, in, r), eluBackK[float64](a, s, in, r))
+	}, tensor.Def{Save: "grad_output self_or_result", VJP: func(c *Ctx, g *T) []*T {
+		x := c.T(5)
+		r := []*T{eluBackward(tv(g), c.Value(1), c.Value(2), c.Value(3), c.Value(4), tv(x)), nil}
+		if c.Needs(1 + 4) {
+			a, s, in := c.Num(1).F, c.Num(2).F, c.Num(3).F
+			d := g.Mul(c.T(0)).MulScalar(in)
+			if !c.Bool(4) {
+				d = d.MulScalar(in * a * s).Mul(x.MulScalar(in).Exp())
+			}
+			r[1] = keepIf(x.LtScalar(0), d)
+		}
+		return r
+	}})
+
+	activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", "is self where self > 0 and negative_slope * self elsewhere.", func(c *Ctx) {
+		s := c.Num(1).F
+		floats1(c, "leaky_relu", 0, func(d, a []float32) { vec.LeakyReLUF32(d, a, float32(s)) }, func(d, a []float64) { vec.LeakyReLUF64(d, a, s) })
+	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
+		if c.Op().IsInPlace() && c.Num(1).F < 0 {
+			c.Fail(tensor.ErrAutograd, "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function with a negative slope, please call out-of-place version instead.")
+		}
+		return leakyBackward(tv(g), tv(c.T(0)), c.Value(1), tensor.BoolValue(false))
+	})})
+	gradient("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor", "is the gradient of leaky_relu.", 1, func(c *Ctx) {
+		s := c.Num(2).F
+		floats2(c, "leaky_relu_backward", 0, 1, func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) }, func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
+	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+		return []*T{leakyBackward(tv(g), tv(c.T(1)), c.Value(2), tensor.BoolValue(false)), zeros(c.Shape(1), c.ArgDType(1))}
+	}})
+
+	tensor.Register(tensor.Def{
+		Schema: "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", Doc: "limits every element to [min_val, max_val].",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			dt := c.ArgDType(0)
+			if dt == tensor.Bool {
+				c.Fail(tensor.ErrDType, "Bool inputs not supported for hardtanh")
+			}
+			if dt == tensor.Uint8 && (c.Num(1).F < 0 || c.Num(2).F < 0) {
+				c.Fail(tensor.ErrValue, "cannot do hardtanh on an unsigned type with negative limits")
+			}
+			c.Alloc(0, c.Shape(0), dt)
+		},
+		CPU:  func(c *Ctx) { clampNumbers(c, 1, 2) },
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return hardtanhBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2)) }),
+	})
+	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", "is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
+		lo, hi := c.Num(2).F, c.Num(3).F
+		floats2(c, "hardtanh_backward", 0, 1, hardTanhBackK(float32(lo), float32(hi)), hardTanhBackK(lo, hi))
+	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), zeros(c.Shape(1), c.ArgDType(1))}
+	}})
+	tensor.Register(tensor.Def{
+		Schema: "relu6(Tensor self) -> Tensor", Doc: "is min(max(self, 0), 6).", InPlace: true,
+		Body: func(c *Ctx) {
+			c.Return(call(opHardtanh, tv(c.T(0)), tensor.IntValue(0), tensor.IntValue(6)))
+		},
+	})
+	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardsigmoid", 0, hardSigmoidK[float32], hardSigmoidK[float64]) },
+		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardsigmoidBackward(tv(g), tv(c.T(0))) })})
+	gradient("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", "is grad_output / 6 where -3 < self < 3 and 0 elsewhere.", 1,
+		func(c *Ctx) {
+			floats2(c, "hardsigmoid_backward", 0, 1, hardSigmoidBackK[float32], hardSigmoidBackK[float64])
+		},
+		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+			return []*T{hardsigmoidBackward(tv(g), tv(c.T(1))), zeros(c.Shape(1), c.ArgDType(1))}
+		}})
+	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardswish", 0, hardSwishK[float32], hardSwishK[float64]) },
+		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardswishBackward(tv(g), tv(c.T(0))) })})
+	gradient("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of hardswish.", 1,
+		func(c *Ctx) { floats2(c, "hardswish_backward", 0, 1, hardSwishBackK[float32], hardSwishBackK[float64]) },
+		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(1)
+			in := x.GtScalar(-3).LogicalAnd(x.LtScalar(3))
+			return []*T{hardswishBackward(tv(g), tv(x)), keepIf(in, g.Mul(c.T(0)).DivScalar(3))}
+		}})
+	activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "is 0 where -lambd <= self <= lambd and self elsewhere.", func(c *Ctx) {
+		l := c.Num(1).F
+		floats1(c, "hardshrink", 0, hardShrinkK(float32(l)), hardShrinkK(l))
+	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
+	gradient("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_out elsewhere.", 1, func(c *Ctx) {
+		l := c.Num(2).F
+		floats2(c, "hardshrink_backward", 0, 1, shrinkBackK(float32(l)), shrinkBackK(l))
+	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+		return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
+	}})
+	tensor.Register(tensor.Def{
+		Schema: "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Doc: "moves every element towards 0 by lambd, stopping there.", Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			if l := c.Num(1).F; l < 0 {
+				c.Fail(tensor.ErrValue, "lambda must be greater or equal to 0, but found to be %g.", l)
+			}
+			c.Alloc(0, c.Shape(0), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			l := c.Num(1).F
+			floats1(c, "softshrink", 0, softShrinkK(float32(l)), softShrinkK(l))
+		},
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return softshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) }),
+	})
+	gradient("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_output elsewhere.", 1, func(c *Ctx) {
+		l := c.Num(2).F
+		floats2(c, "softshrink_backward", 0, 1, shrinkBackK(float32(l)), shrinkBackK(l))
+	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+		return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
+	}})
+	tensor.Register(tensor.Def{
+		Schema: "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Doc: "is log(1 + exp(beta * self)) / beta, and self itself where beta * self > threshold.", Out: true, Elementwise: true,
+		Infer: sameInfer(0),
+		CPU: func(c *Ctx) {
+			b, t := c.Num(1).F, c.Num(2).F
+			floats1(c, "softplus", 0, func(d, a []float32) { vec.SoftplusF32(d, a, float32(b), float32(t)) }, softplus64K(b, t))
+		},
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return softplusBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2)) }),
+	})
+	gradient("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor", "is the gradient of softplus.", 1, func(c *Ctx) {
+		b, t := c.Num(2).F, c.Num(3).F
+		floats2(c, "softplus_backward", 0, 1, func(d, g, x []float32) { vec.SoftplusBackwardF32(d, g, x, float32(b), float32(t)) }, softplusBack64K(b, t))
+	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+		x := c.T(1)
+		r := []*T{softplusBackward(tv(g), tv(x), c.Value(2), c.Value(3)), nil}
+		if c.Needs(1) {
+			b := c.Num(2)
+			z := x.MulScalar(b)
+			s := z.Sigmoid()
+			r[1] = keepIf(z.LeScalar(c.Num(3)), g.Mul(c.T(0)).Mul(s).Mul(s.Neg().AddScalar(1)).MulScalar(b))
+		}
+		return r
+	}})
+	tensor.Register(tensor.Def{
+		Schema: "log_sigmoid(Tensor self) -> Tensor", Doc: "is log(sigmoid(self)).", Out: true, Elementwise: true,
+		Infer: sameInfer(0),
+		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, logSig32K, logSig64K) },
+		Save:  "self",
+		VJP:   rule(func(c *Ctx, g *T) *T { x := c.T(0); return logSigmoidBackward(tv(g), tv(x), tv(x)) }),
+	})
+	gradient("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor", "is grad_output * sigmoid(-self); the buffer is not read.", 1, func(c *Ctx) {
+		floats2(c, "log_sigmoid_backward", 0, 1, zip32(logSigmoidBackward64), zip64(logSigmoidBackward64))
+	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+		x := c.T(1)
+		r := []*T{g.Mul(x.Neg().Sigmoid()), nil, nil}
+		if c.Needs(1) {
+			s := x.Sigmoid()
+			r[1] = g.Mul(c.T(0)).Mul(s.Mul(s.SubScalar(1)))
+		}
+		return r
+	}})
+}
+
+func logSigmoidBackward64(g, x float64) float64 { return g * sigmoid64(-x) }
+
+var opHardtanh = tensor.Slot("aten::hardtanh")

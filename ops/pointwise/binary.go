@@ -1,0 +1,357 @@
+package pointwise
+
+import (
+	"math"
+	"math/cmplx"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func maxI[E integer](d, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = max(a[i], b[i])
+	}
+}
+
+func minI[E integer](d, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = min(a[i], b[i])
+	}
+}
+
+func fmaxF[E float](d, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		x, y := a[i], b[i]
+		if x != x || y > x {
+			x = y
+		}
+		d[i] = x
+	}
+}
+
+func fminF[E float](d, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		x, y := a[i], b[i]
+		if x != x || y < x {
+			x = y
+		}
+		d[i] = x
+	}
+}
+
+var (
+	maximumKernels = biK{name: "maximum", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: orK, f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
+	minimumKernels = biK{name: "minimum", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: andK, f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
+	fmaxKernels    = biK{name: "fmax", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: fmaxF[float32], f64: fmaxF[float64], b: orK}
+	fminKernels    = biK{name: "fmin", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: fminF[float32], f64: fminF[float64], b: andK}
+)
+
+func refuseComplex(c *Ctx, name string, args ...int) {
+	for _, i := range args {
+		if c.Has(i) && c.ArgDType(i).IsComplex() {
+			c.Fail(tensor.ErrDType, "%s not implemented for complex tensors.", name)
+		}
+	}
+}
+
+// extremumGrads are the gradients of maximum or, when less is set, minimum.
+func extremumGrads(c *Ctx, g *T, less bool) []*T {
+	a, b := c.T(0), c.T(1)
+	r := make([]*T, 2)
+	// equal elements share the gradient
+	half := call(opWhere, tv(a.Eq(b)), tv(g.DivScalar(2)), tv(g))
+	lt, gt := a.Lt, a.Gt
+	if less {
+		lt, gt = gt, lt
+	}
+	if c.Needs(0) {
+		r[0] = dropIf(lt(b), half)
+	}
+	if c.Needs(1) {
+		r[1] = dropIf(gt(b), half)
+	}
+	return r
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "maximum(Tensor self, Tensor other) -> Tensor", Doc: "is the larger of both elements; NaN when one of them is. Complex numbers are refused.",
+		Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseComplex(c, "maximum", 0, 1); binaryInfer(c) },
+		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
+		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return extremumGrads(c, g, false) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "minimum(Tensor self, Tensor other) -> Tensor", Doc: "is the smaller of both elements; NaN when one of them is. Complex numbers are refused.",
+		Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseComplex(c, "minimum", 0, 1); binaryInfer(c) },
+		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },
+		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return extremumGrads(c, g, true) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "max.other(Tensor self, Tensor other) -> Tensor", Doc: "is another name of [Tensor.Maximum].", Go: "MaxOther", Out: true,
+		Body: func(c *Ctx) { c.Return(c.T(0).Maximum(c.T(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "min.other(Tensor self, Tensor other) -> Tensor", Doc: "is another name of [Tensor.Minimum].", Go: "MinOther", Out: true,
+		Body: func(c *Ctx) { c.Return(c.T(0).Minimum(c.T(1))) },
+	})
+	fGrads := func(c *Ctx, g *T, first func(a, b *T) *T) []*T {
+		a, b := c.T(0), c.T(1)
+		cond := first(a, b).LogicalOr(b.IsNaN())
+		return []*T{keepIf(cond, g), dropIf(cond, g)}
+	}
+	tensor.Register(tensor.Def{
+		Schema: "fmax(Tensor self, Tensor other) -> Tensor", Doc: "is the larger of both elements, NaN only when both are. Complex numbers are refused.",
+		Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseComplex(c, "fmax", 0, 1); binaryInfer(c) },
+		CPU:   func(c *Ctx) { fmaxKernels.run(c, 0, 1) },
+		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return fGrads(c, g, func(a, b *T) *T { return a.Ge(b) }) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "fmin(Tensor self, Tensor other) -> Tensor", Doc: "is the smaller of both elements, NaN only when both are. Complex numbers are refused.",
+		Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseComplex(c, "fmin", 0, 1); binaryInfer(c) },
+		CPU:   func(c *Ctx) { fminKernels.run(c, 0, 1) },
+		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return fGrads(c, g, func(a, b *T) *T { return a.Le(b) }) },
+	})
+	registerPow()
+	registerClamp()
+	registerWhere()
+}
+
+// powI is integer power; a negative exponent gives the whole part of the true result.
+func powI[E integer](x, n E) E {
+	if n < 0 {
+		switch {
+		case x == 1:
+			return 1
+		case x+1 == 0:
+			if n%2 == 0 {
+				return 1
+			}
+			return x
+		}
+		return 0
+	}
+	r := E(1)
+	for n > 0 {
+		if n&1 != 0 {
+			r *= x
+		}
+		x *= x
+		n >>= 1
+	}
+	return r
+}
+
+func powIK[E integer](d, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = powI(a[i], b[i])
+	}
+}
+
+func powC(x, y complex128) complex128 {
+	if y == 0 {
+		return 1
+	}
+	if x == 0 {
+		if imag(y) == 0 && real(y) > 0 {
+			return 0
+		}
+		return cmplx.NaN()
+	}
+	return expC(y * cmplx.Log(x))
+}
+
+func powC64(d, a, b []complex64) {
+	for i := range d {
+		d[i] = complex64(powC(complex128(a[i]), complex128(b[i])))
+	}
+}
+
+func powC128(d, a, b []complex128) {
+	for i := range d {
+		d[i] = powC(a[i], b[i])
+	}
+}
+
+var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: zip32(math.Pow), f64: zip64(math.Pow), c64: powC64, c128: powC128, b: func(d, a, b []uint8) {
+	for i := range d { // 0 to the power of 1 is the only 0
+		d[i] = a[i] | (b[i] ^ 1)
+	}
+}}
+
+func cubeK[E number](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = x * x * x
+	}
+}
+
+func invSquareF[E float](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = 1 / (x * x)
+	}
+}
+
+var (
+	squareKernels    = unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128], b: copyK[uint8]}
+	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: cubeK[float32], f64: cubeK[float64], c64: cubeK[complex64], c128: cubeK[complex128], b: copyK[uint8]}
+	sqrtKernels      = unK{name: "pow", f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)}
+	rsqrtKernels     = unK{name: "pow", f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)}
+	inverseKernels   = unK{name: "pow", f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)}
+	invSquareKernels = unK{name: "pow", f32: invSquareF[float32], f64: invSquareF[float64]}
+)
+
+// powNumber computes result 0 from argument 0 and a number; the usual exponents have cheaper kernels than the general one.
+func powNumber(c *Ctx, n tensor.Num) {
+	out := c.Out(0)
+	dt := out.DType()
+	var k *unK
+	if n.K != tensor.KComplex || imag(n.C) == 0 {
+		switch e := real(n.C); {
+		case e == 2:
+			k = &squareKernels
+		case e == 3:
+			k = &cubeKernels
+		case dt.IsIntOrBool():
+		case e == 0.5:
+			k = &sqrtKernels
+		case e == -0.5:
+			k = &rsqrtKernels
+		case e == -1:
+			k = &inverseKernels
+		case e == -2 && !dt.IsComplex():
+			k = &invSquareKernels
+		}
+	}
+	if k != nil {
+		k.run(c, out, c.T(0), dt)
+		return
+	}
+	e := n.Tensor()
+	if dt.IsReduced() && n.K == tensor.KFloat { // as a number of the 16-bit type
+		n.F = roundTo(n.F, dt)
+		e = n.Tensor()
+	}
+	powKernels.tensors(c, out, c.T(0), e, dt)
+}
+
+func isZero(n tensor.Num) bool { return n.C == 0 }
+
+// powSelf is the gradient of the base; e is the exponent as a tensor.
+func powSelf(g, x, e *T) *T {
+	d := g.Mul(e.Mul(x.PowTensor(e.SubScalar(1))).Conj())
+	return dropIf(e.EqScalar(0), d)
+}
+
+// powExponent is the gradient of the exponent.
+func powExponent(g, x, e, y *T) *T {
+	cond := x.EqScalar(0)
+	if e.IsComplex() {
+		cond = cond.LogicalAnd(call(opReal, tv(e)).GeScalar(0))
+	} else {
+		cond = cond.LogicalAnd(e.GeScalar(0))
+	}
+	return dropIf(cond, g.Mul(y.Mul(x.Log()).Conj()))
+}
+
+func registerPow() {
+	const doc = "https://pytorch.org/docs/stable/generated/torch.pow.html"
+	tensor.Register(tensor.Def{
+		Schema: "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+		Doc:    "is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.\n" + doc,
+		Go:     "PowTensor", InPlace: true, Out: true, Elementwise: true,
+		Aliases: []string{"__pow__"},
+		Infer:   binaryInfer,
+		CPU: func(c *Ctx) {
+			if v := c.Value(1); v.K == tensor.KTensor && v.T.Dim() == 0 && !v.T.DType().IsIntOrBool() && c.Value(0).K == tensor.KTensor {
+				powNumber(c, v.T.Num())
+				return
+			}
+			powKernels.run(c, 0, 1)
+		},
+		Save: "self exponent result",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := make([]*T, 2)
+			if c.Needs(0) {
+				r[0] = powSelf(g, c.T(0), c.T(1))
+			}
+			if c.Needs(1) {
+				r[1] = powExponent(g, c.T(0), c.T(1), c.Out(0))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+		Doc:    "is self to the power of a number. Integers wrap around and refuse negative exponents.\n" + doc,
+		Go:     "Pow", InPlace: true, Out: true, Elementwise: true,
+		Aliases: []string{"__pow__"},
+		Infer: func(c *Ctx) {
+			if n := c.Num(1); n.IsInt() && n.I < 0 && c.ArgDType(0).IsIntOrBool() {
+				c.Fail(tensor.ErrValue, "Integers to negative integer powers are not allowed.")
+			}
+			c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1))
+		},
+		CPU: func(c *Ctx) {
+			switch n := c.Num(1); {
+			case isZero(n):
+				fillNum(c.Out(0), tensor.IntValue(1).Num())
+			case n.C == 1:
+				tensor.CopyRaw(c.Out(0), c.T(0))
+			default:
+				powNumber(c, n)
+			}
+		},
+		Save: "self",
+		VJP: rule(func(c *Ctx, g *T) *T {
+			n := c.Num(1)
+			if isZero(n) {
+				return zerosLike(g)
+			}
+			x := c.T(0)
+			if n.C == 2 {
+				return g.Mul(x.Conj().MulScalar(n))
+			}
+			m := n
+			m.I, m.F, m.C = n.I-1, n.F-1, n.C-1
+			if m.K == tensor.KBool {
+				m.K = tensor.KInt
+			}
+			return g.Mul(x.Pow(m).MulScalar(n).Conj())
+		}),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+		Doc:    "is a number to the power of exponent.\n" + doc,
+		Go:     "PowNumber", Out: true, Elementwise: true, Aliases: []string{"__pow__"},
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.PromoteArgs(0, 1)) },
+		CPU: func(c *Ctx) {
+			if c.Num(0).C == 1 {
+				fillNum(c.Out(0), tensor.IntValue(1).Num())
+				return
+			}
+			powKernels.run(c, 0, 1)
+		},
+		Save: "exponent result",
+		VJP: rule(func(c *Ctx, g *T) *T {
+			n := c.Num(0)
+			d := g.Mul(c.Out(0).Mul(n.Tensor().Log()).Conj())
+			if isZero(n) {
+				e := c.T(1)
+				if e.IsComplex() {
+					e = call(opReal, tv(e))
+				}
+				return dropIf(e.GeScalar(0), d)
+			}
+			return d
+		}),
+	})
+}

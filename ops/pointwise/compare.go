@@ -1,0 +1,236 @@
+package pointwise
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func eqK[E comparable](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] == b[i])
+	}
+}
+
+func neK[E comparable](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] != b[i])
+	}
+}
+
+func ltK[E realNumber](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] < b[i])
+	}
+}
+
+func leK[E realNumber](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] <= b[i])
+	}
+}
+
+func gtK[E realNumber](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] > b[i])
+	}
+}
+
+func geK[E realNumber](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] >= b[i])
+	}
+}
+
+func logicalAndK[E number](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] != 0) & b2u(b[i] != 0)
+	}
+}
+
+func logicalOrK[E number](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] != 0) | b2u(b[i] != 0)
+	}
+}
+
+func logicalXorK[E number](d []uint8, a, b []E) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = b2u(a[i] != 0) ^ b2u(b[i] != 0)
+	}
+}
+
+var (
+	eqKernels         = cmpK{name: "eq", u8: eqK[uint8], i8: eqK[int8], i16: eqK[int16], i32: eqK[int32], i64: eqK[int64], f32: vec.EqF32, f64: vec.EqF64, c64: eqK[complex64], c128: eqK[complex128], f32s: vec.EqScalarF32, f64s: vec.EqScalarF64}
+	neKernels         = cmpK{name: "ne", u8: neK[uint8], i8: neK[int8], i16: neK[int16], i32: neK[int32], i64: neK[int64], f32: vec.NeF32, f64: vec.NeF64, c64: neK[complex64], c128: neK[complex128], f32s: vec.NeScalarF32, f64s: vec.NeScalarF64}
+	ltKernels         = cmpK{name: "lt", u8: ltK[uint8], i8: ltK[int8], i16: ltK[int16], i32: ltK[int32], i64: ltK[int64], f32: vec.LtF32, f64: vec.LtF64, f32s: vec.LtScalarF32, f64s: vec.LtScalarF64}
+	leKernels         = cmpK{name: "le", u8: leK[uint8], i8: leK[int8], i16: leK[int16], i32: leK[int32], i64: leK[int64], f32: vec.LeF32, f64: vec.LeF64, f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
+	gtKernels         = cmpK{name: "gt", u8: gtK[uint8], i8: gtK[int8], i16: gtK[int16], i32: gtK[int32], i64: gtK[int64], f32: vec.GtF32, f64: vec.GtF64, f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
+	geKernels         = cmpK{name: "ge", u8: geK[uint8], i8: geK[int8], i16: geK[int16], i32: geK[int32], i64: geK[int64], f32: vec.GeF32, f64: vec.GeF64, f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
+	logicalAndKernels = cmpK{name: "logical_and", u8: logicalAndK[uint8], i8: logicalAndK[int8], i16: logicalAndK[int16], i32: logicalAndK[int32], i64: logicalAndK[int64], f32: logicalAndK[float32], f64: logicalAndK[float64], c64: logicalAndK[complex64], c128: logicalAndK[complex128]}
+	logicalOrKernels  = cmpK{name: "logical_or", u8: logicalOrK[uint8], i8: logicalOrK[int8], i16: logicalOrK[int16], i32: logicalOrK[int32], i64: logicalOrK[int64], f32: logicalOrK[float32], f64: logicalOrK[float64], c64: logicalOrK[complex64], c128: logicalOrK[complex128]}
+	logicalXorKernels = cmpK{name: "logical_xor", u8: logicalXorK[uint8], i8: logicalXorK[int8], i16: logicalXorK[int16], i32: logicalXorK[int32], i64: logicalXorK[int64], f32: logicalXorK[float32], f64: logicalXorK[float64], c64: logicalXorK[complex64], c128: logicalXorK[complex128]}
+)
+
+// compare registers a comparison with its number form.
+//
+//gen:compare InPlace Out Scalar=other
+func compare(schema, doc string, k *cmpK, x tensor.Def) {
+	x.Schema, x.Doc, x.InPlace, x.Out, x.Scalar, x.Elementwise = schema, doc, true, true, "other", true
+	x.Infer = boolInfer
+	x.CPU = func(c *Ctx) { k.run(c, c.PromoteArgs(0, 1)) }
+	x.NoGrad = "bool result"
+	tensor.Register(x)
+}
+
+// logical registers a logical operator, which has no number form.
+//
+//gen:logical InPlace Out
+func logical(schema, doc string, k *cmpK) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, Elementwise: true, Infer: boolInfer,
+		CPU: func(c *Ctx) { k.run(c, c.PromoteArgs(0, 1)) }, NoGrad: "bool result"})
+}
+
+func boolInfer(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), tensor.Bool) }
+
+// predicate registers a test of each element.
+//
+//gen:predicate
+func predicate(schema, doc string, k *predK, x tensor.Def) {
+	x.Schema, x.Doc, x.Elementwise = schema, doc, true
+	x.Infer = func(c *Ctx) { c.Alloc(0, c.Shape(0), tensor.Bool) }
+	x.CPU = k.run
+	x.NoGrad = "bool result"
+	tensor.Register(x)
+}
+
+func noneK[E any](d []uint8, a []E) { clear(d) }
+
+func allK[E any](d []uint8, a []E) {
+	for i := range d {
+		d[i] = 1
+	}
+}
+
+func isNaNK[E float | complex64 | complex128](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(x != x)
+	}
+}
+
+func isInfK[E float](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(x-x != 0 && x == x)
+	}
+}
+
+func isPosInfK[E float](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(math.IsInf(float64(x), 1))
+	}
+}
+
+func isNegInfK[E float](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(math.IsInf(float64(x), -1))
+	}
+}
+
+func isFiniteK[E float](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(x-x == 0)
+	}
+}
+
+func infinite(x complex128) bool { return math.IsInf(real(x), 0) || math.IsInf(imag(x), 0) }
+
+func finite(x complex128) bool { return real(x)-real(x) == 0 && imag(x)-imag(x) == 0 }
+
+func isInfC[E complex64 | complex128](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(infinite(complex128(x)))
+	}
+}
+
+func isFiniteC[E complex64 | complex128](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(finite(complex128(x)))
+	}
+}
+
+func isRealC[E complex64 | complex128](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(imag(complex128(x)) == 0)
+	}
+}
+
+func logicalNotK[E number](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(x == 0)
+	}
+}
+
+func signbitI[E integer](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(x < 0)
+	}
+}
+
+func signbitF[E float](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(math.Signbit(float64(x)))
+	}
+}
+
+func init() {
+	compare("eq.Tensor(Tensor self, Tensor other) -> Tensor", "is true where the elements are equal; NaN equals nothing.", &eqKernels, tensor.Def{})
+	compare("ne.Tensor(Tensor self, Tensor other) -> Tensor", "is true where the elements differ; NaN differs from everything.", &neKernels, tensor.Def{Aliases: []string{"not_equal"}})
+	compare("lt.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self < other. Complex numbers are refused.", &ltKernels, tensor.Def{Aliases: []string{"less"}})
+	compare("le.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self <= other. Complex numbers are refused.", &leKernels, tensor.Def{Aliases: []string{"less_equal"}})
+	compare("gt.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self > other. Complex numbers are refused.", &gtKernels, tensor.Def{Aliases: []string{"greater"}})
+	compare("ge.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self >= other. Complex numbers are refused.", &geKernels, tensor.Def{Aliases: []string{"greater_equal"}})
+	logical("logical_and(Tensor self, Tensor other) -> Tensor", "is true where both elements are not zero.", &logicalAndKernels)
+	logical("logical_or(Tensor self, Tensor other) -> Tensor", "is true where one of the elements is not zero.", &logicalOrKernels)
+	logical("logical_xor(Tensor self, Tensor other) -> Tensor", "is true where exactly one of the elements is not zero.", &logicalXorKernels)
+
+	notKernels := &predK{name: "logical_not", u8: logicalNotK[uint8], i8: logicalNotK[int8], i16: logicalNotK[int16], i32: logicalNotK[int32], i64: logicalNotK[int64], f32: logicalNotK[float32], f64: logicalNotK[float64], c64: logicalNotK[complex64], c128: logicalNotK[complex128]}
+	tensor.Register(tensor.Def{
+		Schema: "logical_not(Tensor self) -> Tensor", Doc: "is true where the element is zero.",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), tensor.Bool) }, CPU: notKernels.run, NoGrad: "bool result",
+	})
+	predicate("isnan(Tensor self) -> Tensor", "is true where the element is not a number.", &predK{name: "isnan", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isNaNK[float32], f64: isNaNK[float64], c64: isNaNK[complex64], c128: isNaNK[complex128]}, tensor.Def{})
+	predicate("isinf(Tensor self) -> Tensor", "is true where the element, or a part of it, is infinite.", &predK{name: "isinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isInfK[float32], f64: isInfK[float64], c64: isInfC[complex64], c128: isInfC[complex128]}, tensor.Def{})
+	predicate("isfinite(Tensor self) -> Tensor", "is true where the element is neither infinite nor NaN.", &predK{name: "isfinite", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: isFiniteK[float32], f64: isFiniteK[float64], c64: isFiniteC[complex64], c128: isFiniteC[complex128]}, tensor.Def{})
+	predicate("isreal(Tensor self) -> Tensor", "is true where the imaginary part is zero.", &predK{name: "isreal", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: allK[float32], f64: allK[float64], c64: isRealC[complex64], c128: isRealC[complex128]}, tensor.Def{})
+	predicateOut("isposinf(Tensor self) -> Tensor", "is true where the element is plus infinity. Complex numbers are refused.", &predK{name: "isposinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isPosInfK[float32], f64: isPosInfK[float64]},
+		"isposinf does not support complex inputs.")
+	predicateOut("isneginf(Tensor self) -> Tensor", "is true where the element is minus infinity. Complex numbers are refused.", &predK{name: "isneginf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isNegInfK[float32], f64: isNegInfK[float64]},
+		"isneginf does not support complex inputs.")
+	predicateOut("signbit(Tensor self) -> Tensor", "is true where the element has its sign bit set: negative numbers and -0.", &predK{name: "signbit", u8: signbitI[uint8], i8: signbitI[int8], i16: signbitI[int16], i32: signbitI[int32], i64: signbitI[int64], f32: signbitF[float32], f64: signbitF[float64]},
+		"signbit is not implemented for complex tensors.")
+}
+
+// predicateOut registers a test of real numbers that can write to a given tensor.
+//
+//gen:predicateOut Out
+func predicateOut(schema, doc string, k *predK, refuse string) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			if c.ArgDType(0).IsComplex() {
+				c.Fail(tensor.ErrDType, "%s", refuse)
+			}
+			c.Alloc(0, c.Shape(0), tensor.Bool)
+		},
+		CPU: k.run, NoGrad: "bool result"})
+}

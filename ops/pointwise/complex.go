@@ -1,0 +1,149 @@
+package pointwise
+
+import "github.com/gotorch-dev/torch/tensor"
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "conj(Tensor(a) self) -> Tensor(a)",
+		Doc:    "is the complex conjugate; real tensors are returned as they are.\nPyTorch returns a view that is conjugated when it is read; here the result of complex tensors is a copy.",
+		Body: func(c *Ctx) {
+			if t := c.T(0); t.IsComplex() {
+				c.Return(call(opConjPhysical, tv(t)))
+			} else {
+				c.Return(t)
+			}
+		},
+	})
+	conj := &unK{name: "conj", u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], f32: copyK[float32], f64: copyK[float64], c64: conjK[complex64], c128: conjK[complex128], b: copyK[uint8]}
+	unary("conj_physical(Tensor self) -> Tensor", "is the complex conjugate, computed at once.", conj, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return call(opConjPhysical, tv(g)) })})
+	tensor.Register(tensor.Def{
+		Schema: "view_as_real(Tensor(a) self) -> Tensor(a)",
+		Doc:    "is a view of a complex tensor as a real one with a last dimension of 2: real and imaginary part.",
+		View: func(c *Ctx) *T {
+			t := c.T(0)
+			if !t.IsComplex() {
+				c.Fail(tensor.ErrDType, "view_as_real is only supported for complex tensors")
+			}
+			return parts(t, true)
+		},
+		VJP: rule(func(c *Ctx, g *T) *T { return call(opViewAsComplex, tv(g.Contiguous())) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "view_as_complex(Tensor(a) self) -> Tensor(a)",
+		Doc:    "is a view of a real tensor, whose last dimension of 2 holds real and imaginary part side by side, as a complex one.",
+		View: func(c *Ctx) *T {
+			t := c.T(0)
+			dt := t.DType()
+			if dt != tensor.Float32 && dt != tensor.Float64 {
+				c.Fail(tensor.ErrDType, "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: %s", dt.ClassName())
+			}
+			n := t.Dim()
+			if n == 0 {
+				c.Fail(tensor.ErrShape, "Input tensor must have one or more dimensions")
+			}
+			if t.Size(-1) != 2 {
+				c.Fail(tensor.ErrShape, "Tensor must have a last dimension of size 2")
+			}
+			if t.Stride(-1) != 1 {
+				c.Fail(tensor.ErrShape, "Tensor must have a last dimension with stride 1")
+			}
+			st := make([]int, n-1)
+			for i := range st {
+				if st[i] = t.Strides()[i]; st[i]%2 != 0 {
+					c.Fail(tensor.ErrShape, "Tensor must have a stride divisible by 2 for all but last dimension")
+				}
+				st[i] /= 2
+			}
+			if t.StorageOffset()%2 != 0 {
+				c.Fail(tensor.ErrShape, "Tensor must have a storage_offset divisible by 2")
+			}
+			return t.Alias(t.Shape()[:n-1], st, t.StorageOffset()/2).WithDType(dt.Complex())
+		},
+		VJP: rule(func(c *Ctx, g *T) *T { return call(opViewAsReal, tv(g.Contiguous())) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "real(Tensor(a) self) -> Tensor(a)",
+		Doc:    "is a view of the real part; a real tensor is returned as it is.",
+		View:   func(c *Ctx) *T { return part(c, 0) },
+		VJP: rule(func(c *Ctx, g *T) *T {
+			if !c.ArgDType(0).IsComplex() {
+				return g
+			}
+			return call(opComplex, tv(g), tv(zerosLike(g)))
+		}),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "imag(Tensor(a) self) -> Tensor(a)",
+		Doc:    "is a view of the imaginary part of a complex tensor; real tensors are refused.",
+		View: func(c *Ctx) *T {
+			if !c.T(0).IsComplex() {
+				c.Fail(tensor.ErrDType, "imag is not implemented for tensors with non-complex dtypes.")
+			}
+			return part(c, 1)
+		},
+		VJP: rule(func(c *Ctx, g *T) *T { return call(opComplex, tv(zerosLike(g)), tv(g)) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "complex(Tensor real, Tensor imag) -> Tensor", Doc: "puts complex numbers together.", Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { complexInfer(c, "real", "imag") },
+		CPU: func(c *Ctx) {
+			if out := c.Out(0); out.DType() == tensor.Complex64 {
+				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, func(d []complex64, a, b []float32) {
+					for i := range d {
+						d[i] = complex(a[i], b[i])
+					}
+				})
+			} else {
+				run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64, func(d []complex128, a, b []float64) {
+					for i := range d {
+						d[i] = complex(a[i], b[i])
+					}
+				})
+			}
+		},
+		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Real(), g.Imag()} },
+	})
+}
+
+// complexInfer allocates the complex result of two real tensors.
+func complexInfer(c *Ctx, first, second string) {
+	a, b := c.ArgDType(0), c.ArgDType(1)
+	ok := func(dt DType) bool { return dt == tensor.Float32 || dt == tensor.Float64 || dt == tensor.Float16 }
+	if !ok(a) || !ok(b) {
+		c.Fail(tensor.ErrDType, "Expected both inputs to be Half, Float or Double tensors but got %s and %s", a.ClassName(), b.ClassName())
+	}
+	if a != b {
+		c.Fail(tensor.ErrDType, "Expected object of scalar type %s but got scalar type %s for second argument", a.ClassName(), b.ClassName())
+	}
+	c.Alloc(0, c.BroadcastArgs(0, 1), a.Complex())
+}
+
+// parts sees a complex tensor's memory as pairs of real numbers.
+func parts(t *T, pair bool) *T {
+	n := t.Dim()
+	shape, st := make([]int, n, n+1), make([]int, n, n+1)
+	copy(shape, t.Shape())
+	for i, s := range t.Strides() {
+		st[i] = 2 * s
+	}
+	if pair {
+		shape, st = append(shape, 2), append(st, 1)
+	}
+	return t.Alias(shape, st, 2*t.StorageOffset()).WithDType(t.DType().Real())
+}
+
+func part(c *Ctx, k int) *T {
+	t := c.T(0)
+	if !t.IsComplex() {
+		return t.Alias(t.Shape(), t.Strides(), t.StorageOffset())
+	}
+	p := parts(t, false)
+	return t.Alias(p.Shape(), p.Strides(), p.StorageOffset()+k).WithDType(p.DType())
+}
+
+var (
+	opComplex       = tensor.Slot("aten::complex")
+	opConjPhysical  = tensor.Slot("aten::conj_physical")
+	opViewAsReal    = tensor.Slot("aten::view_as_real")
+	opViewAsComplex = tensor.Slot("aten::view_as_complex")
+)

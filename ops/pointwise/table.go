@@ -1,0 +1,483 @@
+package pointwise
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type (
+	// T and Ctx keep the definitions short.
+	T   = tensor.Tensor
+	Ctx = tensor.Ctx
+	// DType is the element type of a tensor.
+	DType = tensor.DType
+)
+
+type integer interface {
+	uint8 | int8 | int16 | int32 | int64
+}
+
+type float interface{ float32 | float64 }
+
+type realNumber interface{ integer | float }
+
+type number interface {
+	realNumber | complex64 | complex128
+}
+
+// direct is the number of elements up to which a kernel is called without the walker; it is the walker's own block of one task, so
+// that the result does not depend on which way was taken.
+const direct = 32 * 1024
+
+func slice[E any](p unsafe.Pointer, n int) []E { return unsafe.Slice((*E)(p), n) }
+
+// operand is a tensor seen with the walk's shape; the kernel sees elements of type as.
+func operand(t *T, shape []int, as DType) iter.Operand {
+	st := t.Strides()
+	if !tensor.SameShape(t.Shape(), shape) {
+		st = tensor.ExpandStrides(t, shape)
+	}
+	return iter.Operand{P: t.Ptr(), Strides: st, Mem: t.DType(), As: as}
+}
+
+// plain reports that t is n contiguous elements of type dt.
+func plain(t *T, n int, dt DType) bool { return t.Numel() == n && t.DType() == dt && t.IsContiguous() }
+
+// The run functions hand contiguous slices of the tensors to a kernel. The operands may have any strides, may be broadcast and may have
+// another dtype than the kernel computes in. Small contiguous operands go straight to the kernel: no closure, no allocation.
+
+func run1[D, A any](out, a *T, dd, da DType, k func(d []D, a []A)) {
+	n := out.Numel()
+	if n <= direct && plain(out, n, dd) && plain(a, n, da) {
+		if n > 0 {
+			k(slice[D](out.Ptr(), n), slice[A](a.Ptr(), n))
+		}
+		return
+	}
+	shape := out.Shape()
+	ops := [...]iter.Operand{operand(out, shape, dd), operand(a, shape, da)}
+	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[A](p[1], n)) })
+}
+
+func run2[D, A, B any](out, a, b *T, dd, da, db DType, k func(d []D, a []A, b []B)) {
+	n := out.Numel()
+	if n <= direct && plain(out, n, dd) && plain(a, n, da) && plain(b, n, db) {
+		if n > 0 {
+			k(slice[D](out.Ptr(), n), slice[A](a.Ptr(), n), slice[B](b.Ptr(), n))
+		}
+		return
+	}
+	shape := out.Shape()
+	ops := [...]iter.Operand{operand(out, shape, dd), operand(a, shape, da), operand(b, shape, db)}
+	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[A](p[1], n), slice[B](p[2], n)) })
+}
+
+func run3[D, A, B, C any](out, a, b, c *T, dd, da, db, dc DType, k func(d []D, a []A, b []B, c []C)) {
+	shape := out.Shape()
+	ops := [...]iter.Operand{operand(out, shape, dd), operand(a, shape, da), operand(b, shape, db), operand(c, shape, dc)}
+	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) {
+		k(slice[D](p[0], n), slice[A](p[1], n), slice[B](p[2], n), slice[C](p[3], n))
+	})
+}
+
+// run1s is run1 for a kernel that also takes numbers, and so needs no operand for them.
+func run1s[D, A, S any](out, a *T, dd, da DType, s S, k func(d []D, a []A, s S)) {
+	n := out.Numel()
+	if n <= direct && plain(out, n, dd) && plain(a, n, da) {
+		if n > 0 {
+			k(slice[D](out.Ptr(), n), slice[A](a.Ptr(), n), s)
+		}
+		return
+	}
+	shape := out.Shape()
+	ops := [...]iter.Operand{operand(out, shape, dd), operand(a, shape, da)}
+	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[A](p[1], n), s) })
+}
+
+// missing refuses a dtype in PyTorch's words.
+func missing(c *Ctx, name string, dt DType) {
+	c.Fail(tensor.ErrDType, "\"%s_cpu\" not implemented for '%s'", name, dt.ClassName())
+}
+
+// numberArg is argument i as a number, when it is one or is a tensor without dimensions.
+func numberArg(c *Ctx, i int) (tensor.Num, bool) {
+	v := c.Value(i)
+	if v.K != tensor.KTensor {
+		return v.Num(), v.K != tensor.KNone
+	}
+	if v.T.Dim() == 0 {
+		return v.T.Num(), true
+	}
+	return tensor.Num{}, false
+}
+
+// unK is a kernel with one operand for each type; nil: not implemented. 16-bit floats are computed in float32, b is for bool.
+type unK struct {
+	name string
+	u8   func(d, a []uint8)
+	i8   func(d, a []int8)
+	i16  func(d, a []int16)
+	i32  func(d, a []int32)
+	i64  func(d, a []int64)
+	f32  func(d, a []float32)
+	f64  func(d, a []float64)
+	c64  func(d, a []complex64)
+	c128 func(d, a []complex128)
+	b    func(d, a []uint8)
+}
+
+func un[E any](c *Ctx, name string, out, a *T, dt, as DType, k func(d, a []E)) {
+	if k == nil {
+		missing(c, name, dt)
+	}
+	run1(out, a, as, as, k)
+}
+
+func (k *unK) run(c *Ctx, out, a *T, dt DType) {
+	switch as := dt.Compute(); as {
+	case tensor.Float32:
+		un(c, k.name, out, a, dt, as, k.f32)
+	case tensor.Float64:
+		un(c, k.name, out, a, dt, as, k.f64)
+	case tensor.Int64:
+		un(c, k.name, out, a, dt, as, k.i64)
+	case tensor.Int32:
+		un(c, k.name, out, a, dt, as, k.i32)
+	case tensor.Int16:
+		un(c, k.name, out, a, dt, as, k.i16)
+	case tensor.Int8:
+		un(c, k.name, out, a, dt, as, k.i8)
+	case tensor.Uint8:
+		un(c, k.name, out, a, dt, as, k.u8)
+	case tensor.Bool:
+		un(c, k.name, out, a, dt, as, k.b)
+	case tensor.Complex64:
+		un(c, k.name, out, a, dt, as, k.c64)
+	case tensor.Complex128:
+		un(c, k.name, out, a, dt, as, k.c128)
+	}
+}
+
+// biK is a kernel with two operands of the result's type for each type. The s forms take the right operand as a number, the r forms
+// the left one.
+type biK struct {
+	name       string
+	u8         func(d, a, b []uint8)
+	i8         func(d, a, b []int8)
+	i16        func(d, a, b []int16)
+	i32        func(d, a, b []int32)
+	i64        func(d, a, b []int64)
+	f32        func(d, a, b []float32)
+	f64        func(d, a, b []float64)
+	c64        func(d, a, b []complex64)
+	c128       func(d, a, b []complex128)
+	b          func(d, a, b []uint8)
+	f32s, f32r func(d, a []float32, s float32)
+	f64s, f64r func(d, a []float64, s float64)
+}
+
+func bi[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d, a, b []E)) {
+	if k == nil {
+		missing(c, name, dt)
+	}
+	run2(out, a, b, as, as, as, k)
+}
+
+// run computes result 0 from the arguments i and j in the result's dtype.
+func (k *biK) run(c *Ctx, i, j int) { k.runAs(c, c.Out(0), i, j, c.Out(0).DType()) }
+
+func (k *biK) runAs(c *Ctx, out *T, i, j int, dt DType) {
+	if as := dt.Compute(); k.f32s != nil && (as == tensor.Float32 || as == tensor.Float64) {
+		if s, ok := numberArg(c, j); ok {
+			if as == tensor.Float32 {
+				run1s(out, c.T(i), as, as, float32(s.F), k.f32s)
+			} else {
+				run1s(out, c.T(i), as, as, s.F, k.f64s)
+			}
+			return
+		}
+		if k.f32r != nil {
+			if s, ok := numberArg(c, i); ok {
+				if as == tensor.Float32 {
+					run1s(out, c.T(j), as, as, float32(s.F), k.f32r)
+				} else {
+					run1s(out, c.T(j), as, as, s.F, k.f64r)
+				}
+				return
+			}
+		}
+	}
+	k.tensors(c, out, c.T(i), c.T(j), dt)
+}
+
+func (k *biK) tensors(c *Ctx, out, a, b *T, dt DType) {
+	switch as := dt.Compute(); as {
+	case tensor.Float32:
+		bi(c, k.name, out, a, b, dt, as, k.f32)
+	case tensor.Float64:
+		bi(c, k.name, out, a, b, dt, as, k.f64)
+	case tensor.Int64:
+		bi(c, k.name, out, a, b, dt, as, k.i64)
+	case tensor.Int32:
+		bi(c, k.name, out, a, b, dt, as, k.i32)
+	case tensor.Int16:
+		bi(c, k.name, out, a, b, dt, as, k.i16)
+	case tensor.Int8:
+		bi(c, k.name, out, a, b, dt, as, k.i8)
+	case tensor.Uint8:
+		bi(c, k.name, out, a, b, dt, as, k.u8)
+	case tensor.Bool:
+		bi(c, k.name, out, a, b, dt, as, k.b)
+	case tensor.Complex64:
+		bi(c, k.name, out, a, b, dt, as, k.c64)
+	case tensor.Complex128:
+		bi(c, k.name, out, a, b, dt, as, k.c128)
+	}
+}
+
+// cmpK is a kernel with two operands and a bool result for each type.
+type cmpK struct {
+	name string
+	u8   func(d []uint8, a, b []uint8)
+	i8   func(d []uint8, a, b []int8)
+	i16  func(d []uint8, a, b []int16)
+	i32  func(d []uint8, a, b []int32)
+	i64  func(d []uint8, a, b []int64)
+	f32  func(d []uint8, a, b []float32)
+	f64  func(d []uint8, a, b []float64)
+	c64  func(d []uint8, a, b []complex64)
+	c128 func(d []uint8, a, b []complex128)
+	f32s func(d []uint8, a []float32, s float32)
+	f64s func(d []uint8, a []float64, s float64)
+}
+
+func cmp[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d []uint8, a, b []E)) {
+	if k == nil {
+		missing(c, name, dt)
+	}
+	run2(out, a, b, tensor.Bool, as, as, k)
+}
+
+// run compares the arguments 0 and 1 in their common type dt.
+func (k *cmpK) run(c *Ctx, dt DType) {
+	out := c.Out(0)
+	as := dt.Compute()
+	if k.f32s != nil && (as == tensor.Float32 || as == tensor.Float64) {
+		if s, ok := numberArg(c, 1); ok {
+			if dt.IsReduced() { // the number is rounded to the common type first
+				s.F = roundTo(s.F, dt)
+			}
+			if as == tensor.Float32 {
+				run1s(out, c.T(0), tensor.Bool, as, float32(s.F), k.f32s)
+			} else {
+				run1s(out, c.T(0), tensor.Bool, as, s.F, k.f64s)
+			}
+			return
+		}
+	}
+	a, b := c.T(0), c.T(1)
+	switch as {
+	case tensor.Float32:
+		cmp(c, k.name, out, a, b, dt, as, k.f32)
+	case tensor.Float64:
+		cmp(c, k.name, out, a, b, dt, as, k.f64)
+	case tensor.Int64:
+		cmp(c, k.name, out, a, b, dt, as, k.i64)
+	case tensor.Int32:
+		cmp(c, k.name, out, a, b, dt, as, k.i32)
+	case tensor.Int16:
+		cmp(c, k.name, out, a, b, dt, as, k.i16)
+	case tensor.Int8:
+		cmp(c, k.name, out, a, b, dt, as, k.i8)
+	case tensor.Uint8, tensor.Bool:
+		cmp(c, k.name, out, a, b, dt, as, k.u8)
+	case tensor.Complex64:
+		cmp(c, k.name, out, a, b, dt, as, k.c64)
+	case tensor.Complex128:
+		cmp(c, k.name, out, a, b, dt, as, k.c128)
+	}
+}
+
+// roundTo rounds a number to a dtype.
+func roundTo(x float64, dt DType) float64 {
+	t := tensor.New(nil, dt)
+	tensor.CopyRaw(t, tensor.Num{K: tensor.KFloat, F: x}.Tensor())
+	return t.Num().F
+}
+
+// predK is a kernel with one operand and a bool result for each type.
+type predK struct {
+	name string
+	u8   func(d []uint8, a []uint8)
+	i8   func(d []uint8, a []int8)
+	i16  func(d []uint8, a []int16)
+	i32  func(d []uint8, a []int32)
+	i64  func(d []uint8, a []int64)
+	f32  func(d []uint8, a []float32)
+	f64  func(d []uint8, a []float64)
+	c64  func(d []uint8, a []complex64)
+	c128 func(d []uint8, a []complex128)
+}
+
+func pred[E any](c *Ctx, name string, out, a *T, dt, as DType, k func(d []uint8, a []E)) {
+	if k == nil {
+		missing(c, name, dt)
+	}
+	run1(out, a, tensor.Bool, as, k)
+}
+
+func (k *predK) run(c *Ctx) {
+	out, a := c.Out(0), c.T(0)
+	dt := a.DType()
+	switch as := dt.Compute(); as {
+	case tensor.Float32:
+		pred(c, k.name, out, a, dt, as, k.f32)
+	case tensor.Float64:
+		pred(c, k.name, out, a, dt, as, k.f64)
+	case tensor.Int64:
+		pred(c, k.name, out, a, dt, as, k.i64)
+	case tensor.Int32:
+		pred(c, k.name, out, a, dt, as, k.i32)
+	case tensor.Int16:
+		pred(c, k.name, out, a, dt, as, k.i16)
+	case tensor.Int8:
+		pred(c, k.name, out, a, dt, as, k.i8)
+	case tensor.Uint8, tensor.Bool:
+		pred(c, k.name, out, a, dt, as, k.u8)
+	case tensor.Complex64:
+		pred(c, k.name, out, a, dt, as, k.c64)
+	case tensor.Complex128:
+		pred(c, k.name, out, a, dt, as, k.c128)
+	}
+}
+
+// The following make kernels of functions of one number. The call for each element costs a few nanoseconds, so they serve only
+// functions that cost more than that themselves.
+
+func f64of(f func(float64) float64) func(d, a []float64) {
+	return func(d, a []float64) {
+		for i, x := range a[:len(d)] {
+			d[i] = f(x)
+		}
+	}
+}
+
+func f32of(f func(float64) float64) func(d, a []float32) {
+	return func(d, a []float32) {
+		for i, x := range a[:len(d)] {
+			d[i] = float32(f(float64(x)))
+		}
+	}
+}
+
+func c64of(f func(complex128) complex128) func(d, a []complex64) {
+	return func(d, a []complex64) {
+		for i, x := range a[:len(d)] {
+			d[i] = complex64(f(complex128(x)))
+		}
+	}
+}
+
+func c128of(f func(complex128) complex128) func(d, a []complex128) {
+	return func(d, a []complex128) {
+		for i, x := range a[:len(d)] {
+			d[i] = f(x)
+		}
+	}
+}
+
+func zip64(f func(a, b float64) float64) func(d, a, b []float64) {
+	return func(d, a, b []float64) {
+		a, b = a[:len(d)], b[:len(d)]
+		for i := range d {
+			d[i] = f(a[i], b[i])
+		}
+	}
+}
+
+func zip32(f func(a, b float64) float64) func(d, a, b []float32) {
+	return func(d, a, b []float32) {
+		a, b = a[:len(d)], b[:len(d)]
+		for i := range d {
+			d[i] = float32(f(float64(a[i]), float64(b[i])))
+		}
+	}
+}
+
+func each[D, A any](f func(A) D) func(d []D, a []A) {
+	return func(d []D, a []A) {
+		for i, x := range a[:len(d)] {
+			d[i] = f(x)
+		}
+	}
+}
+
+func zip[D, A any](f func(a, b A) D) func(d []D, a, b []A) {
+	return func(d []D, a, b []A) {
+		a, b = a[:len(d)], b[:len(d)]
+		for i := range d {
+			d[i] = f(a[i], b[i])
+		}
+	}
+}
+
+func b2u(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// zerosLike is a constant of zeros with t's shape and dtype.
+func zerosLike(t *T) *T { return zeros(t.Shape(), t.DType()) }
+
+func zeros(shape []int, dt DType) *T {
+	z := tensor.New(shape, dt)
+	if n := z.Numel() * dt.Size(); n > 0 {
+		clear(slice[byte](z.Ptr(), n))
+	}
+	return z
+}
+
+// call runs an operator on tensors, numbers and strings.
+func call(op *tensor.Op, args ...tensor.Value) *T {
+	c := tensor.NewCall(op, len(args))
+	for i, a := range args {
+		*c.Arg(i) = a
+	}
+	return c.Do1()
+}
+
+func tv(t *T) tensor.Value { return tensor.TensorValue(t) }
+
+// mulArg is g times the conjugate of argument i, which may be a number.
+func mulArg(c *Ctx, g *T, i int) *T {
+	if v := c.Value(i); v.K != tensor.KTensor {
+		return g.MulScalar(conjNum(v.Num()))
+	}
+	return g.Mul(c.T(i).Conj())
+}
+
+// divArg is g divided by the conjugate of argument i, which may be a number.
+func divArg(c *Ctx, g *T, i int) *T {
+	if v := c.Value(i); v.K != tensor.KTensor {
+		return g.DivScalar(conjNum(v.Num()))
+	}
+	return g.Div(c.T(i).Conj())
+}
+
+func conjNum(n tensor.Num) tensor.Num {
+	if n.K == tensor.KComplex {
+		n.C = complex(real(n.C), -imag(n.C))
+	}
+	return n
+}
+
+// keepIf is g where the condition holds and zero elsewhere; dropIf is the opposite.
+func keepIf(cond, g *T) *T { return call(opWhere, tv(cond), tv(g), tensor.IntValue(0)) }
+
+func dropIf(cond, g *T) *T { return call(opWhere, tv(cond), tensor.IntValue(0), tv(g)) }
+
+var opWhere = tensor.Slot("aten::where.self")

@@ -1,0 +1,409 @@
+package pointwise
+
+import (
+	"math"
+	"math/cmplx"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// unary registers a function of one tensor that keeps its dtype.
+//
+//gen:unary InPlace Out
+func unary(schema, doc string, k *unK, x tensor.Def) {
+	unaryAs(schema, doc, k, func(dt DType) DType { return dt }, x)
+}
+
+// floatUnary registers a function of one tensor whose result is never integer.
+//
+//gen:floatUnary InPlace Out
+func floatUnary(schema, doc string, k *unK, x tensor.Def) { unaryAs(schema, doc, k, floatType, x) }
+
+// floatOnly is floatUnary without an in-place form.
+//
+//gen:floatOnly Out
+func floatOnly(schema, doc string, k *unK, x tensor.Def) {
+	registerUnary(schema, doc, k, floatType, false, x)
+}
+
+func unaryAs(schema, doc string, k *unK, result func(DType) DType, x tensor.Def) {
+	registerUnary(schema, doc, k, result, true, x)
+}
+
+func registerUnary(schema, doc string, k *unK, result func(DType) DType, inPlace bool, x tensor.Def) {
+	x.Schema, x.Doc, x.InPlace, x.Out, x.Elementwise = schema, doc, inPlace, true, true
+	x.Infer = func(c *Ctx) { c.Alloc(0, c.Shape(0), result(c.ArgDType(0))) }
+	x.CPU = func(c *Ctx) {
+		dt := c.Out(0).DType()
+		k.run(c, c.Out(0), c.T(0), dt)
+	}
+	if x.VJP == nil && x.NoGrad == "" {
+		panic("pointwise: no gradient rule for " + schema)
+	}
+	tensor.Register(x)
+}
+
+// rule makes a gradient rule of the gradient for the first argument.
+func rule(f func(c *Ctx, g *T) *T) func(c *Ctx, g *T) []*T {
+	return func(c *Ctx, g *T) []*T { return []*T{f(c, g)} }
+}
+
+// self makes a Def whose gradient reads the argument.
+func self(f func(g, x *T) *T) tensor.Def {
+	return tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return []*T{f(g, c.T(0))} }}
+}
+
+// result makes a Def whose gradient reads the result.
+func result(f func(g, y *T) *T) tensor.Def {
+	return tensor.Def{Save: "result", VJP: func(c *Ctx, g *T) []*T { return []*T{f(g, c.Out(0))} }}
+}
+
+// flat is a Def of a piecewise constant function.
+func flat() tensor.Def {
+	return tensor.Def{VJP: func(c *Ctx, g *T) []*T { return []*T{zerosLike(g)} }}
+}
+
+func with(d tensor.Def, aliases ...string) tensor.Def {
+	d.Aliases = aliases
+	return d
+}
+
+func negK[E number](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = -x
+	}
+}
+
+func copyK[E any](d, a []E) { copy(d, a) }
+
+func squareK[E number](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = x * x
+	}
+}
+
+func absI[E integer](d, a []E) {
+	for i, x := range a[:len(d)] {
+		if x < 0 {
+			x = -x
+		}
+		d[i] = x
+	}
+}
+
+func signI[E integer](d, a []E) {
+	for i, x := range a[:len(d)] {
+		switch {
+		case x > 0:
+			x = 1
+		case x < 0:
+			x = 0
+			x--
+		}
+		d[i] = x
+	}
+}
+
+func sgnC(x complex128) complex128 {
+	if x == 0 {
+		return 0
+	}
+	m := cmplx.Abs(x)
+	return complex(real(x)/m, imag(x)/m)
+}
+
+func reciprocalC(x complex128) complex128 { return divC(1, x) }
+
+func expC(x complex128) complex128 {
+	r, i := real(x), imag(x)
+	if i == 0 {
+		return complex(math.Exp(r), i)
+	}
+	if math.IsInf(r, -1) {
+		if math.IsInf(i, 0) || math.IsNaN(i) {
+			return 0
+		}
+	}
+	if math.IsInf(r, 1) && (math.IsInf(i, 0) || math.IsNaN(i)) {
+		return complex(r, math.NaN())
+	}
+	s, c := math.Sincos(i)
+	e := math.Exp(r)
+	return complex(e*c, e*s)
+}
+
+func log1pC(x complex128) complex128 {
+	// log|1+x| = log1p(2 re + |x|²)/2 keeps the digits of small x
+	r, i := real(x), imag(x)
+	if math.Abs(r) < 0.5 && math.Abs(i) < 0.5 {
+		return complex(0.5*math.Log1p(r*(2+r)+i*i), math.Atan2(i, 1+r))
+	}
+	return cmplx.Log(1 + x)
+}
+
+func expm1C(x complex128) complex128 {
+	// exp(a) cos b - 1 = expm1(a) cos b - 2 sin²(b/2)
+	a, b := real(x), imag(x)
+	s, c := math.Sincos(b)
+	h := math.Sin(b / 2)
+	return complex(math.Expm1(a)*c-2*h*h, math.Exp(a)*s)
+}
+
+func logBase(base float64) func(complex128) complex128 {
+	k := 1 / math.Log(base)
+	return func(x complex128) complex128 {
+		y := cmplx.Log(x)
+		return complex(real(y)*k, imag(y)*k)
+	}
+}
+
+func sigmoid64(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func sigmoidC(x complex128) complex128 { return divC(1, 1+expC(-x)) }
+
+func sinc(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	p := x * math.Pi
+	return math.Sin(p) / p
+}
+
+func sincC(x complex128) complex128 {
+	if x == 0 {
+		return 1
+	}
+	p := x * math.Pi
+	return divC(cmplx.Sin(p), p)
+}
+
+func frac(x float64) float64 { return x - math.Trunc(x) }
+
+func fracF[E float](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = x - E(math.Trunc(float64(x)))
+	}
+}
+
+func rsqrtC(x complex128) complex128 { return divC(1, cmplx.Sqrt(x)) }
+
+// fn makes the kernels of a function given for float64 and, perhaps, complex128.
+func fn(name string, f func(float64) float64, g func(complex128) complex128) *unK {
+	k := &unK{name: name, f32: f32of(f), f64: f64of(f)}
+	if g != nil {
+		k.c64, k.c128 = c64of(g), c128of(g)
+	}
+	return k
+}
+
+// fast is fn with a vector kernel for float32.
+func fast(name string, v func(d, a []float32), f func(float64) float64, g func(complex128) complex128) *unK {
+	k := fn(name, f, g)
+	k.f32 = v
+	return k
+}
+
+func conjK[E complex64 | complex128](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = E(cmplx.Conj(complex128(x)))
+	}
+}
+
+var negKernels = &unK{name: "neg", u8: negK[uint8], i8: negK[int8], i16: negK[int16], i32: negK[int32], i64: negK[int64], f32: vec.NegF32, f64: vec.NegF64, c64: negK[complex64], c128: negK[complex128]}
+
+const (
+	ln2       = math.Ln2
+	ln10      = math.Ln10
+	sqrtPi    = 1.7724538509055160273
+	twoSqrtPi = 1.1283791670955125739 // 2/sqrt(pi)
+)
+
+func init() {
+	abs := &unK{name: "abs", u8: absI[uint8], i8: absI[int8], i16: absI[int16], i32: absI[int32], i64: absI[int64], f32: vec.AbsF32, f64: vec.AbsF64}
+	tensor.Register(tensor.Def{
+		Schema:  "abs(Tensor self) -> Tensor",
+		Doc:     "is the absolute value; that of complex numbers is real.",
+		Aliases: []string{"absolute", "__abs__"},
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			dt := c.ArgDType(0)
+			if dt == tensor.Bool {
+				missing(c, "abs", dt)
+			}
+			if dt.IsComplex() && c.Op().IsInPlace() {
+				c.Fail(tensor.ErrDType, "In-place abs is not supported for complex tensors.")
+			}
+			c.Alloc(0, c.Shape(0), dt.Real())
+		},
+		CPU: func(c *Ctx) {
+			out, a := c.Out(0), c.T(0)
+			switch a.DType() {
+			case tensor.Complex64:
+				run1(out, a, tensor.Float32, a.DType(), absC64)
+			case tensor.Complex128:
+				run1(out, a, tensor.Float64, a.DType(), absC128)
+			default:
+				abs.run(c, out, a, a.DType())
+			}
+		},
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Sgn()) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "neg(Tensor self) -> Tensor",
+		Doc:     "is -self. Bool tensors are refused.",
+		Aliases: []string{"negative", "__neg__"},
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			if c.ArgDType(0) == tensor.Bool {
+				c.Fail(tensor.ErrDType, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+			}
+			c.Alloc(0, c.Shape(0), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) { negKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		VJP: rule(func(c *Ctx, g *T) *T { return g.Neg() }),
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "positive(Tensor(a) self) -> Tensor(a)",
+		Doc:     "is self itself. Bool tensors are refused.",
+		Aliases: []string{"__pos__"},
+		Body: func(c *Ctx) {
+			if c.T(0).DType() == tensor.Bool {
+				c.Fail(tensor.ErrDType, "The `+` operator, on a bool tensor is not supported.")
+			}
+			c.Return(c.T(0))
+		},
+	})
+	unary("sign(Tensor self) -> Tensor", "is -1, 0 or 1. Complex numbers are refused: see Sgn.", &unK{name: "sign", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], f32: vec.SignF32, f64: vec.SignF64, b: copyK[uint8]},
+		tensor.Def{VJP: flat().VJP})
+	unary("sgn(Tensor self) -> Tensor", "is the sign of real numbers and z / |z| of complex ones.",
+		&unK{name: "sgn", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], f32: vec.SignF32, f64: vec.SignF64, c64: c64of(sgnC), c128: c128of(sgnC), b: copyK[uint8]},
+		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			if !x.IsComplex() {
+				return zerosLike(g)
+			}
+			// d z/|z|: the part of g along z drops out
+			y, m := c.Out(0), x.Abs()
+			along := call(opReal, tv(g.Mul(y.Conj()))).Mul(y)
+			return dropIf(m.EqScalar(0), g.Sub(along).Div(m))
+		})})
+	unary("square(Tensor self) -> Tensor", "is self * self.", &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128], b: nil},
+		self(func(g, x *T) *T { return g.Mul(x.Conj().MulScalar(2)) }))
+
+	rounding := func(name string, f32 func(d, a []float32), f64 func(d, a []float64)) *unK {
+		return &unK{name: name, u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], f32: f32, f64: f64}
+	}
+	unary("ceil(Tensor self) -> Tensor", "rounds up; integers stay as they are.", rounding("ceil", vec.CeilF32, vec.CeilF64), flat())
+	unary("floor(Tensor self) -> Tensor", "rounds down; integers stay as they are.", rounding("floor", vec.FloorF32, vec.FloorF64), flat())
+	unary("trunc(Tensor self) -> Tensor", "rounds towards zero; integers stay as they are.", rounding("trunc", vec.TruncF32, vec.TruncF64), tensor.Def{Aliases: []string{"fix"}, VJP: flat().VJP})
+	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
+	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: fracF[float32], f64: fracF[float64]}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
+
+	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast("exp", vec.ExpF32, math.Exp, expC), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
+	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fn("exp2", math.Exp2, func(x complex128) complex128 { return expC(x * ln2) }),
+		tensor.Def{Aliases: []string{"special_exp2"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj()).MulScalar(ln2) })})
+	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast("expm1", vec.Expm1F32, math.Expm1, expm1C),
+		tensor.Def{Aliases: []string{"special_expm1"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj().AddScalar(1)) })})
+	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast("log", vec.LogF32, math.Log, cmplx.Log), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
+	floatUnary("log10(Tensor self) -> Tensor", "is the logarithm to base 10.", fast("log10", vec.Log10F32, math.Log10, logBase(10)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln10)) }))
+	floatUnary("log2(Tensor self) -> Tensor", "is the logarithm to base 2.", fast("log2", vec.Log2F32, math.Log2, logBase(2)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln2)) }))
+	floatUnary("log1p(Tensor self) -> Tensor", "is log(1 + self) without loss of digits near 0.", fast("log1p", vec.Log1pF32, math.Log1p, log1pC),
+		tensor.Def{Aliases: []string{"special_log1p"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Div(c.T(0).AddScalar(1).Conj()) })})
+	floatUnary("sqrt(Tensor self) -> Tensor", "is the square root.", &unK{name: "sqrt", f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)},
+		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
+	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)},
+		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.Mul(y).Mul(y).Conj()) }))
+	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)},
+		result(func(g, y *T) *T { return g.Neg().Mul(y.Mul(y).Conj()) }))
+
+	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast("sin", vec.SinF32, math.Sin, cmplx.Sin), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
+	floatUnary("cos(Tensor self) -> Tensor", "is the cosine.", fast("cos", vec.CosF32, math.Cos, cmplx.Cos), self(func(g, x *T) *T { return g.Mul(x.Sin().Neg().Conj()) }))
+	floatUnary("tan(Tensor self) -> Tensor", "is the tangent.", fn("tan", math.Tan, tanC), result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
+	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fn("sinh", math.Sinh, cmplx.Sinh), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
+	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fn("cosh", math.Cosh, cmplx.Cosh), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
+	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast("tanh", vec.TanhF32, math.Tanh, tanhC), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
+	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fn("asin", math.Asin, cmplx.Asin),
+		tensor.Def{Aliases: []string{"arcsin"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Conj()) })})
+	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fn("acos", math.Acos, cmplx.Acos),
+		tensor.Def{Aliases: []string{"arccos"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Neg().Conj()) })})
+	floatUnary("atan(Tensor self) -> Tensor", "is the inverse tangent.", fn("atan", math.Atan, cmplx.Atan),
+		tensor.Def{Aliases: []string{"arctan"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).AddScalar(1).Conj()) })})
+	floatUnary("asinh(Tensor self) -> Tensor", "is the inverse hyperbolic sine.", fn("asinh", math.Asinh, cmplx.Asinh),
+		tensor.Def{Aliases: []string{"arcsinh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).AddScalar(1).Rsqrt().Conj()) })})
+	floatUnary("acosh(Tensor self) -> Tensor", "is the inverse hyperbolic cosine.", fn("acosh", math.Acosh, cmplx.Acosh),
+		tensor.Def{Aliases: []string{"arccosh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
+			// the product of roots lies on the right branch for complex numbers
+			x := c.T(0)
+			if x.IsComplex() {
+				return g.Mul(x.AddScalar(1).Rsqrt().Mul(x.SubScalar(1).Rsqrt()).Conj())
+			}
+			return g.Mul(x.Mul(x).SubScalar(1).Rsqrt())
+		})})
+	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fn("atanh", math.Atanh, cmplx.Atanh),
+		tensor.Def{Aliases: []string{"arctanh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).Neg().AddScalar(1).Conj()) })})
+
+	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast("sigmoid", vec.SigmoidF32, sigmoid64, sigmoidC),
+		tensor.Def{Aliases: []string{"special_expit"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return call(opSigmoidBackward, tv(g), tv(c.Out(0))) })})
+	floatUnary("erf(Tensor self) -> Tensor", "is the error function.", fast("erf", vec.ErfF32, math.Erf, nil),
+		tensor.Def{Aliases: []string{"special_erf"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
+	floatUnary("erfc(Tensor self) -> Tensor", "is 1 - erf(self) without loss of digits.", fn("erfc", math.Erfc, nil),
+		tensor.Def{Aliases: []string{"special_erfc"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(-twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
+	floatUnary("erfinv(Tensor self) -> Tensor", "is the inverse of the error function.", fn("erfinv", math.Erfinv, nil),
+		tensor.Def{Aliases: []string{"special_erfinv"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { y := c.Out(0); return g.MulScalar(sqrtPi / 2).Mul(y.Mul(y).Exp()) })})
+	floatUnary("sinc(Tensor self) -> Tensor", "is sin(pi self) / (pi self), 1 at 0.", fn("sinc", sinc, sincC),
+		tensor.Def{Aliases: []string{"special_sinc"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			px := x.MulScalar(math.Pi)
+			d := px.Mul(px.Cos()).Sub(px.Sin()).Div(x.Mul(x).MulScalar(math.Pi))
+			return dropIf(x.EqScalar(0), g.Mul(d.Conj()))
+		})})
+
+	tensor.Register(tensor.Def{
+		Schema: "bitwise_not(Tensor self) -> Tensor", Doc: "inverts every bit of integers; it is the logical inverse of bools.",
+		Aliases: []string{"__invert__"}, InPlace: true, Out: true, Elementwise: true,
+		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
+		CPU:    func(c *Ctx) { notKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		NoGrad: "integer result",
+	})
+}
+
+var notKernels = &unK{name: "bitwise_not", u8: bitNotK[uint8], i8: bitNotK[int8], i16: bitNotK[int16], i32: bitNotK[int32], i64: bitNotK[int64], b: func(d, a []uint8) { logicalNotK(d, a) }}
+
+var (
+	opTanhBackward    = tensor.Slot("aten::tanh_backward")
+	opSigmoidBackward = tensor.Slot("aten::sigmoid_backward")
+	opReal            = tensor.Slot("aten::real")
+)
+
+func bitNotK[E integer](d, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = ^x
+	}
+}
+
+func absC64(d []float32, a []complex64) {
+	for i, x := range a[:len(d)] {
+		d[i] = float32(cmplx.Abs(complex128(x)))
+	}
+}
+
+func absC128(d []float64, a []complex128) {
+	for i, x := range a[:len(d)] {
+		d[i] = cmplx.Abs(x)
+	}
+}
+
+// tanhC and tanC do not overflow for large parts.
+func tanhC(x complex128) complex128 {
+	if math.Abs(real(x)) > 22 {
+		return complex(math.Copysign(1, real(x)), 0)
+	}
+	return cmplx.Tanh(x)
+}
+
+func tanC(x complex128) complex128 {
+	y := tanhC(complex(-imag(x), real(x)))
+	return complex(imag(y), -real(y))
+}

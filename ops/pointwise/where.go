@@ -1,0 +1,314 @@
+package pointwise
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// fillNum sets every element of t.
+func fillNum(t *T, n tensor.Num) { tensor.CopyRaw(t, n.Tensor()) }
+
+func clampK[E realNumber](d, x, lo, hi []E) {
+	x, lo, hi = x[:len(d)], lo[:len(d)], hi[:len(d)]
+	for i := range d {
+		v := x[i]
+		if !(v >= lo[i]) && v == v { // a NaN bound wins, as a NaN element does
+			v = lo[i]
+		}
+		if !(v <= hi[i]) && v == v {
+			v = hi[i]
+		}
+		d[i] = v
+	}
+}
+
+// clampNum is clampK with numbers; nil bounds do not count.
+func clampNum[E realNumber](lo, hi *E) func(d, x []E) {
+	return func(d, x []E) {
+		x = x[:len(d)]
+		if lo != nil {
+			l := *lo
+			for i, v := range x {
+				if v < l {
+					v = l
+				}
+				d[i] = v
+			}
+			x = d
+		}
+		if hi != nil {
+			h := *hi
+			for i, v := range x {
+				if v > h {
+					v = h
+				}
+				d[i] = v
+			}
+		}
+	}
+}
+
+func bound[E any](c *Ctx, i int, f func(n tensor.Num) E) *E {
+	if !c.Has(i) {
+		return nil
+	}
+	e := f(c.Num(i))
+	return &e
+}
+
+// clampNumbers computes result 0 from argument 0 and the bounds that arguments lo and hi are; -1: none.
+func clampNumbers(c *Ctx, ilo, ihi int) {
+	out, a := c.Out(0), c.T(0)
+	dt := out.DType()
+	as := dt.Compute()
+	num := func(i int, def float64) float64 {
+		if i < 0 || !c.Has(i) {
+			return def
+		}
+		return c.Num(i).F
+	}
+	if as == tensor.Float32 || as == tensor.Float64 {
+		lo, hi := num(ilo, math.Inf(-1)), num(ihi, math.Inf(1))
+		if lo != lo || hi != hi {
+			fillNum(out, tensor.FloatValue(math.NaN()).Num())
+			return
+		}
+		if as == tensor.Float32 {
+			l, h := float32(lo), float32(hi)
+			if n := out.Numel(); n <= direct && n > 0 && plain(out, n, as) && plain(a, n, as) {
+				vec.ClampF32(slice[float32](out.Ptr(), n), slice[float32](a.Ptr(), n), l, h)
+				return
+			}
+			run1(out, a, as, as, func(d, x []float32) { vec.ClampF32(d, x, l, h) })
+			return
+		}
+		run1(out, a, as, as, func(d, x []float64) { vec.ClampF64(d, x, lo, hi) })
+		return
+	}
+	switch as {
+	case tensor.Int64:
+		clampAs(c, ilo, ihi, as, func(n tensor.Num) int64 { return n.I })
+	case tensor.Int32:
+		clampAs(c, ilo, ihi, as, func(n tensor.Num) int32 { return int32(n.I) })
+	case tensor.Int16:
+		clampAs(c, ilo, ihi, as, func(n tensor.Num) int16 { return int16(n.I) })
+	case tensor.Int8:
+		clampAs(c, ilo, ihi, as, func(n tensor.Num) int8 { return int8(n.I) })
+	case tensor.Uint8:
+		clampAs(c, ilo, ihi, as, func(n tensor.Num) uint8 { return uint8(n.I) })
+	default:
+		missing(c, "clamp", dt)
+	}
+}
+
+func clampAs[E realNumber](c *Ctx, ilo, ihi int, as DType, f func(n tensor.Num) E) {
+	var lo, hi *E
+	if ilo >= 0 {
+		lo = bound(c, ilo, f)
+	}
+	if ihi >= 0 {
+		hi = bound(c, ihi, f)
+	}
+	run1(c.Out(0), c.T(0), as, as, clampNum(lo, hi))
+}
+
+func clamp3[E realNumber](c *Ctx, as DType) {
+	run3(c.Out(0), c.T(0), c.T(1), c.T(2), as, as, as, as, clampK[E])
+}
+
+func whereK[E any](d []E, m []uint8, a, b []E) {
+	m, a, b = m[:len(d)], a[:len(d)], b[:len(d)]
+	for i := range d {
+		x := b[i]
+		if m[i] != 0 {
+			x = a[i]
+		}
+		d[i] = x
+	}
+}
+
+func whereAs[E any](c *Ctx, dt DType, k func(d []E, m []uint8, a, b []E)) {
+	run3(c.Out(0), c.T(0), c.T(1), c.T(2), dt, tensor.Bool, dt, dt, k)
+}
+
+func registerClamp() {
+	const doc = "https://pytorch.org/docs/stable/generated/torch.clamp.html"
+	noBounds := func(c *Ctx) {
+		if !c.Has(1) && !c.Has(2) {
+			c.Fail(tensor.ErrValue, "torch.clamp: At least one of 'min' or 'max' must not be None")
+		}
+		refuseClamp(c)
+	}
+	tensor.Register(tensor.Def{
+		Schema:  "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+		Doc:     "limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max.\n" + doc,
+		Aliases: []string{"clip"},
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			noBounds(c)
+			c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1, 2))
+		},
+		CPU:  func(c *Ctx) { clampNumbers(c, 1, 2) },
+		Save: "self",
+		VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			var cond *T
+			if c.Has(1) {
+				cond = x.GeScalar(c.Num(1))
+			}
+			if c.Has(2) {
+				if le := x.LeScalar(c.Num(2)); cond == nil {
+					cond = le
+				} else {
+					cond = cond.LogicalAnd(le)
+				}
+			}
+			return keepIf(cond, g)
+		}),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+		Doc:    "limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does not limit.\n" + doc,
+		Go:     "ClampTensor", Aliases: []string{"clip"},
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			noBounds(c)
+			c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(0, 1, 2))
+		},
+		CPU: func(c *Ctx) {
+			switch {
+			case !c.Has(2):
+				maximumKernels.run(c, 0, 1)
+				return
+			case !c.Has(1):
+				minimumKernels.run(c, 0, 2)
+				return
+			}
+			switch as := c.Out(0).DType().Compute(); as {
+			case tensor.Float32:
+				clamp3[float32](c, as)
+			case tensor.Float64:
+				clamp3[float64](c, as)
+			case tensor.Int64:
+				clamp3[int64](c, as)
+			case tensor.Int32:
+				clamp3[int32](c, as)
+			case tensor.Int16:
+				clamp3[int16](c, as)
+			case tensor.Int8:
+				clamp3[int8](c, as)
+			default:
+				clamp3[uint8](c, as)
+			}
+		},
+		Save: "self min max",
+		VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(0)
+			switch {
+			case !c.Has(2):
+				lo := c.T(1)
+				return []*T{keepIf(x.Ge(lo), g), keepIf(x.Lt(lo), g), nil}
+			case !c.Has(1):
+				hi := c.T(2)
+				return []*T{keepIf(x.Le(hi), g), nil, keepIf(x.Gt(hi), g)}
+			}
+			lo, hi := c.T(1), c.T(2)
+			return []*T{
+				keepIf(x.Ge(lo).LogicalAnd(x.Le(hi)), g),
+				keepIf(lo.Lt(hi).LogicalAnd(x.Lt(lo)), g),
+				keepIf(x.Gt(hi).LogicalOr(hi.Lt(lo)), g),
+			}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "clamp_min(Tensor self, Scalar min) -> Tensor", Doc: "limits every element from below.",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseClamp(c); c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1)) },
+		CPU:   func(c *Ctx) { clampNumbers(c, 1, -1) },
+		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).GeScalar(c.Num(1)), g) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "clamp_max(Tensor self, Scalar max) -> Tensor", Doc: "limits every element from above.",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseClamp(c); c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1)) },
+		CPU:   func(c *Ctx) { clampNumbers(c, -1, 1) },
+		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).LeScalar(c.Num(1)), g) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", Doc: "limits every element from below by a tensor.", Go: "ClampMinTensor",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
+		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
+		Save:  "self min",
+		VJP: func(c *Ctx, g *T) []*T {
+			x, lo := c.T(0), c.T(1)
+			return []*T{keepIf(x.Ge(lo), g), keepIf(x.Lt(lo), g)}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", Doc: "limits every element from above by a tensor.", Go: "ClampMaxTensor",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
+		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },
+		Save:  "self max",
+		VJP: func(c *Ctx, g *T) []*T {
+			x, hi := c.T(0), c.T(1)
+			return []*T{keepIf(x.Le(hi), g), keepIf(x.Gt(hi), g)}
+		},
+	})
+}
+
+func refuseClamp(c *Ctx) {
+	for i := range c.NumArgs() {
+		if v := c.Value(i); v.K == tensor.KComplex || v.K == tensor.KTensor && v.T.IsComplex() {
+			c.Fail(tensor.ErrDType, "clamp is not supported for complex types")
+		}
+	}
+}
+
+func registerWhere() {
+	const doc = "https://pytorch.org/docs/stable/generated/torch.where.html"
+	tensor.Register(tensor.Def{
+		Schema: "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+		Doc:    "takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, broadcasting and promoting dtypes.\n" + doc,
+		Out:    true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			if dt := c.ArgDType(0); dt != tensor.Bool && dt != tensor.Uint8 {
+				c.Fail(tensor.ErrDType, "where expected condition to be a boolean tensor, but got a tensor with dtype %s", dt.ClassName())
+			}
+			c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(1, 2))
+		},
+		CPU: func(c *Ctx) {
+			dt := c.Out(0).DType()
+			switch dt.Size() { // bits are moved, whatever they mean
+			case 1:
+				whereAs(c, dt, whereK[uint8])
+			case 2:
+				whereAs(c, dt, whereK[uint16])
+			case 4:
+				whereAs(c, dt, vec.WhereF32)
+			case 8:
+				whereAs(c, dt, vec.WhereF64)
+			default:
+				whereAs(c, dt, whereK[complex128])
+			}
+		},
+		Save: "condition",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := make([]*T, 3)
+			if c.Needs(1) {
+				r[1] = keepIf(c.T(0), g)
+			}
+			if c.Needs(2) {
+				r[2] = dropIf(c.T(0), g)
+			}
+			return r
+		},
+	})
+	body := func(c *Ctx) { c.Return(call(opWhere, c.Value(0), c.Value(1), c.Value(2))) }
+	tensor.Register(tensor.Def{Schema: "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", Doc: "is Where with a number for self.", Go: "WhereScalarSelf", Body: body})
+	tensor.Register(tensor.Def{Schema: "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", Doc: "is Where with a number for other.", Go: "WhereScalarOther", Body: body})
+	tensor.Register(tensor.Def{Schema: "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", Doc: "is Where with two numbers.", Go: "WhereScalar", Body: body})
+}
