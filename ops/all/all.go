@@ -2,8 +2,12 @@
 package all
 
 import (
+	_ "github.com/gotorch-dev/torch/ops/conv"
 	_ "github.com/gotorch-dev/torch/ops/index"
+	_ "github.com/gotorch-dev/torch/ops/matmul"
+	_ "github.com/gotorch-dev/torch/ops/norm"
 	_ "github.com/gotorch-dev/torch/ops/pointwise"
+	_ "github.com/gotorch-dev/torch/ops/pool"
 	_ "github.com/gotorch-dev/torch/ops/random"
 	_ "github.com/gotorch-dev/torch/ops/reduce"
 	_ "github.com/gotorch-dev/torch/ops/shape"

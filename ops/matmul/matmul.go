@@ -1,0 +1,231 @@
+package matmul
+
+import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "matmul(Tensor self, Tensor other) -> Tensor",
+		Doc: "is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products whose leading dimensions broadcast." +
+			site + "matmul.html",
+		Aliases: []string{"linalg_matmul"},
+		Out:     true, AMP: tensor.AMPLower,
+		Body: func(c *Ctx) { c.Return(matmul(c, c.T(0), c.T(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "__matmul__(Tensor self, Tensor other) -> Tensor",
+		Doc:    "is matmul(self, other).",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(0), c.T(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "__rmatmul__(Tensor self, Tensor other) -> Tensor",
+		Doc:    "is matmul(other, self).",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(1), c.T(0))) },
+	})
+	linear := func(c *Ctx) {
+		x, w, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
+		k := w.Size(-1)
+		n := 1
+		if w.Dim() == 2 {
+			n = w.Size(0)
+		}
+		m := o.Numel() / max(n, 1)
+		if m == 0 || n == 0 {
+			return
+		}
+		// rows of the input as one matrix: no copy when its leading dimensions are evenly spaced
+		x2 := x
+		if st, ok := tensor.ViewStrides(x.Shape(), x.Strides(), []int{m, k}); ok {
+			x2 = x.Alias([]int{m, k}, st, x.StorageOffset())
+		} else {
+			x2 = x.Dense().Alias([]int{m, k}, nil, 0)
+		}
+		wm := matrix{w, 1, w.Stride(-1), nil}
+		if w.Dim() == 2 {
+			wm = matrix{w, w.Stride(1), w.Stride(0), nil}
+		}
+		om := matrix{o, n, 1, nil}
+		beta := zero
+		var bias *T
+		if b != nil {
+			if b.Dim() == 1 && b.Size(0) == n && w.Dim() == 2 && o.DType().IsFloat() && k > 0 {
+				bias = b
+			} else {
+				tensor.CopyRaw(o, b)
+				beta = one
+			}
+		}
+		product(nil, m, n, k, one, last2(x2), wm, beta, om, bias)
+	}
+	infer := func(c *Ctx) {
+		x, w, b := c.T(0), c.T(1), c.T(2)
+		if x.Dim() == 0 || w.Dim() == 0 {
+			c.Fail(tensor.ErrShape, "both arguments to linear need to be at least 1D, but they are %dD and %dD", x.Dim(), w.Dim())
+		}
+		if w.Dim() > 2 {
+			c.Fail(tensor.ErrShape, "linear(): weight must have 1 or 2 dimensions, but it has shape %s", tensor.ShapeString(w.Shape()))
+		}
+		k := w.Size(-1)
+		if x.Size(-1) != k {
+			m := x.Numel() / max(1, x.Size(-1))
+			switch {
+			case x.Dim() == 1 && w.Dim() == 1:
+				c.Fail(tensor.ErrShape, "inconsistent tensor size, expected tensor %s and src %s to have the same number of elements, but got %d and %d elements respectively",
+					tensor.ShapeString(x.Shape()), tensor.ShapeString(w.Shape()), x.Size(0), k)
+			case w.Dim() == 1:
+				c.Fail(tensor.ErrShape, "size mismatch, got input (%d), mat (%dx%d), vec (%d)", m, m, x.Size(-1), k)
+			}
+			c.Fail(tensor.ErrShape, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", m, x.Size(-1), k, w.Size(0))
+		}
+		if x.DType() != w.DType() {
+			c.Fail(tensor.ErrDType, "mat1 and mat2 must have the same dtype, but got %s and %s", x.DType().ClassName(), w.DType().ClassName())
+		}
+		checkSame(c, "addmm_impl_cpu_", x.DType(), w.DType())
+		sh := slices.Clone(x.Shape()[:x.Dim()-1])
+		if w.Dim() == 2 {
+			sh = append(sh, w.Size(0))
+		}
+		if b != nil {
+			if b.DType() != x.DType() {
+				c.Fail(tensor.ErrDType, "self and mat2 must have the same dtype, but got %s and %s", b.DType().ClassName(), x.DType().ClassName())
+			}
+			expandTo(c, b, sh)
+		}
+		c.Alloc(0, sh, x.DType())
+	}
+	vjp := func(c *Ctx, g *T) []*T {
+		r := make([]*T, 3)
+		k := c.Shape(1)[len(c.Shape(1))-1]
+		n := 1
+		if len(c.Shape(1)) == 2 {
+			n = c.Shape(1)[0]
+		}
+		m := g.Numel() / max(n, 1)
+		g2 := g.Reshape([]int{m, n})
+		if c.Needs(0) {
+			r[0] = g2.MM(c.T(1).Reshape([]int{n, k}).Conj()).Reshape(c.Shape(0))
+		}
+		if c.Needs(1) {
+			r[1] = g2.Transpose(0, 1).MM(c.T(0).Reshape([]int{m, k}).Conj()).Reshape(c.Shape(1))
+		}
+		if c.Has(2) && c.Needs(2) {
+			r[2] = g
+			if len(c.Shape(2)) == 1 && len(c.Shape(1)) == 2 && c.Shape(2)[0] == n {
+				r[2] = g2.SumDim([]int{0})
+			}
+		}
+		return r
+	}
+	tensor.Register(tensor.Def{
+		Schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias that broadcasts to the result [*, out].\n" +
+			"https://pytorch.org/docs/stable/generated/torch.nn.functional.linear.html",
+		Go:    "-",
+		Out:   true,
+		AMP:   tensor.AMPLower,
+		Infer: infer, CPU: linear, Save: "input weight", VJP: vjp, Grad: "AddmmBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias that broadcasts to the result [*, out].\n" +
+			"https://pytorch.org/docs/stable/generated/torch.nn.functional.linear.html",
+		Body: func(c *Ctx) { c.Return(call(opLinear, c.T(0), c.T(1), c.T(2))[0]) },
+	})
+}
+
+var opLinear = tensor.Slot("aten::linear")
+
+// call runs an operator with the given leading arguments and the defaults of the others.
+func call(op *tensor.Op, args ...any) []*T {
+	c := tensor.NewCall(op, len(op.Sch.Params))
+	for i := range op.Sch.Params {
+		switch {
+		case i < len(args):
+			if t, ok := args[i].(*T); ok {
+				*c.Arg(i) = tensor.TensorValue(t)
+			} else {
+				*c.Arg(i) = tensor.Box(args[i])
+			}
+		case op.Sch.Params[i].Default != nil:
+			*c.Arg(i) = *op.Sch.Params[i].Default
+		}
+	}
+	return c.DoN()
+}
+
+// matmul is PyTorch's rule for products of tensors with any number of dimensions.
+func matmul(c *Ctx, a, b *T) *T {
+	da, db := a.Dim(), b.Dim()
+	if da == 0 || db == 0 {
+		c.Fail(tensor.ErrShape, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", da, db)
+	}
+	if a.DType() != b.DType() {
+		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", cName(a.DType()), cName(b.DType()))
+	}
+	switch {
+	case da == 1 && db == 1:
+		return a.Dot(b)
+	case da == 2 && db == 1:
+		return a.MV(b)
+	case da == 1 && db == 2:
+		return a.Reshape([]int{1, -1}).MM(b).Reshape([]int{b.Size(1)})
+	case da == 2 && db == 2:
+		return a.MM(b)
+	case da >= 3 && db <= 2:
+		// the leading dimensions of a are rows of one product
+		sh := slices.Clone(a.Shape()[:da-1])
+		k := a.Size(-1)
+		if db == 1 {
+			return fold(a, k).MV(b).Reshape(sh)
+		}
+		return fold(a, k).MM(b).Reshape(append(sh, b.Size(1)))
+	case db >= 3 && da <= 2:
+		// (a·b) = (bᵀ·aᵀ)ᵀ, with b's leading dimensions as rows
+		bt := b.Transpose(-2, -1)
+		sh := slices.Clone(bt.Shape()[:db-1])
+		k := bt.Size(-1)
+		if da == 1 {
+			return fold(bt, k).MV(a).Reshape(sh)
+		}
+		if k != a.Size(1) {
+			c.Fail(tensor.ErrShape, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), k, bt.Numel()/max(k, 1))
+		}
+		if canFold(bt) {
+			return fold(bt, k).MM(a.Transpose(0, 1)).Reshape(append(sh, a.Size(0))).Transpose(-2, -1)
+		}
+	}
+	// a batch of products with broadcast leading dimensions
+	lead := tensor.BroadcastShapes(a.Shape()[:max(da-2, 0)], b.Shape()[:max(db-2, 0)])
+	n := 1
+	for _, s := range lead {
+		n *= s
+	}
+	m, k, k2, p := a.Size(-2), a.Size(-1), b.Size(-2), b.Size(-1)
+	x := a.Expand(append(slices.Clone(lead), m, k)).Reshape([]int{n, m, k})
+	y := b.Expand(append(slices.Clone(lead), k2, p)).Reshape([]int{n, k2, p})
+	return x.BMM(y).Reshape(append(slices.Clone(lead), m, p))
+}
+
+// canFold reports that the leading dimensions can be seen as one without a copy.
+func canFold(t *T) bool {
+	k := t.Size(-1)
+	if t.Numel() == 0 {
+		return true
+	}
+	_, ok := tensor.ViewStrides(t.Shape(), t.Strides(), []int{t.Numel() / k, k})
+	return ok
+}
+
+// fold sees t as a matrix with k columns.
+func fold(t *T, k int) *T {
+	rows := 1
+	for _, s := range t.Shape()[:t.Dim()-1] {
+		rows *= s
+	}
+	return t.Reshape([]int{rows, k})
+}

@@ -1,0 +1,577 @@
+package norm
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type float interface{ float32 | float64 }
+
+// The helpers below choose the vector kernel of an element type; sums are in float64, as PyTorch's are.
+
+func sum[E float](x []E) float64 {
+	switch x := any(x).(type) {
+	case []float32:
+		return vec.SumF32As64(x)
+	case []float64:
+		return vec.SumF64(x)
+	}
+	return 0
+}
+
+func sumSquares[E float](x []E, c float64) float64 {
+	switch x := any(x).(type) {
+	case []float32:
+		return vec.SumSquaresF32As64(x, c)
+	case []float64:
+		return vec.SumSquaresF64(x, c)
+	}
+	return 0
+}
+
+func dot[E float](a, b []E) float64 {
+	switch a := any(a).(type) {
+	case []float32:
+		return vec.DotF32As64(a, any(b).([]float32))
+	case []float64:
+		return vec.DotF64(a, any(b).([]float64))
+	}
+	return 0
+}
+
+func scaleShift[E float](d, a []E, scale, shift E) {
+	if len(d) >= 8 {
+		switch d := any(d).(type) {
+		case []float32:
+			vec.ScaleShiftF32(d, any(a).([]float32), float32(scale), float32(shift))
+			return
+		case []float64:
+			vec.ScaleShiftF64(d, any(a).([]float64), float64(scale), float64(shift))
+			return
+		}
+	}
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i]*scale + shift
+	}
+}
+
+// combine is d = x*a + y*b + z.
+func combine[E float](d, a, b []E, x, y, z E) {
+	if len(d) >= 8 {
+		switch d := any(d).(type) {
+		case []float32:
+			vec.CombineF32(d, any(a).([]float32), any(b).([]float32), float32(x), float32(y), float32(z))
+			return
+		case []float64:
+			vec.CombineF64(d, any(a).([]float64), any(b).([]float64), float64(x), float64(y), float64(z))
+			return
+		}
+	}
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = x*a[i] + y*b[i] + z
+	}
+}
+
+// planes is an [n, c, l] view of an input.
+type planes struct{ n, c, l int }
+
+func planesOf(sh []int) planes {
+	p := planes{sh[0], sh[1], 1}
+	for _, s := range sh[2:] {
+		p.l *= s
+	}
+	return p
+}
+
+// each calls f for blocks of channels, in parallel.
+func (p planes) each(f func(lo, hi int)) {
+	par.For(p.c, max(1, 16*1024/max(1, p.n*p.l)), f)
+}
+
+// moments gives the mean and the sum of squared deviations of channel c.
+func moments[E float](p planes, x []E, c int) (mean, m2 float64) {
+	count := float64(p.n * p.l)
+	if p.l == 1 {
+		for n := range p.n {
+			mean += float64(x[n*p.c+c])
+		}
+		mean /= count
+		for n := range p.n {
+			d := float64(x[n*p.c+c]) - mean
+			m2 += d * d
+		}
+		return
+	}
+	for n := range p.n {
+		mean += sum(x[(n*p.c+c)*p.l:][:p.l])
+	}
+	mean /= count
+	for n := range p.n {
+		m2 += sumSquares(x[(n*p.c+c)*p.l:][:p.l], mean)
+	}
+	return
+}
+
+// batchForward normalises every channel. With training the statistics are those of the batch and the running ones are moved towards
+// them; otherwise the running ones are used. mean and invstd are what the backward pass needs.
+func batchForward[E float](p planes, out, x, w, b, rm, rv, mean, invstd []E, training bool, momentum, eps float64) {
+	count := float64(p.n * p.l)
+	p.each(func(lo, hi int) {
+		for c := lo; c < hi; c++ {
+			var mu, is float64
+			if training {
+				m, m2 := moments(p, x, c)
+				mu, is = m, 1/math.Sqrt(m2/count+eps)
+				mean[c], invstd[c] = E(mu), E(is)
+				if rm != nil {
+					rm[c] = E(momentum*mu + (1-momentum)*float64(rm[c]))
+				}
+				if rv != nil {
+					rv[c] = E(momentum*(m2/(count-1)) + (1-momentum)*float64(rv[c]))
+				}
+			} else {
+				mu, is = float64(rm[c]), 1/math.Sqrt(float64(rv[c])+eps)
+			}
+			scale, shift := is, -mu*is
+			if w != nil {
+				scale *= float64(w[c])
+				shift = -mu * scale
+			}
+			if b != nil {
+				shift += float64(b[c])
+			}
+			if p.l == 1 {
+				for n := range p.n {
+					out[n*p.c+c] = E(float64(x[n*p.c+c])*scale + shift)
+				}
+				continue
+			}
+			for n := range p.n {
+				scaleShift(out[(n*p.c+c)*p.l:][:p.l], x[(n*p.c+c)*p.l:][:p.l], E(scale), E(shift))
+			}
+		}
+	})
+}
+
+// batchBackward gives the gradients of input, weight and bias; those that are nil are not wanted.
+func batchBackward[E float](p planes, gx, gw, gb, g, x, w, mean, invstd []E, training bool) {
+	count := float64(p.n * p.l)
+	p.each(func(lo, hi int) {
+		for c := lo; c < hi; c++ {
+			mu, is := float64(mean[c]), float64(invstd[c])
+			s, d := 0.0, 0.0 // sums of g and of g*(x-mu)
+			if p.l == 1 {
+				for n := range p.n {
+					v := float64(g[n*p.c+c])
+					s += v
+					d += v * (float64(x[n*p.c+c]) - mu)
+				}
+			} else {
+				for n := range p.n {
+					gr := g[(n*p.c+c)*p.l:][:p.l]
+					sg := sum(gr)
+					s += sg
+					d += dot(gr, x[(n*p.c+c)*p.l:][:p.l]) - mu*sg
+				}
+			}
+			if gw != nil {
+				gw[c] = E(d * is)
+			}
+			if gb != nil {
+				gb[c] = E(s)
+			}
+			if gx == nil {
+				continue
+			}
+			scale := is
+			if w != nil {
+				scale *= float64(w[c])
+			}
+			// gx = scale*(g - s/count - (x-mu)*is²*d/count), the last two only when the statistics are the batch's
+			kx, k0 := 0.0, 0.0
+			if training {
+				kx = -scale * is * is * d / count
+				k0 = -scale*s/count - kx*mu
+			}
+			if p.l == 1 {
+				for n := range p.n {
+					i := n*p.c + c
+					gx[i] = E(scale*float64(g[i]) + kx*float64(x[i]) + k0)
+				}
+				continue
+			}
+			for n := range p.n {
+				at := (n*p.c + c) * p.l
+				combine(gx[at:][:p.l], g[at:][:p.l], x[at:][:p.l], E(scale), E(kx), E(k0))
+			}
+		}
+	})
+}
+
+// dense is t's memory in the compute type; nil for no tensor.
+func dense[E float](t *T) []E {
+	if t == nil {
+		return nil
+	}
+	return tensor.Data[E](t.DenseAs(tensor.DTypeOf[E]()))
+}
+
+// into runs f on a dense buffer of the compute type and leaves the result in out; nil passes nil.
+func into[E float](out *T, keep bool, f func(d []E)) {
+	if out == nil {
+		f(nil)
+		return
+	}
+	if out.DType() == tensor.DTypeOf[E]() && out.IsContiguous() {
+		f(tensor.Data[E](out))
+		return
+	}
+	w := tensor.New(out.Shape(), tensor.DTypeOf[E]())
+	if keep {
+		tensor.CopyRaw(w, out)
+	}
+	f(tensor.Data[E](w))
+	tensor.CopyRaw(out, w)
+}
+
+// call runs an operator with all its arguments.
+func call(op *tensor.Op, args ...any) []*T {
+	c := tensor.NewCall(op, len(op.Sch.Params))
+	for i := range args {
+		if t, ok := args[i].(*T); ok {
+			*c.Arg(i) = tensor.TensorValue(t)
+		} else {
+			*c.Arg(i) = tensor.Box(args[i])
+		}
+	}
+	return c.DoN()
+}
+
+var (
+	opBatch         = tensor.Slot("aten::native_batch_norm")
+	opBatchBackward = tensor.Slot("aten::native_batch_norm_backward")
+)
+
+const site = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional."
+
+// statType is the dtype of saved statistics: that of the parameters when the input is a 16-bit float and they are not, else the compute type.
+func statType(dt tensor.DType, params ...*T) tensor.DType {
+	for _, p := range params {
+		if p != nil && p.DType() != dt {
+			return p.DType()
+		}
+	}
+	return dt
+}
+
+func batchInfer(c *Ctx, x *T, training bool) {
+	if x.Dim() < 2 {
+		c.Fail(tensor.ErrShape, "batch_norm(): expected an input of at least 2 dimensions, got shape %s", tensor.ShapeString(x.Shape()))
+	}
+	if !x.DType().IsFloat() {
+		c.Fail(tensor.ErrDType, "\"batch_norm\" not implemented for '%s'", x.DType().ClassName())
+	}
+	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
+		if t := c.T(1 + i); t != nil && t.Numel() != x.Size(1) {
+			c.Fail(tensor.ErrShape, "%s should contain %d elements not %d", name, x.Size(1), t.Numel())
+		}
+	}
+	if !training && (c.T(3) == nil || c.T(4) == nil) {
+		c.Fail(tensor.ErrValue, "running_mean and running_var must be defined in evaluation mode")
+	}
+}
+
+func batchRun[E float](c *Ctx, rm, rv *T, training bool, momentum, eps float64) {
+	x := c.T(0)
+	p := planesOf(x.Shape())
+	nrm, nrv := rm, rv
+	update := training && x.Numel() > 0
+	if update { // new tensors, copied back by an operator, so that the change is counted
+		if rm != nil {
+			nrm = rm.CloneRaw()
+		}
+		if rv != nil {
+			nrv = rv.CloneRaw()
+		}
+	}
+	if x.Numel() > 0 {
+		into(c.Out(0), false, func(out []E) {
+			into(c.Out(1), false, func(mean []E) {
+				into(c.Out(2), false, func(invstd []E) {
+					run := func(a, b []E) {
+						batchForward(p, out, dense[E](x), dense[E](c.T(1)), dense[E](c.T(2)), a, b, mean, invstd, training, momentum, eps)
+					}
+					if !update {
+						run(dense[E](nrm), dense[E](nrv))
+						return
+					}
+					into(nrm, true, func(a []E) { into(nrv, true, func(b []E) { run(a, b) }) })
+				})
+			})
+		})
+	}
+	if update {
+		if rm != nil {
+			rm.CopyInPlace(nrm)
+		}
+		if rv != nil {
+			rv.CopyInPlace(nrv)
+		}
+	}
+}
+
+// batchVJP is the gradient rule of the batch norms: the arguments begin with input, weight, bias, running_mean, running_var.
+func batchVJP(c *Ctx, g *T, training bool, eps float64) []*T {
+	r := make([]*T, 5)
+	mask := []bool{c.Needs(0), c.Has(1) && c.Needs(1), c.Has(2) && c.Needs(2)}
+	q := call(opBatchBackward, g, c.T(0), c.T(1), c.T(3), c.T(4), c.Out(1), c.Out(2), training, eps, mask)
+	for i := range q {
+		if mask[i] {
+			r[i] = q[i]
+		}
+	}
+	return r
+}
+
+func init() {
+	infer := func(training int) func(c *Ctx) {
+		return func(c *Ctx) {
+			x := c.T(0)
+			train := c.Bool(training)
+			batchInfer(c, x, train)
+			c.Alloc(0, x.Shape(), x.DType())
+			n := 0
+			if train {
+				n = x.Size(1)
+			}
+			st := statType(x.DType(), c.T(1), c.T(3))
+			c.Alloc(1, []int{n}, st)
+			c.Alloc(2, []int{n}, st)
+		}
+	}
+	kernel := func(c *Ctx) {
+		if c.T(0).DType() == tensor.Float64 {
+			batchRun[float64](c, c.T(3), c.T(4), c.Bool(5), c.Float(6), c.Float(7))
+		} else {
+			batchRun[float32](c, c.T(3), c.T(4), c.Bool(5), c.Float(6), c.Float(7))
+		}
+	}
+	vjp := func(c *Ctx, g *T) []*T { return batchVJP(c, g, c.Bool(5), c.Float(7)) }
+	save := "input weight running_mean running_var result1 result2"
+	tensor.Register(tensor.Def{
+		Schema: "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+		Doc: "normalises each channel (dimension 1). In training the statistics are the batch's, and running_mean and running_var, where given, are moved towards them in place; otherwise the running ones are used.\n" +
+			"The results are the output, the batch's mean and its inverse standard deviation (both empty outside training).",
+		Infer: infer(5), CPU: kernel, Save: save, VJP: vjp, AMP: tensor.AMPKeep,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+		Doc:    "is native_batch_norm with running statistics.",
+		Go:     "-",
+		Infer:  infer(5), CPU: kernel, Save: save, VJP: vjp,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+		Doc:    "is native_batch_norm without running statistics.",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			c.Return(call(opBatch, c.T(0), c.T(1), c.T(2), nil, nil, c.Bool(3), c.Float(4), c.Float(5))...)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+		Doc:    "is native_batch_norm in training; the fourth result is empty.",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			r := call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), true, c.Float(5), c.Float(6))
+			c.Return(append(r, tensor.New([]int{0}, tensor.Uint8))...)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+		Doc:    "are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the others come back empty.",
+		Infer: func(c *Ctx) {
+			mask := c.Bools(9)
+			sh := [][]int{c.Shape(1), c.Shape(1)[1:2], c.Shape(1)[1:2]}
+			dt := []tensor.DType{c.ArgDType(0), c.ArgDType(0), c.ArgDType(0)}
+			if w := c.T(2); w != nil {
+				dt[1], dt[2] = w.DType(), w.DType()
+			}
+			for i := range sh {
+				if !mask[i] {
+					sh[i] = []int{0}
+				}
+				c.Alloc(i, sh[i], dt[i])
+			}
+		},
+		CPU: func(c *Ctx) {
+			if c.T(1).DType() == tensor.Float64 {
+				batchBackwardRun[float64](c)
+			} else {
+				batchBackwardRun[float32](c)
+			}
+		},
+		Save: "grad_out input weight running_mean running_var save_mean save_invstd",
+		VJP: func(c *Ctx, _ *T) []*T {
+			return batchDoubleBackward(c)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+		Doc:    "normalises each channel (dimension 1)." + site + "batch_norm.html",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			c.Return(call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), c.Bool(5), c.Float(6), c.Float(7))[0])
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+		Doc: "normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in training, which also move running_mean and running_var (nil: none), with those two otherwise." +
+			site + "batch_norm.html",
+		Body: func(c *Ctx) {
+			x := c.T(0)
+			if c.Bool(5) && x.Dim() >= 2 {
+				p := planesOf(x.Shape())
+				if p.n*p.l == 1 {
+					c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size torch.Size(%s)", tensor.ShapeString(x.Shape()))
+				}
+			}
+			c.Return(call(opBatch, x, c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7))[0])
+		},
+	})
+}
+
+func batchBackwardRun[E float](c *Ctx) {
+	g, x := c.T(0), c.T(1)
+	p := planesOf(x.Shape())
+	mask := c.Bools(9)
+	var outs [3]*T
+	for i := range outs {
+		if mask[i] {
+			outs[i] = c.Out(i)
+		}
+	}
+	if x.Numel() == 0 {
+		for _, o := range outs {
+			if o != nil {
+				o.ZeroRaw()
+			}
+		}
+		return
+	}
+	train := c.Bool(7)
+	var mean, invstd []E
+	if train {
+		mean, invstd = dense[E](c.T(5)), dense[E](c.T(6))
+	} else {
+		mean = dense[E](c.T(3))
+		invstd = make([]E, p.c)
+		for i, v := range dense[E](c.T(4)) {
+			invstd[i] = E(1 / math.Sqrt(float64(v)+c.Float(8)))
+		}
+	}
+	into(outs[0], false, func(gx []E) {
+		into(outs[1], false, func(gw []E) {
+			into(outs[2], false, func(gb []E) {
+				batchBackward(p, gx, gw, gb, dense[E](g), dense[E](x), dense[E](c.T(2)), mean, invstd, train)
+			})
+		})
+	})
+}
+
+// batchDoubleBackward is the gradient of the backward pass, written with tensors: with xh the normalised input and M the mean over a
+// channel, gx = w·is·(g - M(g) - xh·M(g·xh)), gw = Σ g·xh, gb = Σ g.
+func batchDoubleBackward(c *Ctx) []*T {
+	g, x, w := c.T(0), c.T(1), c.T(2)
+	train, eps := c.Bool(7), c.Float(8)
+	sh := x.Shape()
+	per := make([]int, len(sh))
+	var axes []int
+	count := 1.0
+	for i := range sh {
+		per[i] = 1
+		if i == 1 {
+			per[i] = sh[1]
+		} else {
+			axes = append(axes, i)
+			count *= float64(sh[i])
+		}
+	}
+	mask := c.Bools(9)
+	gg := make([]*T, 3)
+	for i := range gg {
+		if mask[i] {
+			gg[i] = c.G(i)
+		}
+	}
+	avg := func(t *T) *T {
+		return t.SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / count)
+	}
+	// everything again as a graph of plain operators: its own backward pass is what is asked for
+	var mean, is *T
+	if train {
+		mean = avg(x)
+		d := x.Add(mean.MulScalar(-1))
+		is = call(opRsqrt, avg(d.Mul(d)).AddScalar(eps))[0]
+	} else {
+		mean = c.T(3).Reshape(per)
+		is = call(opRsqrt, c.T(4).Reshape(per).AddScalar(eps))[0]
+	}
+	xh := x.Add(mean.MulScalar(-1)).Mul(is)
+	scale := is
+	if w != nil {
+		scale = is.Mul(w.Reshape(per))
+	}
+	var rg, rx, rw *T
+	add := func(p **T, t *T) {
+		if *p == nil {
+			*p = t
+		} else {
+			*p = (*p).Add(t)
+		}
+	}
+	neg := func(t *T) *T { return t.MulScalar(-1) }
+	// project is the linear map g -> gx/scale, which is its own transpose
+	project := func(t *T) *T {
+		if !train {
+			return t
+		}
+		return t.Add(neg(avg(t))).Add(neg(xh.Mul(avg(t.Mul(xh)))))
+	}
+	if u := gg[0]; u != nil {
+		// L = Σ u·scale·P(g)
+		add(&rg, scale.Mul(project(u)))
+		if w != nil {
+			add(&rw, u.Mul(is).Mul(project(g)).SumDim(axes))
+		}
+		if train {
+			// through xh: -scale·(u·M(g·xh) + M(u·xh)·g), and through is
+			a, b := avg(g.Mul(xh)), avg(u.Mul(xh))
+			gxh := neg(scale.Mul(u.Mul(a).Add(g.Mul(b))))
+			// xh = (x-mean)·is: its gradient is is·P
+			add(&rx, is.Mul(project(gxh)))
+			// is = (var+eps)^-1/2: d is/dx = -is²·xh/count
+			s := u.Mul(project(g)).SumDim(axes, tensor.SumDimOptions{Keepdim: true})
+			if w != nil {
+				s = s.Mul(w.Reshape(per))
+			}
+			add(&rx, neg(s.Mul(is).Mul(is).Mul(xh)).MulScalar(1/count))
+		}
+	}
+	if u := gg[1]; u != nil {
+		v := u.Reshape(per)
+		add(&rg, v.Mul(xh))
+		add(&rx, is.Mul(project(v.Mul(g))))
+	}
+	if u := gg[2]; u != nil {
+		add(&rg, u.Reshape(per).Expand(sh))
+	}
+	return []*T{rg, rx, rw, nil, nil, nil, nil}
+}
+
+var opRsqrt = tensor.Slot("aten::rsqrt")

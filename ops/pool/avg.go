@@ -1,0 +1,203 @@
+package pool
+
+import (
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// bounds is one window of an average along one dimension: the elements inside and the size that counts.
+type bounds struct{ lo, hi, size int }
+
+// bounds lists the windows of dimension i.
+func (w *window) bounds(i int) []bounds {
+	l := make([]bounds, w.out[i])
+	for o := range l {
+		lo := o*w.stride[i] - w.pad[i]
+		hi := min(lo+w.k[i], w.in[i]+w.pad[i])
+		size := hi - lo
+		lo, hi = max(lo, 0), min(hi, w.in[i])
+		if !w.countPad {
+			size = hi - lo
+		}
+		l[o] = bounds{lo, hi, size}
+	}
+	return l
+}
+
+func (w *window) divide(a, b, c bounds) int {
+	if w.divisor != 0 {
+		return w.divisor
+	}
+	return a.size * b.size * c.size
+}
+
+func avgForward[E number](w *window, out, in []E) {
+	isz, osz := w.inSize(), w.outSize()
+	bz, by, bx := w.bounds(0), w.bounds(1), w.bounds(2)
+	w.each(func(p int) {
+		src, dst := in[p*isz:][:isz], out[p*osz:][:osz]
+		i := 0
+		for _, z := range bz {
+			for _, y := range by {
+				for _, x := range bx {
+					var s E
+					if z.lo < z.hi && y.lo < y.hi && x.lo < x.hi {
+						for a := z.lo; a < z.hi; a++ {
+							for b := y.lo; b < y.hi; b++ {
+								for _, v := range src[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi] {
+									s += v
+								}
+							}
+						}
+						s /= E(w.divide(z, y, x))
+					}
+					dst[i] = s
+					i++
+				}
+			}
+		}
+	})
+}
+
+func avgBackward[E number](w *window, gin, gout []E) {
+	isz, osz := w.inSize(), w.outSize()
+	bz, by, bx := w.bounds(0), w.bounds(1), w.bounds(2)
+	w.each(func(p int) {
+		dst, src := gin[p*isz:][:isz], gout[p*osz:][:osz]
+		clear(dst)
+		i := 0
+		for _, z := range bz {
+			for _, y := range by {
+				for _, x := range bx {
+					if z.lo < z.hi && y.lo < y.hi && x.lo < x.hi {
+						v := src[i] / E(w.divide(z, y, x))
+						for a := z.lo; a < z.hi; a++ {
+							for b := y.lo; b < y.hi; b++ {
+								row := dst[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi]
+								for j := range row {
+									row[j] += v
+								}
+							}
+						}
+					}
+					i++
+				}
+			}
+		}
+	})
+}
+
+// avgWindow reads kernel_size, stride, padding, ceil_mode, count_include_pad and divisor_override from position i on.
+func avgWindow(c *Ctx, sh []int, nd, i int) *window {
+	k := list(c, "kernel_size", c.Ints(i), nil, nd)
+	one := []int{1, 1, 1}[:nd]
+	w := makeWindow(c, sh, nd, k, list(c, "stride", c.Ints(i+1), k, nd), list(c, "padding", c.Ints(i+2), nil, nd), one, c.Bool(i+3))
+	w.countPad = c.Bool(i + 4)
+	if i+5 < c.NumArgs() && c.Has(i+5) {
+		w.divisor = c.Int(i + 5)
+	}
+	return w
+}
+
+func avgCheck(c *Ctx, sh []int, nd, i int) *window {
+	checkInput(c, sh, nd)
+	k := list(c, "kernel_size", c.Ints(i), nil, nd)
+	st := list(c, "stride", c.Ints(i+1), k, nd)
+	checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), dil: [3]int{1, 1, 1}, pad: last3(list(c, "padding", c.Ints(i+2), nil, nd), 0)})
+	if i+5 < c.NumArgs() && c.Has(i+5) && c.Int(i+5) == 0 {
+		c.Fail(tensor.ErrValue, "divisor must be not zero")
+	}
+	w := avgWindow(c, sh, nd, i)
+	checkOutput(c, nd, w)
+	return w
+}
+
+func avgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
+	return tensor.Def{
+		Schema: schema,
+		Doc:    avgDoc,
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			sh := c.Shape(0)
+			c.Alloc(0, resultShape(sh, nd, avgCheck(c, sh, nd, 1)), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			in, out := c.T(0), c.Out(0)
+			w := avgWindow(c, in.Shape(), nd, 1)
+			onType(c, in.DType(),
+				func() { into(out, func(d []float32) { avgForward(w, d, dense[float32](in)) }) },
+				func() { into(out, func(d []float64) { avgForward(w, d, dense[float64](in)) }) },
+				func() { into(out, func(d []int64) { avgForward(w, d, dense[int64](in)) }) },
+				func() { into(out, func(d []int32) { avgForward(w, d, dense[int32](in)) }) },
+				func() { into(out, func(d []int16) { avgForward(w, d, dense[int16](in)) }) },
+				func() { into(out, func(d []int8) { avgForward(w, d, dense[int8](in)) }) },
+				func() { into(out, func(d []uint8) { avgForward(w, d, dense[uint8](in)) }) })
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			args := []any{g, c.Shape(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Bool(4), c.Bool(5)}
+			if c.NumArgs() > 6 {
+				args = append(args, c.Value(6))
+			}
+			return []*T{call(backward, args...)[0]}
+		},
+	}
+}
+
+func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
+	return tensor.Def{
+		Schema: schema,
+		Doc:    "shares each gradient among the elements of its window.",
+		Go:     "-",
+		Infer:  func(c *Ctx) { c.Alloc(0, c.Ints(1), c.ArgDType(0)) },
+		CPU: func(c *Ctx) {
+			g, out := c.T(0), c.Out(0)
+			w := avgWindow(c, out.Shape(), nd, 2)
+			if g.DType().Compute() == tensor.Float64 {
+				into(out, func(d []float64) { avgBackward(w, d, dense[float64](g)) })
+			} else {
+				into(out, func(d []float32) { avgBackward(w, d, dense[float32](g)) })
+			}
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			args := []any{g, c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), c.Bool(6)}
+			if c.NumArgs() > 7 {
+				args = append(args, c.Value(7))
+			}
+			return []*T{call(forward, args...)[0]}
+		},
+	}
+}
+
+const avgDoc = "is the mean of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size, and padding counts as zeros unless count_include_pad is off." +
+	site + "avg_pool2d.html"
+
+func init() {
+	a1, a2, a3 := tensor.Slot("aten::avg_pool1d"), tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
+	b1, b2, b3 := tensor.Slot("aten::_avg_pool1d_backward"), tensor.Slot("aten::_avg_pool2d_backward"), tensor.Slot("aten::_avg_pool3d_backward")
+	for _, d := range []tensor.Def{
+		avgDef("avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor", 1, b1),
+		avgDef("avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", 2, b2),
+		avgDef("avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", 3, b3),
+		avgBackwardDef("_avg_pool1d_backward(Tensor grad_output, int[] size, int[1] kernel_size, int[1] stride, int[1] padding, bool ceil_mode, bool count_include_pad) -> Tensor", 1, a1),
+		avgBackwardDef("_avg_pool2d_backward(Tensor grad_output, int[] size, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 2, a2),
+		avgBackwardDef("_avg_pool3d_backward(Tensor grad_output, int[] size, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 3, a3),
+		{Schema: "F::avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor", Doc: avgDoc, Body: avgBody(a1)},
+		{Schema: "F::avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: avgDoc, Body: avgBody(a2)},
+		{Schema: "F::avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: avgDoc, Body: avgBody(a3)},
+	} {
+		tensor.Register(d)
+	}
+}
+
+func avgBody(op *tensor.Op) func(c *Ctx) {
+	return func(c *Ctx) {
+		stride := c.Ints(2)
+		if stride == nil {
+			stride = []int{}
+		}
+		args := []any{c.T(0), c.Ints(1), stride, c.Ints(3), c.Bool(4), c.Bool(5)}
+		if c.NumArgs() > 6 {
+			args = append(args, c.Value(6))
+		}
+		c.Return(call(op, args...)[0])
+	}
+}

@@ -1,0 +1,286 @@
+package pool
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// lowest is what every element beats.
+func lowest[E number]() E {
+	var z E
+	switch p := any(&z).(type) {
+	case *float32:
+		*p = float32(math.Inf(-1))
+	case *float64:
+		*p = math.Inf(-1)
+	case *int64:
+		*p = math.MinInt64
+	case *int32:
+		*p = math.MinInt32
+	case *int16:
+		*p = math.MinInt16
+	case *int8:
+		*p = math.MinInt8
+	}
+	return z
+}
+
+// span is the part of a window inside the input: n taps from first, dil apart.
+func span(o, stride, pad, dil, k, size int) (first, end int) {
+	first = o*stride - pad
+	end = min(first+(k-1)*dil+1, size)
+	for first < 0 {
+		first += dil
+	}
+	return
+}
+
+func maxForward[E number](w *window, out []E, index []int64, in []E) {
+	isz, osz := w.inSize(), w.outSize()
+	w.each(func(p int) {
+		src, dst, ix := in[p*isz:][:isz], out[p*osz:][:osz], index[p*osz:][:osz]
+		i := 0
+		for z := range w.out[0] {
+			z0, z1 := span(z, w.stride[0], w.pad[0], w.dil[0], w.k[0], w.in[0])
+			for y := range w.out[1] {
+				y0, y1 := span(y, w.stride[1], w.pad[1], w.dil[1], w.k[1], w.in[1])
+				for x := range w.out[2] {
+					x0, x1 := span(x, w.stride[2], w.pad[2], w.dil[2], w.k[2], w.in[2])
+					best := lowest[E]()
+					at := (z0*w.in[1]+y0)*w.in[2] + x0
+					for a := z0; a < z1; a += w.dil[0] {
+						for b := y0; b < y1; b += w.dil[1] {
+							row := (a*w.in[1] + b) * w.in[2]
+							for c := x0; c < x1; c += w.dil[2] {
+								if v := src[row+c]; v > best || v != v { // NaN wins, the last one
+									best, at = v, row+c
+								}
+							}
+						}
+					}
+					dst[i], ix[i] = best, int64(at)
+					i++
+				}
+			}
+		}
+	})
+}
+
+// scatter adds g[i] to d[index[i]] in every plane.
+func scatter[E number](planes, isz, osz int, d, g []E, index []int64) {
+	w := &window{planes: planes, in: [3]int{1, 1, isz}, out: [3]int{1, 1, osz}, k: [3]int{1, 1, 1}}
+	w.each(func(p int) {
+		dst := d[p*isz:][:isz]
+		clear(dst)
+		ix := index[p*osz:][:osz]
+		for i, v := range g[p*osz:][:osz] {
+			dst[ix[i]] += v
+		}
+	})
+}
+
+// pick sets d[i] to g[index[i]] in every plane: the reverse of scatter.
+func pick[E number](planes, isz, osz int, d, g []E, index []int64) {
+	w := &window{planes: planes, in: [3]int{1, 1, isz}, out: [3]int{1, 1, osz}, k: [3]int{1, 1, 1}}
+	w.each(func(p int) {
+		src := g[p*isz:][:isz]
+		ix := index[p*osz:][:osz]
+		dst := d[p*osz:][:osz]
+		for i := range dst {
+			dst[i] = src[ix[i]]
+		}
+	})
+}
+
+// spatial is the number of elements of the last nd dimensions, planes that of the others.
+func spatial(sh []int, nd int) (planes, size int) {
+	planes, size = 1, 1
+	for i, s := range sh {
+		if i < len(sh)-nd {
+			planes *= s
+		} else {
+			size *= s
+		}
+	}
+	return
+}
+
+// scatterRun is the backward pass of the poolings that return indices.
+func scatterRun(c *Ctx, out, g, index *T, nd int) {
+	planes, isz := spatial(out.Shape(), nd)
+	_, osz := spatial(g.Shape(), nd)
+	ix := tensor.Data[int64](index.Dense())
+	onType(c, out.DType(),
+		func() { into(out, func(d []float32) { scatter(planes, isz, osz, d, dense[float32](g), ix) }) },
+		func() { into(out, func(d []float64) { scatter(planes, isz, osz, d, dense[float64](g), ix) }) },
+		func() { into(out, func(d []int64) { scatter(planes, isz, osz, d, dense[int64](g), ix) }) },
+		func() { into(out, func(d []int32) { scatter(planes, isz, osz, d, dense[int32](g), ix) }) },
+		func() { into(out, func(d []int16) { scatter(planes, isz, osz, d, dense[int16](g), ix) }) },
+		func() { into(out, func(d []int8) { scatter(planes, isz, osz, d, dense[int8](g), ix) }) },
+		func() { into(out, func(d []uint8) { scatter(planes, isz, osz, d, dense[uint8](g), ix) }) })
+}
+
+// maxWindow reads the arguments kernel_size, stride, padding, dilation, ceil_mode from position i on.
+func maxWindow(c *Ctx, sh []int, nd, i int) *window {
+	k := list(c, "kernel_size", c.Ints(i), nil, nd)
+	return makeWindow(c, sh, nd, k, list(c, "stride", c.Ints(i+1), k, nd), list(c, "padding", c.Ints(i+2), nil, nd), list(c, "dilation", c.Ints(i+3), nil, nd), c.Bool(i+4))
+}
+
+var opPick = tensor.Slot("aten::_pool_pick")
+
+// maxDef is max_poolNd_with_indices.
+func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
+	return tensor.Def{
+		Schema: schema,
+		Doc:    "is the maximum of each window and its position in the input's plane; NaN counts as the maximum. Padding never wins." + site + "max_pool2d.html",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			sh := c.Shape(0)
+			checkInput(c, sh, nd)
+			k := list(c, "kernel_size", c.Ints(1), nil, nd)
+			for i, s := range list(c, "stride", c.Ints(2), k, nd) {
+				if s <= 0 || k[i] <= 0 {
+					checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(list(c, "stride", c.Ints(2), k, nd), 1), dil: [3]int{1, 1, 1}})
+				}
+			}
+			w := maxWindow(c, sh, nd, 1)
+			checkWindow(c, sh, nd, w)
+			checkOutput(c, nd, w)
+			out := resultShape(sh, nd, w)
+			c.Alloc(0, out, c.ArgDType(0))
+			c.Alloc(1, out, tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			in, out := c.T(0), c.Out(0)
+			w := maxWindow(c, in.Shape(), nd, 1)
+			if out.Numel() == 0 {
+				return
+			}
+			ix := tensor.Data[int64](c.Out(1))
+			onType(c, in.DType(),
+				func() { into(out, func(d []float32) { maxForward(w, d, ix, dense[float32](in)) }) },
+				func() { into(out, func(d []float64) { maxForward(w, d, ix, dense[float64](in)) }) },
+				func() { into(out, func(d []int64) { maxForward(w, d, ix, dense[int64](in)) }) },
+				func() { into(out, func(d []int32) { maxForward(w, d, ix, dense[int32](in)) }) },
+				func() { into(out, func(d []int16) { maxForward(w, d, ix, dense[int16](in)) }) },
+				func() { into(out, func(d []int8) { maxForward(w, d, ix, dense[int8](in)) }) },
+				func() { into(out, func(d []uint8) { maxForward(w, d, ix, dense[uint8](in)) }) })
+		},
+		Save: "self result1",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{call(backward(), g, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), c.Out(1))[0]}
+		},
+	}
+}
+
+func last3(v []int, def int) [3]int {
+	a := [3]int{def, def, def}
+	copy(a[3-len(v):], v)
+	return a
+}
+
+// maxBackwardDef is max_poolNd_with_indices_backward.
+func maxBackwardDef(schema string, nd int) tensor.Def {
+	return tensor.Def{
+		Schema: schema,
+		Doc:    "adds each gradient to the element that indices names.",
+		Go:     "-",
+		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(0)) },
+		CPU:    func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(7), nd) },
+		Save:   "indices",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{call(opPick, g, c.T(7), nd)[0], nil, nil}
+		},
+	}
+}
+
+func init() {
+	back2, back3 := tensor.Slot("aten::max_pool2d_with_indices_backward"), tensor.Slot("aten::max_pool3d_with_indices_backward")
+	back1 := tensor.Slot("aten::_max_pool1d_with_indices_backward")
+	defs := []tensor.Def{
+		maxDef("max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)", 1, func() *tensor.Op { return back1 }),
+		maxDef("max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", 2, func() *tensor.Op { return back2 }),
+		maxDef("max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", 3, func() *tensor.Op { return back3 }),
+		maxBackwardDef("_max_pool1d_with_indices_backward(Tensor grad_output, Tensor self, int[1] kernel_size, int[1] stride, int[1] padding, int[1] dilation, bool ceil_mode, Tensor indices) -> Tensor", 1),
+		maxBackwardDef("max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor", 2),
+		maxBackwardDef("max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor", 3),
+		{Schema: "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor", Doc: maxDoc, Go: "-", Body: maxBody(1)},
+		{Schema: "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", Doc: maxDoc, Go: "-", Body: maxBody(2)},
+		{Schema: "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor", Doc: maxDoc, Go: "-", Body: maxBody(3)},
+		{Schema: "F::max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(1)},
+		{Schema: "F::max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(2)},
+		{Schema: "F::max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(3)},
+		{Schema: "F::max_pool1d_with_indices(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(1)},
+		{Schema: "F::max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(2)},
+		{Schema: "F::max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(3)},
+		{
+			Schema: "_pool_pick(Tensor self, Tensor indices, int nd) -> Tensor",
+			Doc:    "reads, in each plane of the last nd dimensions, the elements that indices names.",
+			Go:     "-",
+			Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(0)) },
+			CPU: func(c *Ctx) {
+				t, out, nd := c.T(0), c.Out(0), c.Int(2)
+				planes, isz := spatial(t.Shape(), nd)
+				_, osz := spatial(out.Shape(), nd)
+				ix := tensor.Data[int64](c.T(1).Dense())
+				onType(c, t.DType(),
+					func() { into(out, func(d []float32) { pick(planes, isz, osz, d, dense[float32](t), ix) }) },
+					func() { into(out, func(d []float64) { pick(planes, isz, osz, d, dense[float64](t), ix) }) },
+					func() { into(out, func(d []int64) { pick(planes, isz, osz, d, dense[int64](t), ix) }) },
+					func() { into(out, func(d []int32) { pick(planes, isz, osz, d, dense[int32](t), ix) }) },
+					func() { into(out, func(d []int16) { pick(planes, isz, osz, d, dense[int16](t), ix) }) },
+					func() { into(out, func(d []int8) { pick(planes, isz, osz, d, dense[int8](t), ix) }) },
+					func() { into(out, func(d []uint8) { pick(planes, isz, osz, d, dense[uint8](t), ix) }) })
+			},
+			Save: "indices",
+			VJP: func(c *Ctx, g *T) []*T {
+				return []*T{call(opPlace, g, c.T(1), c.Shape(0), c.Int(2))[0], nil}
+			},
+		},
+		{
+			Schema: "_pool_place(Tensor self, Tensor indices, int[] size, int nd) -> Tensor",
+			Doc:    "adds, in each plane of the last nd dimensions, the elements of self to zeros of the given size, at indices.",
+			Go:     "-",
+			Infer:  func(c *Ctx) { c.Alloc(0, c.Ints(2), c.ArgDType(0)) },
+			CPU:    func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(1), c.Int(3)) },
+			Save:   "indices",
+			VJP:    func(c *Ctx, g *T) []*T { return []*T{call(opPick, g, c.T(1), c.Int(3))[0], nil} },
+		},
+	}
+	for _, d := range defs {
+		tensor.Register(d)
+	}
+}
+
+var opPlace = tensor.Slot("aten::_pool_place")
+
+const (
+	maxDoc   = "is the maximum of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size." + site + "max_pool2d.html"
+	indexDoc = "is the maximum of each window and its position in the input's plane." + site + "max_pool2d.html"
+)
+
+var opsMax = []*tensor.Op{nil, tensor.Slot("aten::max_pool1d_with_indices"), tensor.Slot("aten::max_pool2d_with_indices"), tensor.Slot("aten::max_pool3d_with_indices")}
+
+func maxBoth(c *Ctx, nd int) []*T {
+	stride := c.Ints(2)
+	if stride == nil {
+		stride = []int{}
+	}
+	return call(opsMax[nd], c.T(0), c.Ints(1), stride, c.Ints(3), c.Ints(4), c.Bool(5))
+}
+
+func maxBody(nd int) func(c *Ctx) {
+	return func(c *Ctx) {
+		r := maxBoth(c, nd)
+		if c.NumArgs() > 6 && c.Bool(6) {
+			c.Return(r...)
+			return
+		}
+		c.Return(r[0])
+	}
+}
+
+func indexBody(nd int) func(c *Ctx) {
+	return func(c *Ctx) { c.Return(maxBoth(c, nd)...) }
+}
