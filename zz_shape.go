@@ -4,6 +4,42 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// ToDType is the function form of [tensor.Tensor.ToDType].
+func ToDType(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.ToDTypeOptions) *tensor.Tensor {
+	return t.ToDType(dtype, opts...)
+}
+
+// ToDTypeOptions are the optional arguments of ToDType.
+type ToDTypeOptions = tensor.ToDTypeOptions
+
+// ToOther is the function form of [tensor.Tensor.ToOther].
+func ToOther(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.ToOtherOptions) *tensor.Tensor {
+	return t.ToOther(other, opts...)
+}
+
+// ToOtherOptions are the optional arguments of ToOther.
+type ToOtherOptions = tensor.ToOtherOptions
+
+// TypeAs is the function form of [tensor.Tensor.TypeAs].
+func TypeAs(t *tensor.Tensor, other *tensor.Tensor) *tensor.Tensor {
+	return t.TypeAs(other)
+}
+
+// IsSigned is the function form of [tensor.Tensor.IsSigned].
+func IsSigned(t *tensor.Tensor) bool {
+	return t.IsSigned()
+}
+
+// IsSameSize is the function form of [tensor.Tensor.IsSameSize].
+func IsSameSize(t *tensor.Tensor, other *tensor.Tensor) bool {
+	return t.IsSameSize(other)
+}
+
+// IsNonzero is the function form of [tensor.Tensor.IsNonzero].
+func IsNonzero(t *tensor.Tensor) bool {
+	return t.IsNonzero()
+}
+
 // Clone is the function form of [tensor.Tensor.Clone].
 func Clone(t *tensor.Tensor, opts ...tensor.CloneOptions) *tensor.Tensor {
 	return t.Clone(opts...)
@@ -20,14 +56,6 @@ func Contiguous(t *tensor.Tensor, opts ...tensor.ContiguousOptions) *tensor.Tens
 // ContiguousOptions are the optional arguments of Contiguous.
 type ContiguousOptions = tensor.ContiguousOptions
 
-// ToDType is the function form of [tensor.Tensor.ToDType].
-func ToDType(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.ToDTypeOptions) *tensor.Tensor {
-	return t.ToDType(dtype, opts...)
-}
-
-// ToDTypeOptions are the optional arguments of ToDType.
-type ToDTypeOptions = tensor.ToDTypeOptions
-
 // CastTo is the function form of [tensor.Tensor.CastTo].
 func CastTo(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.CastToOptions) *tensor.Tensor {
 	return t.CastTo(dtype, opts...)
@@ -35,6 +63,1245 @@ func CastTo(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.CastToOptions) 
 
 // CastToOptions are the optional arguments of CastTo.
 type CastToOptions = tensor.CastToOptions
+
+var slotZeros = tensor.Slot("aten::zeros")
+
+// ZerosOptions are the optional arguments of Zeros; the zero value is PyTorch's default.
+type ZerosOptions struct {
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// Zeros makes a tensor of zeros.
+// zeros.html
+func Zeros(size []int, opts ...ZerosOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotZeros, 5)
+	*c.Arg(0) = tensor.OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(3) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotOnes = tensor.Slot("aten::ones")
+
+// OnesOptions are the optional arguments of Ones; the zero value is PyTorch's default.
+type OnesOptions struct {
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// Ones makes a tensor of ones.
+// ones.html
+func Ones(size []int, opts ...OnesOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotOnes, 5)
+	*c.Arg(0) = tensor.OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(3) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFull = tensor.Slot("aten::full")
+
+// FullOptions are the optional arguments of Full; the zero value is PyTorch's default.
+type FullOptions struct {
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// Full makes a tensor filled with one number, whose kind decides the dtype unless one is given.
+// full.html
+func Full(size []int, fillValue tensor.Scalar, opts ...FullOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotFull, 6)
+	*c.Arg(0) = tensor.OptIntsValue(size)
+	*c.Arg(1) = tensor.ScalarValue(fillValue)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(4) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotEmpty = tensor.Slot("aten::empty.memory_format")
+
+// EmptyOptions are the optional arguments of Empty; the zero value is PyTorch's default.
+type EmptyOptions struct {
+	Dtype        tensor.DType        // default None
+	Device       tensor.Device       // default None
+	MemoryFormat tensor.MemoryFormat // default None
+	Out          *tensor.Tensor      // write the result to this tensor
+}
+
+// Empty makes a tensor whose elements are not set.
+// empty.html
+func Empty(size []int, opts ...EmptyOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotEmpty, 6)
+	*c.Arg(0) = tensor.OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(3) = tensor.DeviceValue(o.Device)
+		}
+		if o.MemoryFormat != 0 {
+			*c.Arg(5) = tensor.FormatValue(o.MemoryFormat)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotEmptyStrided = tensor.Slot("aten::empty_strided")
+
+// EmptyStridedOptions are the optional arguments of EmptyStrided; the zero value is PyTorch's default.
+type EmptyStridedOptions struct {
+	Dtype  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// EmptyStrided makes a tensor with the given strides whose elements are not set.
+// empty_strided.html
+func EmptyStrided(size []int, stride []int, opts ...EmptyStridedOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotEmptyStrided, 6)
+	*c.Arg(0) = tensor.OptIntsValue(size)
+	*c.Arg(1) = tensor.OptIntsValue(stride)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(4) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotEmptyPermuted = tensor.Slot("aten::empty_permuted")
+
+// EmptyPermutedOptions are the optional arguments of EmptyPermuted; the zero value is PyTorch's default.
+type EmptyPermutedOptions struct {
+	Dtype  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// EmptyPermuted makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order, outermost first.
+// empty_permuted.html
+func EmptyPermuted(size []int, physicalLayout []int, opts ...EmptyPermutedOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotEmptyPermuted, 6)
+	*c.Arg(0) = tensor.OptIntsValue(size)
+	*c.Arg(1) = tensor.OptIntsValue(physicalLayout)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(4) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+// EmptyLike is the function form of [tensor.Tensor.EmptyLike].
+func EmptyLike(t *tensor.Tensor, opts ...tensor.EmptyLikeOptions) *tensor.Tensor {
+	return t.EmptyLike(opts...)
+}
+
+// EmptyLikeOptions are the optional arguments of EmptyLike.
+type EmptyLikeOptions = tensor.EmptyLikeOptions
+
+// ZerosLike is the function form of [tensor.Tensor.ZerosLike].
+func ZerosLike(t *tensor.Tensor, opts ...tensor.ZerosLikeOptions) *tensor.Tensor {
+	return t.ZerosLike(opts...)
+}
+
+// ZerosLikeOptions are the optional arguments of ZerosLike.
+type ZerosLikeOptions = tensor.ZerosLikeOptions
+
+// OnesLike is the function form of [tensor.Tensor.OnesLike].
+func OnesLike(t *tensor.Tensor, opts ...tensor.OnesLikeOptions) *tensor.Tensor {
+	return t.OnesLike(opts...)
+}
+
+// OnesLikeOptions are the optional arguments of OnesLike.
+type OnesLikeOptions = tensor.OnesLikeOptions
+
+// FullLike is the function form of [tensor.Tensor.FullLike].
+func FullLike(t *tensor.Tensor, fillValue tensor.Scalar, opts ...tensor.FullLikeOptions) *tensor.Tensor {
+	return t.FullLike(fillValue, opts...)
+}
+
+// FullLikeOptions are the optional arguments of FullLike.
+type FullLikeOptions = tensor.FullLikeOptions
+
+// NewEmpty is the function form of [tensor.Tensor.NewEmpty].
+func NewEmpty(t *tensor.Tensor, size []int, opts ...tensor.NewEmptyOptions) *tensor.Tensor {
+	return t.NewEmpty(size, opts...)
+}
+
+// NewEmptyOptions are the optional arguments of NewEmpty.
+type NewEmptyOptions = tensor.NewEmptyOptions
+
+// NewEmptyStrided is the function form of [tensor.Tensor.NewEmptyStrided].
+func NewEmptyStrided(t *tensor.Tensor, size []int, stride []int, opts ...tensor.NewEmptyStridedOptions) *tensor.Tensor {
+	return t.NewEmptyStrided(size, stride, opts...)
+}
+
+// NewEmptyStridedOptions are the optional arguments of NewEmptyStrided.
+type NewEmptyStridedOptions = tensor.NewEmptyStridedOptions
+
+// NewZeros is the function form of [tensor.Tensor.NewZeros].
+func NewZeros(t *tensor.Tensor, size []int, opts ...tensor.NewZerosOptions) *tensor.Tensor {
+	return t.NewZeros(size, opts...)
+}
+
+// NewZerosOptions are the optional arguments of NewZeros.
+type NewZerosOptions = tensor.NewZerosOptions
+
+// NewOnes is the function form of [tensor.Tensor.NewOnes].
+func NewOnes(t *tensor.Tensor, size []int, opts ...tensor.NewOnesOptions) *tensor.Tensor {
+	return t.NewOnes(size, opts...)
+}
+
+// NewOnesOptions are the optional arguments of NewOnes.
+type NewOnesOptions = tensor.NewOnesOptions
+
+// NewFull is the function form of [tensor.Tensor.NewFull].
+func NewFull(t *tensor.Tensor, size []int, fillValue tensor.Scalar, opts ...tensor.NewFullOptions) *tensor.Tensor {
+	return t.NewFull(size, fillValue, opts...)
+}
+
+// NewFullOptions are the optional arguments of NewFull.
+type NewFullOptions = tensor.NewFullOptions
+
+var slotScalarTensor = tensor.Slot("aten::scalar_tensor")
+
+// ScalarTensorOptions are the optional arguments of ScalarTensor; the zero value is PyTorch's default.
+type ScalarTensorOptions struct {
+	Dtype  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// ScalarTensor makes a 0-d tensor of the default dtype from a number.
+func ScalarTensor(s tensor.Scalar, opts ...ScalarTensorOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotScalarTensor, 5)
+	*c.Arg(0) = tensor.ScalarValue(s)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(3) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotEye = tensor.Slot("aten::eye")
+
+// EyeOptions are the optional arguments of Eye; the zero value is PyTorch's default.
+type EyeOptions struct {
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// Eye makes the identity matrix of n rows.
+// eye.html
+func Eye(n int, opts ...EyeOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotEye, 5)
+	*c.Arg(0) = tensor.IntValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(3) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotEyeM = tensor.Slot("aten::eye.m")
+
+// EyeMOptions are the optional arguments of EyeM; the zero value is PyTorch's default.
+type EyeMOptions struct {
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// EyeM makes an n x m matrix with ones on the diagonal.
+// eye.html
+func EyeM(n int, m int, opts ...EyeMOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotEyeM, 6)
+	*c.Arg(0) = tensor.IntValue(n)
+	*c.Arg(1) = tensor.IntValue(m)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(4) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArange = tensor.Slot("aten::arange")
+
+// ArangeOptions are the optional arguments of Arange; the zero value is PyTorch's default.
+type ArangeOptions struct {
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// Arange counts from 0 to end, which is left out. Ints give int64, floats the default dtype.
+// arange.html
+func Arange(end tensor.Scalar, opts ...ArangeOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotArange, 5)
+	*c.Arg(0) = tensor.ScalarValue(end)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(3) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArangeStart = tensor.Slot("aten::arange.start")
+
+// ArangeStartOptions are the optional arguments of ArangeStart; the zero value is PyTorch's default.
+type ArangeStartOptions struct {
+	Dtype  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// ArangeStart counts from start to end, which is left out.
+// arange.html
+func ArangeStart(start tensor.Scalar, end tensor.Scalar, opts ...ArangeStartOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotArangeStart, 6)
+	*c.Arg(0) = tensor.ScalarValue(start)
+	*c.Arg(1) = tensor.ScalarValue(end)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(4) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArangeStep = tensor.Slot("aten::arange.start_step")
+
+// ArangeStepOptions are the optional arguments of ArangeStep; the zero value is PyTorch's default.
+type ArangeStepOptions struct {
+	Step   tensor.Scalar  // default 1
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// ArangeStep counts from start to end, which is left out, in steps of Step.
+// arange.html
+func ArangeStep(start tensor.Scalar, end tensor.Scalar, opts ...ArangeStepOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotArangeStep, 7)
+	*c.Arg(0) = tensor.ScalarValue(start)
+	*c.Arg(1) = tensor.ScalarValue(end)
+	*c.Arg(2) = *slotArangeStep.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Step != nil {
+			*c.Arg(2) = tensor.ScalarValue(o.Step)
+		}
+		if o.Dtype != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(5) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLinspace = tensor.Slot("aten::linspace")
+
+// LinspaceOptions are the optional arguments of Linspace; the zero value is PyTorch's default.
+type LinspaceOptions struct {
+	Dtype  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// Linspace makes steps numbers evenly spaced from start to end, both included.
+// linspace.html
+func Linspace(start tensor.Scalar, end tensor.Scalar, steps int, opts ...LinspaceOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLinspace, 7)
+	*c.Arg(0) = tensor.ScalarValue(start)
+	*c.Arg(1) = tensor.ScalarValue(end)
+	*c.Arg(2) = tensor.IntValue(steps)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(5) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogspace = tensor.Slot("aten::logspace")
+
+// LogspaceOptions are the optional arguments of Logspace; the zero value is PyTorch's default.
+type LogspaceOptions struct {
+	Base   tensor.Opt[float64] // default 10.0
+	Dtype  tensor.DType        // default None
+	Device tensor.Device       // default None
+	Out    *tensor.Tensor      // write the result to this tensor
+}
+
+// Logspace raises Base to the powers of Linspace.
+// logspace.html
+func Logspace(start tensor.Scalar, end tensor.Scalar, steps int, opts ...LogspaceOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLogspace, 8)
+	*c.Arg(0) = tensor.ScalarValue(start)
+	*c.Arg(1) = tensor.ScalarValue(end)
+	*c.Arg(2) = tensor.IntValue(steps)
+	*c.Arg(3) = *slotLogspace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Base.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if o.Dtype != 0 {
+			*c.Arg(4) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(6) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTrilIndices = tensor.Slot("aten::tril_indices")
+
+// TrilIndicesOptions are the optional arguments of TrilIndices; the zero value is PyTorch's default.
+type TrilIndicesOptions struct {
+	Offset int           // default 0
+	Dtype  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// TrilIndices lists the row and column numbers of the lower triangle of a row x col matrix.
+// tril_indices.html
+func TrilIndices(row int, col int, opts ...TrilIndicesOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotTrilIndices, 7)
+	*c.Arg(0) = tensor.IntValue(row)
+	*c.Arg(1) = tensor.IntValue(col)
+	*c.Arg(2) = *slotTrilIndices.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(2) = tensor.IntValue(o.Offset)
+		}
+		if o.Dtype != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(5) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTriuIndices = tensor.Slot("aten::triu_indices")
+
+// TriuIndicesOptions are the optional arguments of TriuIndices; the zero value is PyTorch's default.
+type TriuIndicesOptions struct {
+	Offset int           // default 0
+	Dtype  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// TriuIndices lists the row and column numbers of the upper triangle of a row x col matrix.
+// triu_indices.html
+func TriuIndices(row int, col int, opts ...TriuIndicesOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotTriuIndices, 7)
+	*c.Arg(0) = tensor.IntValue(row)
+	*c.Arg(1) = tensor.IntValue(col)
+	*c.Arg(2) = *slotTriuIndices.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(2) = tensor.IntValue(o.Offset)
+		}
+		if o.Dtype != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(5) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+// Zero is the function form of [tensor.Tensor.Zero].
+func Zero(t *tensor.Tensor) *tensor.Tensor {
+	return t.Zero()
+}
+
+// Fill is the function form of [tensor.Tensor.Fill].
+func Fill(t *tensor.Tensor, value *tensor.Tensor) *tensor.Tensor {
+	return t.Fill(value)
+}
+
+// FillScalar is the function form of [tensor.Tensor.FillScalar].
+func FillScalar(t *tensor.Tensor, value tensor.Scalar) *tensor.Tensor {
+	return t.FillScalar(value)
+}
+
+// AliasView is the function form of [tensor.Tensor.AliasView].
+func AliasView(t *tensor.Tensor) *tensor.Tensor {
+	return t.AliasView()
+}
+
+// ExpandAs is the function form of [tensor.Tensor.ExpandAs].
+func ExpandAs(t *tensor.Tensor, other *tensor.Tensor) *tensor.Tensor {
+	return t.ExpandAs(other)
+}
+
+// BroadcastTo is the function form of [tensor.Tensor.BroadcastTo].
+func BroadcastTo(t *tensor.Tensor, size []int) *tensor.Tensor {
+	return t.BroadcastTo(size)
+}
+
+// ViewAs is the function form of [tensor.Tensor.ViewAs].
+func ViewAs(t *tensor.Tensor, other *tensor.Tensor) *tensor.Tensor {
+	return t.ViewAs(other)
+}
+
+// ReshapeAs is the function form of [tensor.Tensor.ReshapeAs].
+func ReshapeAs(t *tensor.Tensor, other *tensor.Tensor) *tensor.Tensor {
+	return t.ReshapeAs(other)
+}
+
+// SumToSize is the function form of [tensor.Tensor.SumToSize].
+func SumToSize(t *tensor.Tensor, size []int) *tensor.Tensor {
+	return t.SumToSize(size)
+}
+
+// NumpyT is the function form of [tensor.Tensor.NumpyT].
+func NumpyT(t *tensor.Tensor) *tensor.Tensor {
+	return t.NumpyT()
+}
+
+// T is the function form of [tensor.Tensor.T].
+func T(t *tensor.Tensor) *tensor.Tensor {
+	return t.T()
+}
+
+// MT is the function form of [tensor.Tensor.MT].
+func MT(t *tensor.Tensor) *tensor.Tensor {
+	return t.MT()
+}
+
+// MH is the function form of [tensor.Tensor.MH].
+func MH(t *tensor.Tensor) *tensor.Tensor {
+	return t.MH()
+}
+
+// Adjoint is the function form of [tensor.Tensor.Adjoint].
+func Adjoint(t *tensor.Tensor) *tensor.Tensor {
+	return t.Adjoint()
+}
+
+// MatrixH is the function form of [tensor.Tensor.MatrixH].
+func MatrixH(t *tensor.Tensor) *tensor.Tensor {
+	return t.MatrixH()
+}
+
+// H is the function form of [tensor.Tensor.H].
+func H(t *tensor.Tensor) *tensor.Tensor {
+	return t.H()
+}
+
+// SwapAxes is the function form of [tensor.Tensor.SwapAxes].
+func SwapAxes(t *tensor.Tensor, axis0 int, axis1 int) *tensor.Tensor {
+	return t.SwapAxes(axis0, axis1)
+}
+
+// Unsqueeze is the function form of [tensor.Tensor.Unsqueeze].
+func Unsqueeze(t *tensor.Tensor, dim int) *tensor.Tensor {
+	return t.Unsqueeze(dim)
+}
+
+// Squeeze is the function form of [tensor.Tensor.Squeeze].
+func Squeeze(t *tensor.Tensor) *tensor.Tensor {
+	return t.Squeeze()
+}
+
+// SqueezeDim is the function form of [tensor.Tensor.SqueezeDim].
+func SqueezeDim(t *tensor.Tensor, dim int) *tensor.Tensor {
+	return t.SqueezeDim(dim)
+}
+
+// SqueezeDims is the function form of [tensor.Tensor.SqueezeDims].
+func SqueezeDims(t *tensor.Tensor, dim []int) *tensor.Tensor {
+	return t.SqueezeDims(dim)
+}
+
+// MoveDims is the function form of [tensor.Tensor.MoveDims].
+func MoveDims(t *tensor.Tensor, source []int, destination []int) *tensor.Tensor {
+	return t.MoveDims(source, destination)
+}
+
+// MoveaxisIntlist is the function form of [tensor.Tensor.MoveaxisIntlist].
+func MoveaxisIntlist(t *tensor.Tensor, source []int, destination []int) *tensor.Tensor {
+	return t.MoveaxisIntlist(source, destination)
+}
+
+// MoveDim is the function form of [tensor.Tensor.MoveDim].
+func MoveDim(t *tensor.Tensor, source int, destination int) *tensor.Tensor {
+	return t.MoveDim(source, destination)
+}
+
+// Moveaxis is the function form of [tensor.Tensor.Moveaxis].
+func Moveaxis(t *tensor.Tensor, source int, destination int) *tensor.Tensor {
+	return t.Moveaxis(source, destination)
+}
+
+// Flatten is the function form of [tensor.Tensor.Flatten].
+func Flatten(t *tensor.Tensor, opts ...tensor.FlattenOptions) *tensor.Tensor {
+	return t.Flatten(opts...)
+}
+
+// FlattenOptions are the optional arguments of Flatten.
+type FlattenOptions = tensor.FlattenOptions
+
+// Unflatten is the function form of [tensor.Tensor.Unflatten].
+func Unflatten(t *tensor.Tensor, dim int, sizes []int) *tensor.Tensor {
+	return t.Unflatten(dim, sizes)
+}
+
+// Ravel is the function form of [tensor.Tensor.Ravel].
+func Ravel(t *tensor.Tensor) *tensor.Tensor {
+	return t.Ravel()
+}
+
+// Atleast1d is the function form of [tensor.Tensor.Atleast1d].
+func Atleast1d(t *tensor.Tensor) *tensor.Tensor {
+	return t.Atleast1d()
+}
+
+// Atleast2d is the function form of [tensor.Tensor.Atleast2d].
+func Atleast2d(t *tensor.Tensor) *tensor.Tensor {
+	return t.Atleast2d()
+}
+
+// Atleast3d is the function form of [tensor.Tensor.Atleast3d].
+func Atleast3d(t *tensor.Tensor) *tensor.Tensor {
+	return t.Atleast3d()
+}
+
+// AliasCopy is the function form of [tensor.Tensor.AliasCopy].
+func AliasCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.AliasCopy(opts...)
+}
+
+// ViewCopy is the function form of [tensor.Tensor.ViewCopy].
+func ViewCopy(t *tensor.Tensor, size []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ViewCopy(size, opts...)
+}
+
+// ExpandCopy is the function form of [tensor.Tensor.ExpandCopy].
+func ExpandCopy(t *tensor.Tensor, size []int, opts ...tensor.ExpandCopyOptions) *tensor.Tensor {
+	return t.ExpandCopy(size, opts...)
+}
+
+// ExpandCopyOptions are the optional arguments of ExpandCopy.
+type ExpandCopyOptions = tensor.ExpandCopyOptions
+
+// PermuteCopy is the function form of [tensor.Tensor.PermuteCopy].
+func PermuteCopy(t *tensor.Tensor, dims []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.PermuteCopy(dims, opts...)
+}
+
+// TransposeCopy is the function form of [tensor.Tensor.TransposeCopy].
+func TransposeCopy(t *tensor.Tensor, dim0 int, dim1 int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.TransposeCopy(dim0, dim1, opts...)
+}
+
+// TCopy is the function form of [tensor.Tensor.TCopy].
+func TCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.TCopy(opts...)
+}
+
+// SqueezeCopy is the function form of [tensor.Tensor.SqueezeCopy].
+func SqueezeCopy(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SqueezeCopy(opts...)
+}
+
+// SqueezeCopyDim is the function form of [tensor.Tensor.SqueezeCopyDim].
+func SqueezeCopyDim(t *tensor.Tensor, dim int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SqueezeCopyDim(dim, opts...)
+}
+
+// SqueezeCopyDims is the function form of [tensor.Tensor.SqueezeCopyDims].
+func SqueezeCopyDims(t *tensor.Tensor, dim []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SqueezeCopyDims(dim, opts...)
+}
+
+// UnsqueezeCopy is the function form of [tensor.Tensor.UnsqueezeCopy].
+func UnsqueezeCopy(t *tensor.Tensor, dim int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.UnsqueezeCopy(dim, opts...)
+}
+
+// SelectCopy is the function form of [tensor.Tensor.SelectCopy].
+func SelectCopy(t *tensor.Tensor, dim int, index int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SelectCopy(dim, index, opts...)
+}
+
+// SliceCopy is the function form of [tensor.Tensor.SliceCopy].
+func SliceCopy(t *tensor.Tensor, opts ...tensor.SliceCopyOptions) *tensor.Tensor {
+	return t.SliceCopy(opts...)
+}
+
+// SliceCopyOptions are the optional arguments of SliceCopy.
+type SliceCopyOptions = tensor.SliceCopyOptions
+
+// DiagonalCopy is the function form of [tensor.Tensor.DiagonalCopy].
+func DiagonalCopy(t *tensor.Tensor, opts ...tensor.DiagonalCopyOptions) *tensor.Tensor {
+	return t.DiagonalCopy(opts...)
+}
+
+// DiagonalCopyOptions are the optional arguments of DiagonalCopy.
+type DiagonalCopyOptions = tensor.DiagonalCopyOptions
+
+// UnfoldCopy is the function form of [tensor.Tensor.UnfoldCopy].
+func UnfoldCopy(t *tensor.Tensor, dimension int, size int, step int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.UnfoldCopy(dimension, size, step, opts...)
+}
+
+// UnbindCopy is the function form of [tensor.Tensor.UnbindCopy].
+func UnbindCopy(t *tensor.Tensor, opts ...tensor.UnbindCopyOptions) []*tensor.Tensor {
+	return t.UnbindCopy(opts...)
+}
+
+// UnbindCopyOptions are the optional arguments of UnbindCopy.
+type UnbindCopyOptions = tensor.UnbindCopyOptions
+
+// SplitCopy is the function form of [tensor.Tensor.SplitCopy].
+func SplitCopy(t *tensor.Tensor, splitSize int, opts ...tensor.SplitCopyOptions) []*tensor.Tensor {
+	return t.SplitCopy(splitSize, opts...)
+}
+
+// SplitCopyOptions are the optional arguments of SplitCopy.
+type SplitCopyOptions = tensor.SplitCopyOptions
+
+// SplitWithSizesCopy is the function form of [tensor.Tensor.SplitWithSizesCopy].
+func SplitWithSizesCopy(t *tensor.Tensor, splitSizes []int, opts ...tensor.SplitWithSizesCopyOptions) []*tensor.Tensor {
+	return t.SplitWithSizesCopy(splitSizes, opts...)
+}
+
+// SplitWithSizesCopyOptions are the optional arguments of SplitWithSizesCopy.
+type SplitWithSizesCopyOptions = tensor.SplitWithSizesCopyOptions
+
+var slotCat = tensor.Slot("aten::cat")
+
+// CatOptions are the optional arguments of Cat; the zero value is PyTorch's default.
+type CatOptions struct {
+	Dim int            // default 0
+	Out *tensor.Tensor // write the result to this tensor
+}
+
+// Cat joins tensors along a dimension; the other sizes must agree. Dtypes are promoted.
+// cat.html
+func Cat(tensors []*tensor.Tensor, opts ...CatOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCat, 2)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	*c.Arg(1) = *slotCat.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = tensor.IntValue(o.Dim)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConcat = tensor.Slot("aten::concat")
+
+// ConcatOptions are the optional arguments of Concat; the zero value is PyTorch's default.
+type ConcatOptions struct {
+	Dim int            // default 0
+	Out *tensor.Tensor // write the result to this tensor
+}
+
+// Concat is another name of [Tensor.Cat].
+func Concat(tensors []*tensor.Tensor, opts ...ConcatOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConcat, 2)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	*c.Arg(1) = *slotConcat.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = tensor.IntValue(o.Dim)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConcatenate = tensor.Slot("aten::concatenate")
+
+// ConcatenateOptions are the optional arguments of Concatenate; the zero value is PyTorch's default.
+type ConcatenateOptions struct {
+	Dim int            // default 0
+	Out *tensor.Tensor // write the result to this tensor
+}
+
+// Concatenate is another name of [Tensor.Cat].
+func Concatenate(tensors []*tensor.Tensor, opts ...ConcatenateOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConcatenate, 2)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	*c.Arg(1) = *slotConcatenate.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = tensor.IntValue(o.Dim)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotStack = tensor.Slot("aten::stack")
+
+// StackOptions are the optional arguments of Stack; the zero value is PyTorch's default.
+type StackOptions struct {
+	Dim int            // default 0
+	Out *tensor.Tensor // write the result to this tensor
+}
+
+// Stack joins tensors of one shape along a new dimension.
+// stack.html
+func Stack(tensors []*tensor.Tensor, opts ...StackOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotStack, 2)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	*c.Arg(1) = *slotStack.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = tensor.IntValue(o.Dim)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHstack = tensor.Slot("aten::hstack")
+
+// Hstack joins along dimension 1, 1-d tensors along dimension 0.
+// hstack.html
+func Hstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotHstack, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotVstack = tensor.Slot("aten::vstack")
+
+// Vstack joins along dimension 0 after 1-d tensors became rows.
+// vstack.html
+func Vstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotVstack, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRowStack = tensor.Slot("aten::row_stack")
+
+// RowStack is another name of [Tensor.Vstack].
+func RowStack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRowStack, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDstack = tensor.Slot("aten::dstack")
+
+// Dstack joins along dimension 2 after all became 3-d.
+// dstack.html
+func Dstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotDstack, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotColumnStack = tensor.Slot("aten::column_stack")
+
+// ColumnStack joins along dimension 1 after 1-d tensors became columns.
+// column_stack.html
+func ColumnStack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotColumnStack, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBlockDiag = tensor.Slot("aten::block_diag")
+
+// BlockDiag puts matrices on the diagonal of a larger one. Vectors count as rows.
+// block_diag.html
+func BlockDiag(tensors []*tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotBlockDiag, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	return c.Do1()
+}
+
+var slotBroadcastTensors = tensor.Slot("aten::broadcast_tensors")
+
+// BroadcastTensors expands tensors to their common shape.
+// broadcast_tensors.html
+func BroadcastTensors(tensors []*tensor.Tensor) []*tensor.Tensor {
+	c := tensor.NewCall(slotBroadcastTensors, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	return c.DoN()
+}
+
+var slotMeshgrid = tensor.Slot("aten::meshgrid")
+
+// Meshgrid makes grids of coordinates from 1-d tensors, indexed ij.
+// meshgrid.html
+func Meshgrid(tensors []*tensor.Tensor) []*tensor.Tensor {
+	c := tensor.NewCall(slotMeshgrid, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	return c.DoN()
+}
+
+var slotMeshgridIndexing = tensor.Slot("aten::meshgrid.indexing")
+
+// MeshgridIndexing makes grids of coordinates from 1-d tensors, indexed "ij" or "xy".
+// meshgrid.html
+func MeshgridIndexing(tensors []*tensor.Tensor, indexing string) []*tensor.Tensor {
+	c := tensor.NewCall(slotMeshgridIndexing, 2)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	*c.Arg(1) = tensor.OptStrValue(indexing)
+	return c.DoN()
+}
+
+var slotCartesianProd = tensor.Slot("aten::cartesian_prod")
+
+// CartesianProd lists all tuples with one element of every 1-d tensor, one per row.
+// cartesian_prod.html
+func CartesianProd(tensors []*tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotCartesianProd, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	return c.Do1()
+}
+
+// Combinations is the function form of [tensor.Tensor.Combinations].
+func Combinations(t *tensor.Tensor, opts ...tensor.CombinationsOptions) *tensor.Tensor {
+	return t.Combinations(opts...)
+}
+
+// CombinationsOptions are the optional arguments of Combinations.
+type CombinationsOptions = tensor.CombinationsOptions
+
+// Select is the function form of [tensor.Tensor.Select].
+func Select(t *tensor.Tensor, dim int, index int) *tensor.Tensor {
+	return t.Select(dim, index)
+}
+
+// SelectScatter is the function form of [tensor.Tensor.SelectScatter].
+func SelectScatter(t *tensor.Tensor, src *tensor.Tensor, dim int, index int) *tensor.Tensor {
+	return t.SelectScatter(src, dim, index)
+}
+
+// SliceAlong is the function form of [tensor.Tensor.SliceAlong].
+func SliceAlong(t *tensor.Tensor, opts ...tensor.SliceAlongOptions) *tensor.Tensor {
+	return t.SliceAlong(opts...)
+}
+
+// SliceAlongOptions are the optional arguments of SliceAlong.
+type SliceAlongOptions = tensor.SliceAlongOptions
+
+// SliceScatter is the function form of [tensor.Tensor.SliceScatter].
+func SliceScatter(t *tensor.Tensor, src *tensor.Tensor, opts ...tensor.SliceScatterOptions) *tensor.Tensor {
+	return t.SliceScatter(src, opts...)
+}
+
+// SliceScatterOptions are the optional arguments of SliceScatter.
+type SliceScatterOptions = tensor.SliceScatterOptions
+
+// Diagonal is the function form of [tensor.Tensor.Diagonal].
+func Diagonal(t *tensor.Tensor, opts ...tensor.DiagonalOptions) *tensor.Tensor {
+	return t.Diagonal(opts...)
+}
+
+// DiagonalOptions are the optional arguments of Diagonal.
+type DiagonalOptions = tensor.DiagonalOptions
+
+// DiagonalScatter is the function form of [tensor.Tensor.DiagonalScatter].
+func DiagonalScatter(t *tensor.Tensor, src *tensor.Tensor, opts ...tensor.DiagonalScatterOptions) *tensor.Tensor {
+	return t.DiagonalScatter(src, opts...)
+}
+
+// DiagonalScatterOptions are the optional arguments of DiagonalScatter.
+type DiagonalScatterOptions = tensor.DiagonalScatterOptions
+
+// Narrow is the function form of [tensor.Tensor.Narrow].
+func Narrow(t *tensor.Tensor, dim int, start int, length int) *tensor.Tensor {
+	return t.Narrow(dim, start, length)
+}
+
+// NarrowCopy is the function form of [tensor.Tensor.NarrowCopy].
+func NarrowCopy(t *tensor.Tensor, dim int, start int, length int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.NarrowCopy(dim, start, length, opts...)
+}
+
+// Unfold is the function form of [tensor.Tensor.Unfold].
+func Unfold(t *tensor.Tensor, dimension int, size int, step int) *tensor.Tensor {
+	return t.Unfold(dimension, size, step)
+}
+
+// Split is the function form of [tensor.Tensor.Split].
+func Split(t *tensor.Tensor, splitSize int, opts ...tensor.SplitOptions) []*tensor.Tensor {
+	return t.Split(splitSize, opts...)
+}
+
+// SplitOptions are the optional arguments of Split.
+type SplitOptions = tensor.SplitOptions
+
+// SplitSizes is the function form of [tensor.Tensor.SplitSizes].
+func SplitSizes(t *tensor.Tensor, splitSize []int, opts ...tensor.SplitSizesOptions) []*tensor.Tensor {
+	return t.SplitSizes(splitSize, opts...)
+}
+
+// SplitSizesOptions are the optional arguments of SplitSizes.
+type SplitSizesOptions = tensor.SplitSizesOptions
+
+// SplitWithSizes is the function form of [tensor.Tensor.SplitWithSizes].
+func SplitWithSizes(t *tensor.Tensor, splitSizes []int, opts ...tensor.SplitWithSizesOptions) []*tensor.Tensor {
+	return t.SplitWithSizes(splitSizes, opts...)
+}
+
+// SplitWithSizesOptions are the optional arguments of SplitWithSizes.
+type SplitWithSizesOptions = tensor.SplitWithSizesOptions
+
+// Chunk is the function form of [tensor.Tensor.Chunk].
+func Chunk(t *tensor.Tensor, chunks int, opts ...tensor.ChunkOptions) []*tensor.Tensor {
+	return t.Chunk(chunks, opts...)
+}
+
+// ChunkOptions are the optional arguments of Chunk.
+type ChunkOptions = tensor.ChunkOptions
+
+// UnsafeChunk is the function form of [tensor.Tensor.UnsafeChunk].
+func UnsafeChunk(t *tensor.Tensor, chunks int, opts ...tensor.UnsafeChunkOptions) []*tensor.Tensor {
+	return t.UnsafeChunk(chunks, opts...)
+}
+
+// UnsafeChunkOptions are the optional arguments of UnsafeChunk.
+type UnsafeChunkOptions = tensor.UnsafeChunkOptions
+
+// UnsafeSplit is the function form of [tensor.Tensor.UnsafeSplit].
+func UnsafeSplit(t *tensor.Tensor, splitSize int, opts ...tensor.UnsafeSplitOptions) []*tensor.Tensor {
+	return t.UnsafeSplit(splitSize, opts...)
+}
+
+// UnsafeSplitOptions are the optional arguments of UnsafeSplit.
+type UnsafeSplitOptions = tensor.UnsafeSplitOptions
+
+// UnsafeSplitWithSizes is the function form of [tensor.Tensor.UnsafeSplitWithSizes].
+func UnsafeSplitWithSizes(t *tensor.Tensor, splitSizes []int, opts ...tensor.UnsafeSplitWithSizesOptions) []*tensor.Tensor {
+	return t.UnsafeSplitWithSizes(splitSizes, opts...)
+}
+
+// UnsafeSplitWithSizesOptions are the optional arguments of UnsafeSplitWithSizes.
+type UnsafeSplitWithSizesOptions = tensor.UnsafeSplitWithSizesOptions
+
+// Unbind is the function form of [tensor.Tensor.Unbind].
+func Unbind(t *tensor.Tensor, opts ...tensor.UnbindOptions) []*tensor.Tensor {
+	return t.Unbind(opts...)
+}
+
+// UnbindOptions are the optional arguments of Unbind.
+type UnbindOptions = tensor.UnbindOptions
+
+// TensorSplit is the function form of [tensor.Tensor.TensorSplit].
+func TensorSplit(t *tensor.Tensor, sections int, opts ...tensor.TensorSplitOptions) []*tensor.Tensor {
+	return t.TensorSplit(sections, opts...)
+}
+
+// TensorSplitOptions are the optional arguments of TensorSplit.
+type TensorSplitOptions = tensor.TensorSplitOptions
+
+// TensorSplitIndices is the function form of [tensor.Tensor.TensorSplitIndices].
+func TensorSplitIndices(t *tensor.Tensor, indices []int, opts ...tensor.TensorSplitIndicesOptions) []*tensor.Tensor {
+	return t.TensorSplitIndices(indices, opts...)
+}
+
+// TensorSplitIndicesOptions are the optional arguments of TensorSplitIndices.
+type TensorSplitIndicesOptions = tensor.TensorSplitIndicesOptions
+
+// Hsplit is the function form of [tensor.Tensor.Hsplit].
+func Hsplit(t *tensor.Tensor, sections int) []*tensor.Tensor {
+	return t.Hsplit(sections)
+}
+
+// HsplitAt is the function form of [tensor.Tensor.HsplitAt].
+func HsplitAt(t *tensor.Tensor, indices []int) []*tensor.Tensor {
+	return t.HsplitAt(indices)
+}
+
+// Vsplit is the function form of [tensor.Tensor.Vsplit].
+func Vsplit(t *tensor.Tensor, sections int) []*tensor.Tensor {
+	return t.Vsplit(sections)
+}
+
+// VsplitAt is the function form of [tensor.Tensor.VsplitAt].
+func VsplitAt(t *tensor.Tensor, indices []int) []*tensor.Tensor {
+	return t.VsplitAt(indices)
+}
+
+// Dsplit is the function form of [tensor.Tensor.Dsplit].
+func Dsplit(t *tensor.Tensor, sections int) []*tensor.Tensor {
+	return t.Dsplit(sections)
+}
+
+// DsplitAt is the function form of [tensor.Tensor.DsplitAt].
+func DsplitAt(t *tensor.Tensor, indices []int) []*tensor.Tensor {
+	return t.DsplitAt(indices)
+}
+
+// AsStrided is the function form of [tensor.Tensor.AsStrided].
+func AsStrided(t *tensor.Tensor, size []int, stride []int, opts ...tensor.AsStridedOptions) *tensor.Tensor {
+	return t.AsStrided(size, stride, opts...)
+}
+
+// AsStridedOptions are the optional arguments of AsStrided.
+type AsStridedOptions = tensor.AsStridedOptions
+
+// AsStridedCopy is the function form of [tensor.Tensor.AsStridedCopy].
+func AsStridedCopy(t *tensor.Tensor, size []int, stride []int, opts ...tensor.AsStridedCopyOptions) *tensor.Tensor {
+	return t.AsStridedCopy(size, stride, opts...)
+}
+
+// AsStridedCopyOptions are the optional arguments of AsStridedCopy.
+type AsStridedCopyOptions = tensor.AsStridedCopyOptions
+
+// AsStridedScatter is the function form of [tensor.Tensor.AsStridedScatter].
+func AsStridedScatter(t *tensor.Tensor, src *tensor.Tensor, size []int, stride []int, opts ...tensor.AsStridedScatterOptions) *tensor.Tensor {
+	return t.AsStridedScatter(src, size, stride, opts...)
+}
+
+// AsStridedScatterOptions are the optional arguments of AsStridedScatter.
+type AsStridedScatterOptions = tensor.AsStridedScatterOptions
 
 // View is the function form of [tensor.Tensor.View].
 func View(t *tensor.Tensor, size []int) *tensor.Tensor {
@@ -64,28 +1331,7 @@ func Transpose(t *tensor.Tensor, dim0 int, dim1 int) *tensor.Tensor {
 	return t.Transpose(dim0, dim1)
 }
 
-// SwapAxes is the function form of [tensor.Tensor.SwapAxes].
-func SwapAxes(t *tensor.Tensor, dim0 int, dim1 int) *tensor.Tensor {
-	return t.SwapAxes(dim0, dim1)
-}
-
 // SwapDims is the function form of [tensor.Tensor.SwapDims].
 func SwapDims(t *tensor.Tensor, dim0 int, dim1 int) *tensor.Tensor {
 	return t.SwapDims(dim0, dim1)
 }
-
-// AsStrided is the function form of [tensor.Tensor.AsStrided].
-func AsStrided(t *tensor.Tensor, size []int, stride []int, opts ...tensor.AsStridedOptions) *tensor.Tensor {
-	return t.AsStrided(size, stride, opts...)
-}
-
-// AsStridedOptions are the optional arguments of AsStrided.
-type AsStridedOptions = tensor.AsStridedOptions
-
-// AsStridedScatter is the function form of [tensor.Tensor.AsStridedScatter].
-func AsStridedScatter(t *tensor.Tensor, src *tensor.Tensor, size []int, stride []int, opts ...tensor.AsStridedScatterOptions) *tensor.Tensor {
-	return t.AsStridedScatter(src, size, stride, opts...)
-}
-
-// AsStridedScatterOptions are the optional arguments of AsStridedScatter.
-type AsStridedScatterOptions = tensor.AsStridedScatterOptions

@@ -765,3 +765,25 @@ func SetDefaultDType(dt DType) {
 	}
 	defaultDType.Store(uint32(dt))
 }
+
+// GivenOut is the tensor that result i must be written to (out=, or self of an in-place form), nil when the call makes a new one.
+// Creation functions take their dtype from it.
+func (c *Ctx) GivenOut(i int) *Tensor {
+	if i < len(c.given) {
+		return c.given[i]
+	}
+	return nil
+}
+
+// BecomeView gives t the shape, strides and offset of v, a view of t's memory, and v's place on the tape: for in-place forms of view
+// operators such as unsqueeze_.
+func (t *Tensor) BecomeView(v *Tensor) *Tensor {
+	node, nr := v.node, v.outNr
+	shape, stride := append([]int(nil), v.shape...), append([]int(nil), v.stride...)
+	t.off = v.off
+	t.setDims(shape, stride)
+	if node != nil {
+		t.node, t.outNr = node, nr
+	}
+	return t
+}

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 )
 
@@ -71,7 +72,60 @@ func Resolve(names []string, args []Value, kwargs map[string]Value) (*Op, []Valu
 	if !found {
 		return nil, nil, &Error{Op: names[0], Msg: "no operator " + strings.Join(names, " or ") + " is registered", Err: ErrNotFound}
 	}
-	return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: strings.TrimPrefix(names[0], "aten::") + "() received an invalid combination of arguments:\n" + strings.Join(tried, "\n")}
+	return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: strings.TrimPrefix(names[0], "aten::") + "() received an invalid combination of arguments - got (" + kindsOf(args, kwargs) + "), but expected one of:\n" + strings.Join(tried, "\n")}
+}
+
+// kindsOf names the arguments' types as Python does, for error texts.
+func kindsOf(args []Value, kwargs map[string]Value) string {
+	var l []string
+	for _, v := range args {
+		l = append(l, kindOf(v))
+	}
+	keys := make([]string, 0, len(kwargs))
+	for k := range kwargs {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		l = append(l, k+"="+kindOf(kwargs[k]))
+	}
+	return strings.Join(l, ", ")
+}
+
+func kindOf(v Value) string {
+	switch v.K {
+	case KNone:
+		return "NoneType"
+	case KTensor:
+		return "Tensor"
+	case KInt:
+		return "int"
+	case KFloat:
+		return "float"
+	case KBool:
+		return "bool"
+	case KComplex:
+		return "complex"
+	case KStr:
+		return "str"
+	case KDType:
+		return "torch.dtype"
+	case KDevice:
+		return "torch.device"
+	case KFormat:
+		return "torch.memory_format"
+	case KGenerator:
+		return "torch.Generator"
+	case KTensors:
+		return "list of Tensors"
+	case KInts:
+		return "list of ints"
+	case KFloats:
+		return "list of floats"
+	case KBools:
+		return "list of bools"
+	}
+	return "object"
 }
 
 // bind fits arguments to the schema; the text says why they do not fit.
@@ -94,6 +148,20 @@ func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, 
 		}
 		if l != nil {
 			args = append(append([]Value(nil), args[:npos-1]...), IntsValue(l))
+		}
+	}
+	// torch.meshgrid(a, b): tensors in a row where the only positional parameter is a list of them
+	if npos == 1 && ps[0].Kind == KTensors && len(args) > 0 && args[0].K == KTensor {
+		l := make([]*Tensor, 0, len(args))
+		for _, v := range args {
+			if v.K != KTensor {
+				l = nil
+				break
+			}
+			l = append(l, v.T)
+		}
+		if l != nil {
+			args = []Value{TensorsValue(l)}
 		}
 	}
 	if len(args) > npos {

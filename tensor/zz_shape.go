@@ -2,6 +2,155 @@
 
 package tensor
 
+var slotToDType = slot("aten::to.dtype")
+
+// ToDTypeOptions are the optional arguments of ToDType; the zero value is PyTorch's default.
+type ToDTypeOptions struct {
+	NonBlocking  bool         // default False
+	Copy         bool         // default False
+	MemoryFormat MemoryFormat // default None
+}
+
+// ToDType converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.
+// Tensor.to.html
+func (t *Tensor) ToDType(dtype DType, opts ...ToDTypeOptions) *Tensor {
+	c := NewCall(slotToDType, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = DTypeValue(dtype)
+	*c.Arg(2) = *slotToDType.Sch.Params[2].Default
+	*c.Arg(3) = *slotToDType.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.NonBlocking)
+		*c.Arg(3) = BoolValue(o.Copy)
+		if o.MemoryFormat != 0 {
+			*c.Arg(4) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotToOther = slot("aten::to.other")
+
+// ToOtherOptions are the optional arguments of ToOther; the zero value is PyTorch's default.
+type ToOtherOptions struct {
+	NonBlocking  bool         // default False
+	Copy         bool         // default False
+	MemoryFormat MemoryFormat // default None
+}
+
+// ToOther converts to the dtype and device of other.
+// Tensor.to.html
+func (t *Tensor) ToOther(other *Tensor, opts ...ToOtherOptions) *Tensor {
+	c := NewCall(slotToOther, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotToOther.Sch.Params[2].Default
+	*c.Arg(3) = *slotToOther.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.NonBlocking)
+		*c.Arg(3) = BoolValue(o.Copy)
+		if o.MemoryFormat != 0 {
+			*c.Arg(4) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTypeAs = slot("aten::type_as")
+
+// TypeAs converts to the dtype of other.
+// Tensor.type_as.html
+func (t *Tensor) TypeAs(other *Tensor) *Tensor {
+	c := NewCall(slotTypeAs, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotIsSigned = slot("aten::is_signed")
+
+// IsSigned reports an element type that has negative values.
+func (t *Tensor) IsSigned() bool {
+	c := NewCall(slotIsSigned, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
+var slotIsSameSize = slot("aten::is_same_size")
+
+// IsSameSize reports equal shapes.
+func (t *Tensor) IsSameSize(other *Tensor) bool {
+	c := NewCall(slotIsSameSize, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.DoValue().N != 0
+}
+
+var slotIsNonzero = slot("aten::is_nonzero")
+
+// IsNonzero reports that the only element is not zero.
+// is_nonzero.html
+func (t *Tensor) IsNonzero() bool {
+	c := NewCall(slotIsNonzero, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
+var slotResizeInPlace = slot("aten::resize_")
+
+// ResizeInPlaceOptions are the optional arguments of ResizeInPlace; the zero value is PyTorch's default.
+type ResizeInPlaceOptions struct {
+	MemoryFormat MemoryFormat // default None
+}
+
+// ResizeInPlace gives the tensor another shape, growing its storage when needed; new elements are not set.
+// Tensor.resize_.html
+func (t *Tensor) ResizeInPlace(size []int, opts ...ResizeInPlaceOptions) *Tensor {
+	c := NewCall(slotResizeInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.MemoryFormat != 0 {
+			*c.Arg(2) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotResizeAsInPlace = slot("aten::resize_as_")
+
+// ResizeAsInPlaceOptions are the optional arguments of ResizeAsInPlace; the zero value is PyTorch's default.
+type ResizeAsInPlaceOptions struct {
+	MemoryFormat MemoryFormat // default None
+}
+
+// ResizeAsInPlace is ResizeInPlace to the shape of another tensor.
+func (t *Tensor) ResizeAsInPlace(theTemplate *Tensor, opts ...ResizeAsInPlaceOptions) *Tensor {
+	c := NewCall(slotResizeAsInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(theTemplate)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.MemoryFormat != 0 {
+			*c.Arg(2) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSetInPlace = slot("aten::set_.source_Tensor")
+
+// SetInPlace makes the tensor look at the memory of source.
+func (t *Tensor) SetInPlace(source *Tensor) *Tensor {
+	c := NewCall(slotSetInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(source)
+	return c.Do1()
+}
+
 var slotClone = slot("aten::clone")
 
 // CloneOptions are the optional arguments of Clone; the zero value is PyTorch's default.
@@ -66,34 +215,6 @@ func (t *Tensor) CopyInPlace(src *Tensor, opts ...CopyInPlaceOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotToDType = slot("aten::to.dtype")
-
-// ToDTypeOptions are the optional arguments of ToDType; the zero value is PyTorch's default.
-type ToDTypeOptions struct {
-	NonBlocking  bool         // default False
-	Copy         bool         // default False
-	MemoryFormat MemoryFormat // default None
-}
-
-// ToDType converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.
-// https://pytorch.org/docs/stable/generated/torch.Tensor.to.html
-func (t *Tensor) ToDType(dtype DType, opts ...ToDTypeOptions) *Tensor {
-	c := NewCall(slotToDType, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = DTypeValue(dtype)
-	*c.Arg(2) = *slotToDType.Sch.Params[2].Default
-	*c.Arg(3) = *slotToDType.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.NonBlocking)
-		*c.Arg(3) = BoolValue(o.Copy)
-		if o.MemoryFormat != 0 {
-			*c.Arg(4) = FormatValue(o.MemoryFormat)
-		}
-	}
-	return c.Do1()
-}
-
 var slotCastTo = slot("aten::_to_copy")
 
 // CastToOptions are the optional arguments of CastTo; the zero value is PyTorch's default.
@@ -110,6 +231,1657 @@ func (t *Tensor) CastTo(dtype DType, opts ...CastToOptions) *Tensor {
 		o := &opts[0]
 		if o.MemoryFormat != 0 {
 			*c.Arg(2) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotEmptyLike = slot("aten::empty_like")
+
+// EmptyLikeOptions are the optional arguments of EmptyLike; the zero value is PyTorch's default.
+type EmptyLikeOptions struct {
+	Dtype        DType        // default None
+	Device       Device       // default None
+	MemoryFormat MemoryFormat // default None
+}
+
+// EmptyLike makes a tensor of self's shape, dtype and layout whose elements are not set.
+// empty_like.html
+func (t *Tensor) EmptyLike(opts ...EmptyLikeOptions) *Tensor {
+	c := NewCall(slotEmptyLike, 6)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(3) = DeviceValue(o.Device)
+		}
+		if o.MemoryFormat != 0 {
+			*c.Arg(5) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotZerosLike = slot("aten::zeros_like")
+
+// ZerosLikeOptions are the optional arguments of ZerosLike; the zero value is PyTorch's default.
+type ZerosLikeOptions struct {
+	Dtype        DType        // default None
+	Device       Device       // default None
+	MemoryFormat MemoryFormat // default None
+}
+
+// ZerosLike makes a tensor of zeros of self's shape, dtype and layout.
+// zeros_like.html
+func (t *Tensor) ZerosLike(opts ...ZerosLikeOptions) *Tensor {
+	c := NewCall(slotZerosLike, 6)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(3) = DeviceValue(o.Device)
+		}
+		if o.MemoryFormat != 0 {
+			*c.Arg(5) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotOnesLike = slot("aten::ones_like")
+
+// OnesLikeOptions are the optional arguments of OnesLike; the zero value is PyTorch's default.
+type OnesLikeOptions struct {
+	Dtype        DType        // default None
+	Device       Device       // default None
+	MemoryFormat MemoryFormat // default None
+}
+
+// OnesLike makes a tensor of ones of self's shape, dtype and layout.
+// ones_like.html
+func (t *Tensor) OnesLike(opts ...OnesLikeOptions) *Tensor {
+	c := NewCall(slotOnesLike, 6)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(3) = DeviceValue(o.Device)
+		}
+		if o.MemoryFormat != 0 {
+			*c.Arg(5) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFullLike = slot("aten::full_like")
+
+// FullLikeOptions are the optional arguments of FullLike; the zero value is PyTorch's default.
+type FullLikeOptions struct {
+	Dtype        DType        // default None
+	Device       Device       // default None
+	MemoryFormat MemoryFormat // default None
+}
+
+// FullLike makes a tensor of self's shape, dtype and layout filled with one number.
+// full_like.html
+func (t *Tensor) FullLike(fillValue Scalar, opts ...FullLikeOptions) *Tensor {
+	c := NewCall(slotFullLike, 7)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(fillValue)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(4) = DeviceValue(o.Device)
+		}
+		if o.MemoryFormat != 0 {
+			*c.Arg(6) = FormatValue(o.MemoryFormat)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNewEmpty = slot("aten::new_empty")
+
+// NewEmptyOptions are the optional arguments of NewEmpty; the zero value is PyTorch's default.
+type NewEmptyOptions struct {
+	Dtype  DType  // default None
+	Device Device // default None
+}
+
+// NewEmpty makes a tensor of self's dtype whose elements are not set.
+func (t *Tensor) NewEmpty(size []int, opts ...NewEmptyOptions) *Tensor {
+	c := NewCall(slotNewEmpty, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(4) = DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNewEmptyStrided = slot("aten::new_empty_strided")
+
+// NewEmptyStridedOptions are the optional arguments of NewEmptyStrided; the zero value is PyTorch's default.
+type NewEmptyStridedOptions struct {
+	Dtype  DType  // default None
+	Device Device // default None
+}
+
+// NewEmptyStrided makes a tensor of self's dtype with the given strides whose elements are not set.
+func (t *Tensor) NewEmptyStrided(size []int, stride []int, opts ...NewEmptyStridedOptions) *Tensor {
+	c := NewCall(slotNewEmptyStrided, 7)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	*c.Arg(2) = OptIntsValue(stride)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(3) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(5) = DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNewZeros = slot("aten::new_zeros")
+
+// NewZerosOptions are the optional arguments of NewZeros; the zero value is PyTorch's default.
+type NewZerosOptions struct {
+	Dtype  DType  // default None
+	Device Device // default None
+}
+
+// NewZeros makes a tensor of zeros of self's dtype.
+func (t *Tensor) NewZeros(size []int, opts ...NewZerosOptions) *Tensor {
+	c := NewCall(slotNewZeros, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(4) = DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNewOnes = slot("aten::new_ones")
+
+// NewOnesOptions are the optional arguments of NewOnes; the zero value is PyTorch's default.
+type NewOnesOptions struct {
+	Dtype  DType  // default None
+	Device Device // default None
+}
+
+// NewOnes makes a tensor of ones of self's dtype.
+func (t *Tensor) NewOnes(size []int, opts ...NewOnesOptions) *Tensor {
+	c := NewCall(slotNewOnes, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(2) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(4) = DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNewFull = slot("aten::new_full")
+
+// NewFullOptions are the optional arguments of NewFull; the zero value is PyTorch's default.
+type NewFullOptions struct {
+	Dtype  DType  // default None
+	Device Device // default None
+}
+
+// NewFull makes a tensor of self's dtype filled with one number.
+func (t *Tensor) NewFull(size []int, fillValue Scalar, opts ...NewFullOptions) *Tensor {
+	c := NewCall(slotNewFull, 7)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	*c.Arg(2) = ScalarValue(fillValue)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(3) = DTypeValue(o.Dtype)
+		}
+		if o.Device != (Device{}) {
+			*c.Arg(5) = DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotZero = slot("aten::zero")
+
+// Zero is self with every element 0.
+func (t *Tensor) Zero() *Tensor {
+	c := NewCall(slotZero, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotZeroInPlace = slot("aten::zero_")
+
+// ZeroInPlace is Zero written to the tensor itself, which is returned.
+func (t *Tensor) ZeroInPlace() *Tensor {
+	c := NewCall(slotZeroInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotFill = slot("aten::fill.Tensor")
+
+// Fill is self with every element replaced by a 0-d value.
+// Tensor.fill_.html
+func (t *Tensor) Fill(value *Tensor) *Tensor {
+	c := NewCall(slotFill, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(value)
+	return c.Do1()
+}
+
+var slotFillScalar = slot("aten::fill.Scalar")
+
+// FillScalar is Fill with a number.
+func (t *Tensor) FillScalar(value Scalar) *Tensor {
+	c := NewCall(slotFillScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotFillInPlace = slot("aten::fill_.Tensor")
+
+// FillInPlace is Fill written to the tensor itself, which is returned.
+func (t *Tensor) FillInPlace(value *Tensor) *Tensor {
+	c := NewCall(slotFillInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(value)
+	return c.Do1()
+}
+
+var slotFillScalarInPlace = slot("aten::fill_.Scalar")
+
+// FillScalarInPlace is FillScalar written to the tensor itself, which is returned.
+func (t *Tensor) FillScalarInPlace(value Scalar) *Tensor {
+	c := NewCall(slotFillScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotAliasView = slot("aten::alias")
+
+// AliasView is a view of the whole tensor.
+func (t *Tensor) AliasView() *Tensor {
+	c := NewCall(slotAliasView, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotExpandAs = slot("aten::expand_as")
+
+// ExpandAs is Expand to the shape of other.
+// Tensor.expand_as.html
+func (t *Tensor) ExpandAs(other *Tensor) *Tensor {
+	c := NewCall(slotExpandAs, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotBroadcastTo = slot("aten::broadcast_to")
+
+// BroadcastTo is Expand.
+// broadcast_to.html
+func (t *Tensor) BroadcastTo(size []int) *Tensor {
+	c := NewCall(slotBroadcastTo, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	return c.Do1()
+}
+
+var slotViewAs = slot("aten::view_as")
+
+// ViewAs is View with the shape of other.
+// Tensor.view_as.html
+func (t *Tensor) ViewAs(other *Tensor) *Tensor {
+	c := NewCall(slotViewAs, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotReshapeAs = slot("aten::reshape_as")
+
+// ReshapeAs is Reshape to the shape of other.
+// Tensor.reshape_as.html
+func (t *Tensor) ReshapeAs(other *Tensor) *Tensor {
+	c := NewCall(slotReshapeAs, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotSumToSize = slot("aten::sum_to_size")
+
+// SumToSize sums over the dimensions along which size was broadcast to self's shape.
+// Tensor.sum_to_size.html
+func (t *Tensor) SumToSize(size []int) *Tensor {
+	c := NewCall(slotSumToSize, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	return c.Do1()
+}
+
+var slotTInPlace = slot("aten::t_")
+
+// TInPlace transposes the tensor itself, a matrix.
+func (t *Tensor) TInPlace() *Tensor {
+	c := NewCall(slotTInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotNumpyT = slot("aten::numpy_T")
+
+// NumpyT reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and x.t().
+// t.html
+func (t *Tensor) NumpyT() *Tensor {
+	c := NewCall(slotNumpyT, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotT = slot("aten::T")
+
+// T is another name of [Tensor.NumpyT].
+func (t *Tensor) T() *Tensor {
+	c := NewCall(slotT, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotMT = slot("aten::mT")
+
+// MT swaps the last two dimensions.
+func (t *Tensor) MT() *Tensor {
+	c := NewCall(slotMT, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotMH = slot("aten::mH")
+
+// MH swaps the last two dimensions and conjugates.
+func (t *Tensor) MH() *Tensor {
+	c := NewCall(slotMH, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAdjoint = slot("aten::adjoint")
+
+// Adjoint is another name of [Tensor.MH].
+func (t *Tensor) Adjoint() *Tensor {
+	c := NewCall(slotAdjoint, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotMatrixH = slot("aten::matrix_H")
+
+// MatrixH is the conjugate transpose of a matrix.
+func (t *Tensor) MatrixH() *Tensor {
+	c := NewCall(slotMatrixH, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotH = slot("aten::H")
+
+// H is another name of [Tensor.MatrixH].
+func (t *Tensor) H() *Tensor {
+	c := NewCall(slotH, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotTransposeInPlace = slot("aten::transpose_")
+
+// TransposeInPlace swaps two dimensions of the tensor itself.
+func (t *Tensor) TransposeInPlace(dim0 int, dim1 int) *Tensor {
+	c := NewCall(slotTransposeInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim0)
+	*c.Arg(2) = IntValue(dim1)
+	return c.Do1()
+}
+
+var slotSwapDimsInPlace = slot("aten::swapdims_")
+
+// SwapDimsInPlace is another name of [Tensor.TransposeInPlace].
+func (t *Tensor) SwapDimsInPlace(dim0 int, dim1 int) *Tensor {
+	c := NewCall(slotSwapDimsInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim0)
+	*c.Arg(2) = IntValue(dim1)
+	return c.Do1()
+}
+
+var slotSwapAxesInPlace = slot("aten::swapaxes_")
+
+// SwapAxesInPlace is another name of [Tensor.TransposeInPlace].
+func (t *Tensor) SwapAxesInPlace(dim0 int, dim1 int) *Tensor {
+	c := NewCall(slotSwapAxesInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim0)
+	*c.Arg(2) = IntValue(dim1)
+	return c.Do1()
+}
+
+var slotSwapAxes = slot("aten::swapaxes")
+
+// SwapAxes swaps two dimensions.
+// swapaxes.html
+func (t *Tensor) SwapAxes(axis0 int, axis1 int) *Tensor {
+	c := NewCall(slotSwapAxes, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(axis0)
+	*c.Arg(2) = IntValue(axis1)
+	return c.Do1()
+}
+
+var slotUnsqueeze = slot("aten::unsqueeze")
+
+// Unsqueeze inserts a dimension of size 1.
+// unsqueeze.html
+func (t *Tensor) Unsqueeze(dim int) *Tensor {
+	c := NewCall(slotUnsqueeze, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	return c.Do1()
+}
+
+var slotUnsqueezeInPlace = slot("aten::unsqueeze_")
+
+// UnsqueezeInPlace inserts a dimension of size 1 into the tensor itself.
+func (t *Tensor) UnsqueezeInPlace(dim int) *Tensor {
+	c := NewCall(slotUnsqueezeInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	return c.Do1()
+}
+
+var slotSqueeze = slot("aten::squeeze")
+
+// Squeeze removes all dimensions of size 1.
+// squeeze.html
+func (t *Tensor) Squeeze() *Tensor {
+	c := NewCall(slotSqueeze, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSqueezeDim = slot("aten::squeeze.dim")
+
+// SqueezeDim removes one dimension if its size is 1.
+// squeeze.html
+func (t *Tensor) SqueezeDim(dim int) *Tensor {
+	c := NewCall(slotSqueezeDim, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	return c.Do1()
+}
+
+var slotSqueezeDims = slot("aten::squeeze.dims")
+
+// SqueezeDims removes those of the given dimensions whose size is 1.
+// squeeze.html
+func (t *Tensor) SqueezeDims(dim []int) *Tensor {
+	c := NewCall(slotSqueezeDims, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	return c.Do1()
+}
+
+var slotSqueezeInPlace = slot("aten::squeeze_")
+
+// SqueezeInPlace removes all dimensions of size 1 from the tensor itself.
+func (t *Tensor) SqueezeInPlace() *Tensor {
+	c := NewCall(slotSqueezeInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSqueezeDimInPlace = slot("aten::squeeze_.dim")
+
+// SqueezeDimInPlace removes one dimension of size 1 from the tensor itself.
+func (t *Tensor) SqueezeDimInPlace(dim int) *Tensor {
+	c := NewCall(slotSqueezeDimInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	return c.Do1()
+}
+
+var slotSqueezeDimsInPlace = slot("aten::squeeze_.dims")
+
+// SqueezeDimsInPlace removes dimensions of size 1 from the tensor itself.
+func (t *Tensor) SqueezeDimsInPlace(dim []int) *Tensor {
+	c := NewCall(slotSqueezeDimsInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	return c.Do1()
+}
+
+var slotMoveDims = slot("aten::movedim.intlist")
+
+// MoveDims moves dimensions to other places; the rest keep their order.
+// movedim.html
+func (t *Tensor) MoveDims(source []int, destination []int) *Tensor {
+	c := NewCall(slotMoveDims, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(source)
+	*c.Arg(2) = OptIntsValue(destination)
+	return c.Do1()
+}
+
+var slotMoveaxisIntlist = slot("aten::moveaxis.intlist")
+
+// MoveaxisIntlist is another name of [Tensor.MoveDims].
+func (t *Tensor) MoveaxisIntlist(source []int, destination []int) *Tensor {
+	c := NewCall(slotMoveaxisIntlist, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(source)
+	*c.Arg(2) = OptIntsValue(destination)
+	return c.Do1()
+}
+
+var slotMoveDim = slot("aten::movedim.int")
+
+// MoveDim moves one dimension to another place; the rest keep their order.
+// movedim.html
+func (t *Tensor) MoveDim(source int, destination int) *Tensor {
+	c := NewCall(slotMoveDim, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(source)
+	*c.Arg(2) = IntValue(destination)
+	return c.Do1()
+}
+
+var slotMoveaxis = slot("aten::moveaxis.int")
+
+// Moveaxis is another name of [Tensor.MoveDim].
+func (t *Tensor) Moveaxis(source int, destination int) *Tensor {
+	c := NewCall(slotMoveaxis, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(source)
+	*c.Arg(2) = IntValue(destination)
+	return c.Do1()
+}
+
+var slotFlatten = slot("aten::flatten.using_ints")
+
+// FlattenOptions are the optional arguments of Flatten; the zero value is PyTorch's default.
+type FlattenOptions struct {
+	StartDim int      // default 0
+	EndDim   Opt[int] // default -1
+}
+
+// Flatten joins the dimensions from StartDim to EndDim into one.
+// flatten.html
+func (t *Tensor) Flatten(opts ...FlattenOptions) *Tensor {
+	c := NewCall(slotFlatten, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotFlatten.Sch.Params[1].Default
+	*c.Arg(2) = *slotFlatten.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.StartDim != 0 {
+			*c.Arg(1) = IntValue(o.StartDim)
+		}
+		if v, ok := o.EndDim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnflatten = slot("aten::unflatten.int")
+
+// Unflatten splits one dimension into several; one size may be -1.
+// unflatten.html
+func (t *Tensor) Unflatten(dim int, sizes []int) *Tensor {
+	c := NewCall(slotUnflatten, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = OptIntsValue(sizes)
+	return c.Do1()
+}
+
+var slotRavel = slot("aten::ravel")
+
+// Ravel is the elements in one dimension.
+// ravel.html
+func (t *Tensor) Ravel() *Tensor {
+	c := NewCall(slotRavel, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAtleast1d = slot("aten::atleast_1d")
+
+// Atleast1d makes a 0-d tensor 1-d.
+// atleast_1d.html
+func (t *Tensor) Atleast1d() *Tensor {
+	c := NewCall(slotAtleast1d, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAtleast2d = slot("aten::atleast_2d")
+
+// Atleast2d gives a tensor at least two dimensions; new ones come first.
+// atleast_2d.html
+func (t *Tensor) Atleast2d() *Tensor {
+	c := NewCall(slotAtleast2d, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAtleast3d = slot("aten::atleast_3d")
+
+// Atleast3d gives a tensor at least three dimensions.
+// atleast_3d.html
+func (t *Tensor) Atleast3d() *Tensor {
+	c := NewCall(slotAtleast3d, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotAliasCopy = slot("aten::alias_copy")
+
+// AliasCopy is a contiguous copy.
+func (t *Tensor) AliasCopy(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAliasCopy, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotViewCopy = slot("aten::view_copy")
+
+// ViewCopy is a copy of View.
+func (t *Tensor) ViewCopy(size []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotViewCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotExpandCopy = slot("aten::expand_copy")
+
+// ExpandCopyOptions are the optional arguments of ExpandCopy; the zero value is PyTorch's default.
+type ExpandCopyOptions struct {
+	Implicit bool    // default False
+	Out      *Tensor // write the result to this tensor
+}
+
+// ExpandCopy is a copy of Expand.
+func (t *Tensor) ExpandCopy(size []int, opts ...ExpandCopyOptions) *Tensor {
+	c := NewCall(slotExpandCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	*c.Arg(2) = *slotExpandCopy.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Implicit)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPermuteCopy = slot("aten::permute_copy")
+
+// PermuteCopy is a copy of Permute.
+func (t *Tensor) PermuteCopy(dims []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPermuteCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dims)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTransposeCopy = slot("aten::transpose_copy.int")
+
+// TransposeCopy is a copy of Transpose.
+func (t *Tensor) TransposeCopy(dim0 int, dim1 int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotTransposeCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim0)
+	*c.Arg(2) = IntValue(dim1)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTCopy = slot("aten::t_copy")
+
+// TCopy is a copy of the transpose of a matrix.
+func (t *Tensor) TCopy(opts ...OutOptions) *Tensor {
+	c := NewCall(slotTCopy, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSqueezeCopy = slot("aten::squeeze_copy")
+
+// SqueezeCopy is a copy of Squeeze.
+func (t *Tensor) SqueezeCopy(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSqueezeCopy, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSqueezeCopyDim = slot("aten::squeeze_copy.dim")
+
+// SqueezeCopyDim is a copy of SqueezeDim.
+func (t *Tensor) SqueezeCopyDim(dim int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSqueezeCopyDim, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSqueezeCopyDims = slot("aten::squeeze_copy.dims")
+
+// SqueezeCopyDims is a copy of SqueezeDims.
+func (t *Tensor) SqueezeCopyDims(dim []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSqueezeCopyDims, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnsqueezeCopy = slot("aten::unsqueeze_copy")
+
+// UnsqueezeCopy is a copy of Unsqueeze.
+func (t *Tensor) UnsqueezeCopy(dim int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotUnsqueezeCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSelectCopy = slot("aten::select_copy.int")
+
+// SelectCopy is a copy of Select.
+func (t *Tensor) SelectCopy(dim int, index int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSelectCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = IntValue(index)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSliceCopy = slot("aten::slice_copy.Tensor")
+
+// SliceCopyOptions are the optional arguments of SliceCopy; the zero value is PyTorch's default.
+type SliceCopyOptions struct {
+	Dim   int      // default 0
+	Start Opt[int] // default None
+	End   Opt[int] // default None
+	Step  Opt[int] // default 1
+	Out   *Tensor  // write the result to this tensor
+}
+
+// SliceCopy is a copy of SliceAlong.
+func (t *Tensor) SliceCopy(opts ...SliceCopyOptions) *Tensor {
+	c := NewCall(slotSliceCopy, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotSliceCopy.Sch.Params[1].Default
+	*c.Arg(4) = *slotSliceCopy.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = IntValue(o.Dim)
+		}
+		if v, ok := o.Start.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.End.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+		if v, ok := o.Step.Get(); ok {
+			*c.Arg(4) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDiagonalCopy = slot("aten::diagonal_copy")
+
+// DiagonalCopyOptions are the optional arguments of DiagonalCopy; the zero value is PyTorch's default.
+type DiagonalCopyOptions struct {
+	Offset int      // default 0
+	Dim1   int      // default 0
+	Dim2   Opt[int] // default 1
+	Out    *Tensor  // write the result to this tensor
+}
+
+// DiagonalCopy is a copy of Diagonal.
+func (t *Tensor) DiagonalCopy(opts ...DiagonalCopyOptions) *Tensor {
+	c := NewCall(slotDiagonalCopy, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotDiagonalCopy.Sch.Params[1].Default
+	*c.Arg(2) = *slotDiagonalCopy.Sch.Params[2].Default
+	*c.Arg(3) = *slotDiagonalCopy.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(1) = IntValue(o.Offset)
+		}
+		if o.Dim1 != 0 {
+			*c.Arg(2) = IntValue(o.Dim1)
+		}
+		if v, ok := o.Dim2.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnfoldCopy = slot("aten::unfold_copy")
+
+// UnfoldCopy is a copy of Unfold.
+func (t *Tensor) UnfoldCopy(dimension int, size int, step int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotUnfoldCopy, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dimension)
+	*c.Arg(2) = IntValue(size)
+	*c.Arg(3) = IntValue(step)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnbindCopy = slot("aten::unbind_copy.int")
+
+// UnbindCopyOptions are the optional arguments of UnbindCopy; the zero value is PyTorch's default.
+type UnbindCopyOptions struct {
+	Dim int // default 0
+}
+
+// UnbindCopy is copies of Unbind.
+func (t *Tensor) UnbindCopy(opts ...UnbindCopyOptions) []*Tensor {
+	c := NewCall(slotUnbindCopy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotUnbindCopy.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotSplitCopy = slot("aten::split_copy.Tensor")
+
+// SplitCopyOptions are the optional arguments of SplitCopy; the zero value is PyTorch's default.
+type SplitCopyOptions struct {
+	Dim int // default 0
+}
+
+// SplitCopy is copies of Split.
+func (t *Tensor) SplitCopy(splitSize int, opts ...SplitCopyOptions) []*Tensor {
+	c := NewCall(slotSplitCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(splitSize)
+	*c.Arg(2) = *slotSplitCopy.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotSplitWithSizesCopy = slot("aten::split_with_sizes_copy")
+
+// SplitWithSizesCopyOptions are the optional arguments of SplitWithSizesCopy; the zero value is PyTorch's default.
+type SplitWithSizesCopyOptions struct {
+	Dim int // default 0
+}
+
+// SplitWithSizesCopy is copies of SplitWithSizes.
+func (t *Tensor) SplitWithSizesCopy(splitSizes []int, opts ...SplitWithSizesCopyOptions) []*Tensor {
+	c := NewCall(slotSplitWithSizesCopy, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(splitSizes)
+	*c.Arg(2) = *slotSplitWithSizesCopy.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotCombinations = slot("aten::combinations")
+
+// CombinationsOptions are the optional arguments of Combinations; the zero value is PyTorch's default.
+type CombinationsOptions struct {
+	R               Opt[int] // default 2
+	WithReplacement bool     // default False
+}
+
+// Combinations lists the combinations of r elements of a 1-d tensor, one per row.
+// combinations.html
+func (t *Tensor) Combinations(opts ...CombinationsOptions) *Tensor {
+	c := NewCall(slotCombinations, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotCombinations.Sch.Params[1].Default
+	*c.Arg(2) = *slotCombinations.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.R.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		*c.Arg(2) = BoolValue(o.WithReplacement)
+	}
+	return c.Do1()
+}
+
+var slotSelect = slot("aten::select.int")
+
+// Select picks one index of a dimension, which is removed. Negative ones count from the end.
+// select.html
+func (t *Tensor) Select(dim int, index int) *Tensor {
+	c := NewCall(slotSelect, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = IntValue(index)
+	return c.Do1()
+}
+
+var slotSelectScatter = slot("aten::select_scatter")
+
+// SelectScatter is a copy of self with src at one index of a dimension.
+// select_scatter.html
+func (t *Tensor) SelectScatter(src *Tensor, dim int, index int) *Tensor {
+	c := NewCall(slotSelectScatter, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(src)
+	*c.Arg(2) = IntValue(dim)
+	*c.Arg(3) = IntValue(index)
+	return c.Do1()
+}
+
+var slotSliceAlong = slot("aten::slice.Tensor")
+
+// SliceAlongOptions are the optional arguments of SliceAlong; the zero value is PyTorch's default.
+type SliceAlongOptions struct {
+	Dim   int      // default 0
+	Start Opt[int] // default None
+	End   Opt[int] // default None
+	Step  Opt[int] // default 1
+}
+
+// SliceAlong is every step-th entry of a dimension from start to end, which is left out; both are clamped to the size.
+func (t *Tensor) SliceAlong(opts ...SliceAlongOptions) *Tensor {
+	c := NewCall(slotSliceAlong, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotSliceAlong.Sch.Params[1].Default
+	*c.Arg(4) = *slotSliceAlong.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = IntValue(o.Dim)
+		}
+		if v, ok := o.Start.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.End.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+		if v, ok := o.Step.Get(); ok {
+			*c.Arg(4) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSliceScatter = slot("aten::slice_scatter")
+
+// SliceScatterOptions are the optional arguments of SliceScatter; the zero value is PyTorch's default.
+type SliceScatterOptions struct {
+	Dim   int      // default 0
+	Start Opt[int] // default None
+	End   Opt[int] // default None
+	Step  Opt[int] // default 1
+	Out   *Tensor  // write the result to this tensor
+}
+
+// SliceScatter is a copy of self with src in a slice of a dimension.
+// slice_scatter.html
+func (t *Tensor) SliceScatter(src *Tensor, opts ...SliceScatterOptions) *Tensor {
+	c := NewCall(slotSliceScatter, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(src)
+	*c.Arg(2) = *slotSliceScatter.Sch.Params[2].Default
+	*c.Arg(5) = *slotSliceScatter.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+		if v, ok := o.Start.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+		if v, ok := o.End.Get(); ok {
+			*c.Arg(4) = IntValue(v)
+		}
+		if v, ok := o.Step.Get(); ok {
+			*c.Arg(5) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDiagonal = slot("aten::diagonal")
+
+// DiagonalOptions are the optional arguments of Diagonal; the zero value is PyTorch's default.
+type DiagonalOptions struct {
+	Offset int      // default 0
+	Dim1   int      // default 0
+	Dim2   Opt[int] // default 1
+}
+
+// Diagonal is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main diagonal.
+// diagonal.html
+func (t *Tensor) Diagonal(opts ...DiagonalOptions) *Tensor {
+	c := NewCall(slotDiagonal, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotDiagonal.Sch.Params[1].Default
+	*c.Arg(2) = *slotDiagonal.Sch.Params[2].Default
+	*c.Arg(3) = *slotDiagonal.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(1) = IntValue(o.Offset)
+		}
+		if o.Dim1 != 0 {
+			*c.Arg(2) = IntValue(o.Dim1)
+		}
+		if v, ok := o.Dim2.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDiagonalScatter = slot("aten::diagonal_scatter")
+
+// DiagonalScatterOptions are the optional arguments of DiagonalScatter; the zero value is PyTorch's default.
+type DiagonalScatterOptions struct {
+	Offset int      // default 0
+	Dim1   int      // default 0
+	Dim2   Opt[int] // default 1
+}
+
+// DiagonalScatter is a copy of self with src on a diagonal.
+// diagonal_scatter.html
+func (t *Tensor) DiagonalScatter(src *Tensor, opts ...DiagonalScatterOptions) *Tensor {
+	c := NewCall(slotDiagonalScatter, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(src)
+	*c.Arg(2) = *slotDiagonalScatter.Sch.Params[2].Default
+	*c.Arg(3) = *slotDiagonalScatter.Sch.Params[3].Default
+	*c.Arg(4) = *slotDiagonalScatter.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(2) = IntValue(o.Offset)
+		}
+		if o.Dim1 != 0 {
+			*c.Arg(3) = IntValue(o.Dim1)
+		}
+		if v, ok := o.Dim2.Get(); ok {
+			*c.Arg(4) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNarrow = slot("aten::narrow")
+
+// Narrow is length entries of a dimension from start on. Nothing is clamped.
+// narrow.html
+func (t *Tensor) Narrow(dim int, start int, length int) *Tensor {
+	c := NewCall(slotNarrow, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = IntValue(start)
+	*c.Arg(3) = IntValue(length)
+	return c.Do1()
+}
+
+var slotNarrowCopy = slot("aten::narrow_copy")
+
+// NarrowCopy is a copy of Narrow.
+func (t *Tensor) NarrowCopy(dim int, start int, length int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotNarrowCopy, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = IntValue(start)
+	*c.Arg(3) = IntValue(length)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnfold = slot("aten::unfold")
+
+// Unfold is the windows of a given size, step apart, along a dimension; a new last dimension runs inside the windows.
+// Tensor.unfold.html
+func (t *Tensor) Unfold(dimension int, size int, step int) *Tensor {
+	c := NewCall(slotUnfold, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dimension)
+	*c.Arg(2) = IntValue(size)
+	*c.Arg(3) = IntValue(step)
+	return c.Do1()
+}
+
+var slotSplit = slot("aten::split.Tensor")
+
+// SplitOptions are the optional arguments of Split; the zero value is PyTorch's default.
+type SplitOptions struct {
+	Dim int // default 0
+}
+
+// Split cuts a dimension into views of split_size entries, the last one possibly shorter.
+// split.html
+func (t *Tensor) Split(splitSize int, opts ...SplitOptions) []*Tensor {
+	c := NewCall(slotSplit, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(splitSize)
+	*c.Arg(2) = *slotSplit.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotSplitSizes = slot("aten::split.sizes")
+
+// SplitSizesOptions are the optional arguments of SplitSizes; the zero value is PyTorch's default.
+type SplitSizesOptions struct {
+	Dim int // default 0
+}
+
+// SplitSizes cuts a dimension into views of the given sizes, which must add up to its size.
+// split.html
+func (t *Tensor) SplitSizes(splitSize []int, opts ...SplitSizesOptions) []*Tensor {
+	c := NewCall(slotSplitSizes, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(splitSize)
+	*c.Arg(2) = *slotSplitSizes.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotSplitWithSizes = slot("aten::split_with_sizes")
+
+// SplitWithSizesOptions are the optional arguments of SplitWithSizes; the zero value is PyTorch's default.
+type SplitWithSizesOptions struct {
+	Dim int // default 0
+}
+
+// SplitWithSizes cuts a dimension into views of the given sizes, which must add up to its size.
+// split.html
+func (t *Tensor) SplitWithSizes(splitSizes []int, opts ...SplitWithSizesOptions) []*Tensor {
+	c := NewCall(slotSplitWithSizes, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(splitSizes)
+	*c.Arg(2) = *slotSplitWithSizes.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotChunk = slot("aten::chunk")
+
+// ChunkOptions are the optional arguments of Chunk; the zero value is PyTorch's default.
+type ChunkOptions struct {
+	Dim int // default 0
+}
+
+// Chunk cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.
+// chunk.html
+func (t *Tensor) Chunk(chunks int, opts ...ChunkOptions) []*Tensor {
+	c := NewCall(slotChunk, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(chunks)
+	*c.Arg(2) = *slotChunk.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotUnsafeChunk = slot("aten::unsafe_chunk")
+
+// UnsafeChunkOptions are the optional arguments of UnsafeChunk; the zero value is PyTorch's default.
+type UnsafeChunkOptions struct {
+	Dim int // default 0
+}
+
+// UnsafeChunk is another name of [Tensor.Chunk].
+func (t *Tensor) UnsafeChunk(chunks int, opts ...UnsafeChunkOptions) []*Tensor {
+	c := NewCall(slotUnsafeChunk, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(chunks)
+	*c.Arg(2) = *slotUnsafeChunk.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotUnsafeSplit = slot("aten::unsafe_split.Tensor")
+
+// UnsafeSplitOptions are the optional arguments of UnsafeSplit; the zero value is PyTorch's default.
+type UnsafeSplitOptions struct {
+	Dim int // default 0
+}
+
+// UnsafeSplit is Split.
+func (t *Tensor) UnsafeSplit(splitSize int, opts ...UnsafeSplitOptions) []*Tensor {
+	c := NewCall(slotUnsafeSplit, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(splitSize)
+	*c.Arg(2) = *slotUnsafeSplit.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotUnsafeSplitWithSizes = slot("aten::unsafe_split_with_sizes")
+
+// UnsafeSplitWithSizesOptions are the optional arguments of UnsafeSplitWithSizes; the zero value is PyTorch's default.
+type UnsafeSplitWithSizesOptions struct {
+	Dim int // default 0
+}
+
+// UnsafeSplitWithSizes is SplitWithSizes.
+func (t *Tensor) UnsafeSplitWithSizes(splitSizes []int, opts ...UnsafeSplitWithSizesOptions) []*Tensor {
+	c := NewCall(slotUnsafeSplitWithSizes, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(splitSizes)
+	*c.Arg(2) = *slotUnsafeSplitWithSizes.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotUnbind = slot("aten::unbind.int")
+
+// UnbindOptions are the optional arguments of Unbind; the zero value is PyTorch's default.
+type UnbindOptions struct {
+	Dim int // default 0
+}
+
+// Unbind gives the slices along a dimension, which is removed.
+// unbind.html
+func (t *Tensor) Unbind(opts ...UnbindOptions) []*Tensor {
+	c := NewCall(slotUnbind, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotUnbind.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(1) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotTensorSplit = slot("aten::tensor_split.sections")
+
+// TensorSplitOptions are the optional arguments of TensorSplit; the zero value is PyTorch's default.
+type TensorSplitOptions struct {
+	Dim int // default 0
+}
+
+// TensorSplit cuts a dimension into the given number of views whose sizes differ by at most 1.
+// tensor_split.html
+func (t *Tensor) TensorSplit(sections int, opts ...TensorSplitOptions) []*Tensor {
+	c := NewCall(slotTensorSplit, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(sections)
+	*c.Arg(2) = *slotTensorSplit.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotTensorSplitIndices = slot("aten::tensor_split.indices")
+
+// TensorSplitIndicesOptions are the optional arguments of TensorSplitIndices; the zero value is PyTorch's default.
+type TensorSplitIndicesOptions struct {
+	Dim int // default 0
+}
+
+// TensorSplitIndices cuts a dimension before each of the given indices.
+// tensor_split.html
+func (t *Tensor) TensorSplitIndices(indices []int, opts ...TensorSplitIndicesOptions) []*Tensor {
+	c := NewCall(slotTensorSplitIndices, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(indices)
+	*c.Arg(2) = *slotTensorSplitIndices.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != 0 {
+			*c.Arg(2) = IntValue(o.Dim)
+		}
+	}
+	return c.DoN()
+}
+
+var slotHsplit = slot("aten::hsplit.int")
+
+// Hsplit cuts dimension 1 (0 of a 1-d tensor) into equal views.
+// hsplit.html
+func (t *Tensor) Hsplit(sections int) []*Tensor {
+	c := NewCall(slotHsplit, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(sections)
+	return c.DoN()
+}
+
+var slotHsplitAt = slot("aten::hsplit.array")
+
+// HsplitAt cuts dimension 1 (0 of a 1-d tensor) before each index.
+// hsplit.html
+func (t *Tensor) HsplitAt(indices []int) []*Tensor {
+	c := NewCall(slotHsplitAt, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(indices)
+	return c.DoN()
+}
+
+var slotVsplit = slot("aten::vsplit.int")
+
+// Vsplit cuts dimension 0 into equal views.
+// vsplit.html
+func (t *Tensor) Vsplit(sections int) []*Tensor {
+	c := NewCall(slotVsplit, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(sections)
+	return c.DoN()
+}
+
+var slotVsplitAt = slot("aten::vsplit.array")
+
+// VsplitAt cuts dimension 0 before each index.
+// vsplit.html
+func (t *Tensor) VsplitAt(indices []int) []*Tensor {
+	c := NewCall(slotVsplitAt, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(indices)
+	return c.DoN()
+}
+
+var slotDsplit = slot("aten::dsplit.int")
+
+// Dsplit cuts dimension 2 into equal views.
+// dsplit.html
+func (t *Tensor) Dsplit(sections int) []*Tensor {
+	c := NewCall(slotDsplit, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(sections)
+	return c.DoN()
+}
+
+var slotDsplitAt = slot("aten::dsplit.array")
+
+// DsplitAt cuts dimension 2 before each index.
+// dsplit.html
+func (t *Tensor) DsplitAt(indices []int) []*Tensor {
+	c := NewCall(slotDsplitAt, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(indices)
+	return c.DoN()
+}
+
+var slotAsStrided = slot("aten::as_strided")
+
+// AsStridedOptions are the optional arguments of AsStrided; the zero value is PyTorch's default.
+type AsStridedOptions struct {
+	StorageOffset Opt[int] // default None
+}
+
+// AsStrided looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.
+// as_strided.html
+func (t *Tensor) AsStrided(size []int, stride []int, opts ...AsStridedOptions) *Tensor {
+	c := NewCall(slotAsStrided, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	*c.Arg(2) = OptIntsValue(stride)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.StorageOffset.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAsStridedInPlace = slot("aten::as_strided_")
+
+// AsStridedInPlaceOptions are the optional arguments of AsStridedInPlace; the zero value is PyTorch's default.
+type AsStridedInPlaceOptions struct {
+	StorageOffset Opt[int] // default None
+}
+
+// AsStridedInPlace gives the tensor itself another shape, strides and offset.
+func (t *Tensor) AsStridedInPlace(size []int, stride []int, opts ...AsStridedInPlaceOptions) *Tensor {
+	c := NewCall(slotAsStridedInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	*c.Arg(2) = OptIntsValue(stride)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.StorageOffset.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAsStridedCopy = slot("aten::as_strided_copy")
+
+// AsStridedCopyOptions are the optional arguments of AsStridedCopy; the zero value is PyTorch's default.
+type AsStridedCopyOptions struct {
+	StorageOffset Opt[int] // default None
+	Out           *Tensor  // write the result to this tensor
+}
+
+// AsStridedCopy is a copy of AsStrided.
+func (t *Tensor) AsStridedCopy(size []int, stride []int, opts ...AsStridedCopyOptions) *Tensor {
+	c := NewCall(slotAsStridedCopy, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(size)
+	*c.Arg(2) = OptIntsValue(stride)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.StorageOffset.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAsStridedScatter = slot("aten::as_strided_scatter")
+
+// AsStridedScatterOptions are the optional arguments of AsStridedScatter; the zero value is PyTorch's default.
+type AsStridedScatterOptions struct {
+	StorageOffset Opt[int] // default None
+}
+
+// AsStridedScatter is a copy of self in which the view that AsStrided would give holds src.
+// as_strided_scatter.html
+func (t *Tensor) AsStridedScatter(src *Tensor, size []int, stride []int, opts ...AsStridedScatterOptions) *Tensor {
+	c := NewCall(slotAsStridedScatter, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(src)
+	*c.Arg(2) = OptIntsValue(size)
+	*c.Arg(3) = OptIntsValue(stride)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.StorageOffset.Get(); ok {
+			*c.Arg(4) = IntValue(v)
 		}
 	}
 	return c.Do1()
@@ -182,17 +1954,6 @@ func (t *Tensor) Transpose(dim0 int, dim1 int) *Tensor {
 	return c.Do1()
 }
 
-var slotSwapAxes = slot("aten::swapaxes.int")
-
-// SwapAxes is another name of [Tensor.Transpose].
-func (t *Tensor) SwapAxes(dim0 int, dim1 int) *Tensor {
-	c := NewCall(slotSwapAxes, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim0)
-	*c.Arg(2) = IntValue(dim1)
-	return c.Do1()
-}
-
 var slotSwapDims = slot("aten::swapdims.int")
 
 // SwapDims is another name of [Tensor.Transpose].
@@ -201,51 +1962,5 @@ func (t *Tensor) SwapDims(dim0 int, dim1 int) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(dim0)
 	*c.Arg(2) = IntValue(dim1)
-	return c.Do1()
-}
-
-var slotAsStrided = slot("aten::as_strided")
-
-// AsStridedOptions are the optional arguments of AsStrided; the zero value is PyTorch's default.
-type AsStridedOptions struct {
-	StorageOffset Opt[int] // default None
-}
-
-// AsStrided looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.
-// https://pytorch.org/docs/stable/generated/torch.as_strided.html
-func (t *Tensor) AsStrided(size []int, stride []int, opts ...AsStridedOptions) *Tensor {
-	c := NewCall(slotAsStrided, 4)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(size)
-	*c.Arg(2) = OptIntsValue(stride)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.StorageOffset.Get(); ok {
-			*c.Arg(3) = IntValue(v)
-		}
-	}
-	return c.Do1()
-}
-
-var slotAsStridedScatter = slot("aten::as_strided_scatter")
-
-// AsStridedScatterOptions are the optional arguments of AsStridedScatter; the zero value is PyTorch's default.
-type AsStridedScatterOptions struct {
-	StorageOffset Opt[int] // default None
-}
-
-// AsStridedScatter is a copy of self in which the view that AsStrided would give holds src.
-func (t *Tensor) AsStridedScatter(src *Tensor, size []int, stride []int, opts ...AsStridedScatterOptions) *Tensor {
-	c := NewCall(slotAsStridedScatter, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(src)
-	*c.Arg(2) = OptIntsValue(size)
-	*c.Arg(3) = OptIntsValue(stride)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.StorageOffset.Get(); ok {
-			*c.Arg(4) = IntValue(v)
-		}
-	}
 	return c.Do1()
 }

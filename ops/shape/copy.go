@@ -81,19 +81,6 @@ func init() {
 		Grad: "CopyBackwards",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-		Go:     "ToDType",
-		Body: func(c *Ctx) {
-			t, f := c.T(0), c.Format(4)
-			if t.DType() == c.DType(1) && !c.Bool(3) && (f == tensor.NoFormat || f == tensor.PreserveFormat || t.IsContiguousFormat(f)) {
-				c.Return(t)
-				return
-			}
-			c.Return(t.CastTo(c.DType(1), tensor.CastToOptions{MemoryFormat: f}))
-		},
-	})
-	tensor.Register(tensor.Def{
 		Schema: "_to_copy(Tensor self, ScalarType dtype, *, MemoryFormat? memory_format=None) -> Tensor",
 		Doc:    "is a converted copy.",
 		Go:     "CastTo",

@@ -1,0 +1,225 @@
+package shape
+
+import "github.com/gotorch-dev/torch/tensor"
+
+// convert is to() with everything given: t itself when there is nothing to do.
+func convert(c *Ctx, t *T, dt tensor.DType, dev tensor.Value, copyIt bool, f tensor.MemoryFormat) *T {
+	if dt == 0 {
+		dt = t.DType()
+	}
+	d, given := deviceOf(c, dev)
+	if given && d != t.Device() {
+		if d.Type == tensor.CPUDevice {
+			c.Fail(tensor.ErrNotImpl, "to: copying from %s to the cpu needs the driver of that device", t.Device())
+		}
+		c.Fail(tensor.ErrNotImpl, "to: device %s is not available in this program", d)
+	}
+	if t.DType() == dt && !copyIt && (f == tensor.NoFormat || f == tensor.PreserveFormat || t.IsContiguousFormat(f)) {
+		return t
+	}
+	if t.DType() == dt {
+		return t.Clone(tensor.CloneOptions{MemoryFormat: f})
+	}
+	return t.CastTo(dt, tensor.CastToOptions{MemoryFormat: f})
+}
+
+// deviceOf reads a device argument, a Device or its name.
+func deviceOf(c *Ctx, v tensor.Value) (d tensor.Device, given bool) {
+	switch x := v.X.(type) {
+	case tensor.Device:
+		return x, true
+	case string:
+		if x == "cpu" {
+			return tensor.Device{}, true
+		}
+		c.Fail(tensor.ErrNotImpl, "device %q is not available in this program", x)
+	}
+	return tensor.Device{}, false
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\n" + doc + "Tensor.to.html",
+		Go:     "ToDType",
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), tensor.Value{}, c.Bool(3), c.Format(4))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), c.Value(1), c.Bool(4), c.Format(5))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), c.Value(1), c.Bool(4), c.Format(5))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Doc:    "converts to the dtype and device of other.\n" + doc + "Tensor.to.html",
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), tensor.Value{}, c.Bool(3), c.Format(4))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), c.Value(3), c.Bool(6), c.Format(7))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "type_as(Tensor self, Tensor other) -> Tensor",
+		Doc:    "converts to the dtype of other.\n" + doc + "Tensor.type_as.html",
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), tensor.Value{}, false, 0)) },
+	})
+	to := func(dt tensor.DType) func(c *Ctx) {
+		return func(c *Ctx) { c.Return(convert(c, c.T(0), dt, tensor.Value{}, false, c.Format(1))) }
+	}
+	tensor.Register(tensor.Def{Schema: "float(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float32)})
+	tensor.Register(tensor.Def{Schema: "double(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float64)})
+	tensor.Register(tensor.Def{Schema: "half(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float16)})
+	tensor.Register(tensor.Def{Schema: "bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.BFloat16)})
+	tensor.Register(tensor.Def{Schema: "int(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int32)})
+	tensor.Register(tensor.Def{Schema: "long(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int64)})
+	tensor.Register(tensor.Def{Schema: "short(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int16)})
+	tensor.Register(tensor.Def{Schema: "char(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int8)})
+	tensor.Register(tensor.Def{Schema: "byte(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Uint8)})
+	tensor.Register(tensor.Def{Schema: "bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Bool)})
+	tensor.Register(tensor.Def{Schema: "cfloat(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex64)})
+	tensor.Register(tensor.Def{Schema: "cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
+
+	tensor.Register(tensor.Def{
+		Schema: "item(Tensor self) -> Scalar",
+		Doc:    "is the only element as a number.\n" + doc + "Tensor.item.html",
+		Go:     "-", NoGrad: "a number",
+		Body: func(c *Ctx) { c.ReturnValue(c.T(0).Num().Value()) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "numel(Tensor self) -> int", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Numel())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "dim(Tensor self) -> int", Go: "-", Aliases: []string{"ndimension"},
+		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Dim())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "size(Tensor self) -> int[]", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.IntsValue(append([]int{}, c.Shape(0)...))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "size.int(Tensor self, int dim) -> int", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Size(c.Int(1)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "stride(Tensor self) -> int[]", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.IntsValue(append([]int{}, c.T(0).Strides()...))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "stride.int(Tensor self, int dim) -> int", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Stride(c.Int(1)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "storage_offset(Tensor self) -> int", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).StorageOffset())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "is_contiguous(Tensor self) -> bool", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsContiguous())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsContiguousFormat(c.Format(1)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "is_floating_point(Tensor self) -> bool", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsFloatingPoint())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "is_complex(Tensor self) -> bool", Go: "-",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsComplex())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "is_signed(Tensor self) -> bool",
+		Doc:    "reports an element type that has negative values.",
+		Body: func(c *Ctx) {
+			dt := c.ArgDType(0)
+			c.ReturnValue(tensor.BoolValue(dt != tensor.Bool && dt != tensor.Uint8))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "is_same_size(Tensor self, Tensor other) -> bool",
+		Doc:    "reports equal shapes.",
+		Body:   func(c *Ctx) { c.ReturnValue(tensor.BoolValue(tensor.SameShape(c.Shape(0), c.Shape(1)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "is_nonzero(Tensor self) -> bool",
+		Doc:    "reports that the only element is not zero.\n" + doc + "is_nonzero.html",
+		Body: func(c *Ctx) {
+			if n := c.T(0).Numel(); n != 1 {
+				c.Fail(tensor.ErrShape, "Boolean value of Tensor with %s is ambiguous", map[bool]string{true: "no values", false: "more than one value"}[n == 0])
+			}
+			n := c.T(0).Num()
+			c.ReturnValue(tensor.BoolValue(n.C != 0))
+		},
+	})
+	refuse := func(c *Ctx, t *T) {
+		if t.RequiresGrad() && tensor.IsGradEnabled() {
+			c.Fail(tensor.ErrAutograd, "cannot resize variables that require grad")
+		}
+	}
+	resize := func(c *Ctx, shape []int, f tensor.MemoryFormat) {
+		t := c.T(0)
+		refuse(c, t)
+		if tensor.SameShape(t.Shape(), shape) && f == tensor.NoFormat {
+			c.Return(t)
+			return
+		}
+		t.ResizeRaw(shape)
+		if f == tensor.ChannelsLast || f == tensor.ChannelsLast3d {
+			st := tensor.FormatStrides(shape, f)
+			if st == nil {
+				c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format", map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
+			}
+			t.BecomeView(t.Alias(shape, st, t.StorageOffset()))
+		}
+		c.Return(t)
+	}
+	tensor.Register(tensor.Def{
+		Schema: "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+		Doc:    "gives the tensor another shape, growing its storage when needed; new elements are not set.\n" + doc + "Tensor.resize_.html",
+		Body:   func(c *Ctx) { resize(c, checkSize(c, c.Ints(1)), c.Format(2)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+		Doc:    "is ResizeInPlace to the shape of another tensor.",
+		Body:   func(c *Ctx) { resize(c, c.Shape(1), c.Format(2)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
+		Doc:    "makes the tensor look at the memory of source.",
+		Go:     "SetInPlace",
+		Body: func(c *Ctx) {
+			if c.ArgDType(0) != c.ArgDType(1) {
+				c.Fail(tensor.ErrDType, "Could not set tensor of type %s to a tensor of type %s", c.ArgDType(1).Name(), c.ArgDType(0).Name())
+			}
+			c.T(0).SetRaw(c.T(1))
+			c.Return(c.T(0))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			st := c.Ints(4)
+			if len(st) == 0 {
+				st = tensor.FormatStrides(c.Ints(3), tensor.ContiguousFormat)
+			}
+			c.T(0).SetRaw(asStrided(c, c.T(1), c.Ints(3), st, c.Int(2)))
+			c.Return(c.T(0))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "set_(Tensor(a!) self) -> Tensor(a!)", Go: "-",
+		Body: func(c *Ctx) {
+			c.T(0).SetRaw(tensor.New([]int{0}, c.ArgDType(0)))
+			c.Return(c.T(0))
+		},
+	})
+}

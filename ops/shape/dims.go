@@ -1,0 +1,505 @@
+package shape
+
+import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func unsqueezeView(t *T, dim int) *T {
+	d := tensor.WrapDim(dim, t.Dim()+1)
+	st := 1
+	if d < t.Dim() {
+		st = t.Shape()[d] * t.Strides()[d]
+	}
+	return t.Alias(slices.Insert(slices.Clone(t.Shape()), d, 1), slices.Insert(slices.Clone(t.Strides()), d, st), t.StorageOffset())
+}
+
+// squeezeView removes the dimensions of size 1 among those that drop names.
+func squeezeView(t *T, drop func(d int) bool) *T {
+	sh, st := make([]int, 0, t.Dim()), make([]int, 0, t.Dim())
+	for d, s := range t.Shape() {
+		if s == 1 && drop(d) {
+			continue
+		}
+		sh, st = append(sh, s), append(st, t.Strides()[d])
+	}
+	return t.Alias(sh, st, t.StorageOffset())
+}
+
+func dimSet(c *Ctx, dims []int, nd int) func(d int) bool {
+	set := make([]bool, max(nd, 1))
+	for _, d := range dims {
+		w := tensor.WrapDim(d, nd)
+		if set[w] {
+			c.Fail(tensor.ErrShape, "dim %d appears multiple times in the list of dims", w)
+		}
+		set[w] = true
+	}
+	return func(d int) bool { return set[d] }
+}
+
+func moveDims(c *Ctx, t *T, src, dst []int) *T {
+	if len(src) != len(dst) {
+		c.Fail(tensor.ErrShape, "movedim: Invalid source or destination dims: source (%s dims) should contain the same number of dims as destination (%s dims)", tensor.ShapeString(src), tensor.ShapeString(dst))
+	}
+	nd := t.Dim()
+	wrap := func(what string, l []int) []int {
+		out, seen := make([]int, len(l)), map[int]bool{}
+		for i, d := range l {
+			out[i] = tensor.WrapDim(d, nd)
+		}
+		for _, d := range out {
+			if seen[d] {
+				c.Fail(tensor.ErrShape, "movedim: repeated dim in `%s` (%s)", what, tensor.ShapeString(l))
+			}
+			seen[d] = true
+		}
+		return out
+	}
+	s, d := wrap("source", src), wrap("destination", dst)
+	if nd == 0 {
+		return t.AliasView()
+	}
+	perm := make([]int, nd)
+	for i := range perm {
+		perm[i] = -1
+	}
+	for i := range s {
+		perm[d[i]] = s[i]
+	}
+	next := 0
+	for i := range perm {
+		if perm[i] >= 0 {
+			continue
+		}
+		for slices.Contains(s, next) {
+			next++
+		}
+		perm[i] = next
+		next++
+	}
+	return t.Permute(perm)
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "alias(Tensor(a) self) -> Tensor(a)",
+		Doc:    "is a view of the whole tensor.",
+		Go:     "AliasView",
+		View:   func(c *Ctx) *T { t := c.T(0); return t.Alias(t.Shape(), t.Strides(), t.StorageOffset()) },
+		VJP:    func(c *Ctx, g *T) []*T { return []*T{g} },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "detach(Tensor(a) self) -> Tensor(a)",
+		Go:     "-", NoGrad: "cut off from the tape",
+		View: func(c *Ctx) *T { return c.T(0).Detach() },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "detach_copy(Tensor self) -> Tensor",
+		Doc:    "is a copy that is not connected to the tape.",
+		Go:     "-", Body: func(c *Ctx) { c.Return(copyOf(c.T(0).Detach())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "lift(Tensor self) -> Tensor",
+		Go:     "-", Aliases: []string{"lift_fresh"},
+		Body: func(c *Ctx) { c.Return(c.T(0)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+		Doc:    "is Expand to the shape of other.\n" + doc + "Tensor.expand_as.html",
+		Body:   func(c *Ctx) { c.Return(c.T(0).Expand(c.Shape(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+		Doc:    "is Expand.\n" + doc + "broadcast_to.html",
+		Body:   func(c *Ctx) { c.Return(c.T(0).Expand(c.Ints(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+		Doc:    "is View with the shape of other.\n" + doc + "Tensor.view_as.html",
+		Body:   func(c *Ctx) { c.Return(c.T(0).View(c.Shape(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+		Doc:    "is Reshape to the shape of other.\n" + doc + "Tensor.reshape_as.html",
+		Body:   func(c *Ctx) { c.Return(c.T(0).Reshape(c.Shape(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
+		Doc:    "sums over the dimensions along which size was broadcast to self's shape.\n" + doc + "Tensor.sum_to_size.html",
+		Body: func(c *Ctx) {
+			if !tensor.Broadcastable(c.Ints(1), c.Shape(0)) {
+				c.Fail(tensor.ErrShape, "size {%s} is not expandable to size {%s}.", tensor.ShapeString(c.Ints(1)), tensor.ShapeString(c.Shape(0)))
+			}
+			c.Return(tensor.SumTo(c.T(0), c.Ints(1)))
+		},
+	})
+	matrix := func(c *Ctx) *T {
+		t := c.T(0)
+		if t.Dim() > 2 {
+			c.Fail(tensor.ErrShape, "t() expects a tensor with <= 2 dimensions, but self is %dD", t.Dim())
+		}
+		if t.Dim() < 2 {
+			return t.AliasView()
+		}
+		return t.Transpose(0, 1)
+	}
+	tensor.Register(tensor.Def{
+		Schema: "t(Tensor(a) self) -> Tensor(a)",
+		Go:     "-", Body: func(c *Ctx) { c.Return(matrix(c)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
+		Doc:    "transposes the tensor itself, a matrix.",
+		Body:   func(c *Ctx) { c.Return(c.T(0).BecomeView(matrix(c))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "numpy_T(Tensor(a) self) -> Tensor(a)",
+		Doc:     "reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and x.t().\n" + doc + "t.html",
+		Go:      "NumpyT",
+		Aliases: []string{"T"},
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			p := make([]int, t.Dim())
+			for i := range p {
+				p[i] = t.Dim() - 1 - i
+			}
+			c.Return(t.Permute(p))
+		},
+	})
+	lastTwo := func(c *Ctx, what string) *T {
+		t := c.T(0)
+		if t.Dim() < 2 {
+			c.Fail(tensor.ErrShape, "tensor.%s is only supported on matrices or batches of matrices. Got %d-D tensor.", what, t.Dim())
+		}
+		return t.Transpose(-2, -1)
+	}
+	conj := func(t *T) *T {
+		if t.IsComplex() {
+			return t.Conj()
+		}
+		return t
+	}
+	tensor.Register(tensor.Def{
+		Schema: "mT(Tensor(a) self) -> Tensor(a)",
+		Doc:    "swaps the last two dimensions.",
+		Body:   func(c *Ctx) { c.Return(lastTwo(c, "mT")) },
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "mH(Tensor(a) self) -> Tensor(a)",
+		Doc:     "swaps the last two dimensions and conjugates.",
+		Aliases: []string{"adjoint"},
+		Body:    func(c *Ctx) { c.Return(conj(lastTwo(c, "mH"))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "matrix_H(Tensor(a) self) -> Tensor(a)",
+		Doc:     "is the conjugate transpose of a matrix.",
+		Aliases: []string{"H"},
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			switch t.Dim() {
+			case 0:
+				c.Return(conj(t))
+			case 2:
+				c.Return(conj(t.Transpose(0, 1)))
+			default:
+				c.Fail(tensor.ErrShape, "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor.", t.Dim())
+			}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+		Doc:    "swaps two dimensions of the tensor itself.", Aliases: []string{"swapdims_", "swapaxes_"},
+		Body: func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.Transpose(c.Int(1), c.Int(2)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+		Doc:    "swaps two dimensions.\n" + doc + "swapaxes.html",
+		Body:   func(c *Ctx) { c.Return(c.T(0).Transpose(c.Int(1), c.Int(2))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+		Doc:    "inserts a dimension of size 1.\n" + doc + "unsqueeze.html",
+		View:   func(c *Ctx) *T { return unsqueezeView(c.T(0), c.Int(1)) },
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{g.SqueezeDim(tensor.WrapDim(c.Int(1), len(c.Shape(0))+1))}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
+		Doc:    "inserts a dimension of size 1 into the tensor itself.",
+		Body:   func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.Unsqueeze(c.Int(1)))) },
+	})
+	restore := func(c *Ctx, g *T) []*T { return []*T{g.Reshape(c.Shape(0))} }
+	tensor.Register(tensor.Def{
+		Schema: "squeeze(Tensor(a) self) -> Tensor(a)",
+		Doc:    "removes all dimensions of size 1.\n" + doc + "squeeze.html",
+		View:   func(c *Ctx) *T { return squeezeView(c.T(0), func(int) bool { return true }) },
+		VJP:    restore,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+		Doc:    "removes one dimension if its size is 1.\n" + doc + "squeeze.html",
+		View: func(c *Ctx) *T {
+			t := c.T(0)
+			d := tensor.WrapDim(c.Int(1), t.Dim())
+			return squeezeView(t, func(k int) bool { return k == d })
+		},
+		VJP: restore, Grad: "SqueezeBackward1",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+		Doc:    "removes those of the given dimensions whose size is 1.\n" + doc + "squeeze.html",
+		View:   func(c *Ctx) *T { t := c.T(0); return squeezeView(t, dimSet(c, c.Ints(1), t.Dim())) },
+		VJP:    restore, Grad: "SqueezeBackward2",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "squeeze_(Tensor(a!) self) -> Tensor(a!)",
+		Doc:    "removes all dimensions of size 1 from the tensor itself.",
+		Body:   func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.Squeeze())) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
+		Go:     "SqueezeDimInPlace", Doc: "removes one dimension of size 1 from the tensor itself.",
+		Body: func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.SqueezeDim(c.Int(1)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
+		Go:     "SqueezeDimsInPlace", Doc: "removes dimensions of size 1 from the tensor itself.",
+		Body: func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.SqueezeDims(c.Ints(1)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+		Doc:     "moves dimensions to other places; the rest keep their order.\n" + doc + "movedim.html",
+		Go:      "MoveDims",
+		Aliases: []string{"moveaxis"},
+		Body:    func(c *Ctx) { c.Return(moveDims(c, c.T(0), c.Ints(1), c.Ints(2))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+		Doc:     "moves one dimension to another place; the rest keep their order.\n" + doc + "movedim.html",
+		Go:      "MoveDim",
+		Aliases: []string{"moveaxis"},
+		Body:    func(c *Ctx) { c.Return(moveDims(c, c.T(0), []int{c.Int(1)}, []int{c.Int(2)})) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+		Doc:    "joins the dimensions from StartDim to EndDim into one.\n" + doc + "flatten.html",
+		Go:     "Flatten",
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			a, b := tensor.WrapDim(c.Int(1), t.Dim()), tensor.WrapDim(c.Int(2), t.Dim())
+			if a > b {
+				c.Fail(tensor.ErrShape, "flatten() has invalid args: start_dim cannot come after end_dim")
+			}
+			if t.Dim() == 0 {
+				c.Return(t.Reshape([]int{1}))
+				return
+			}
+			if a == b {
+				c.Return(t)
+				return
+			}
+			n := 1
+			for _, s := range t.Shape()[a : b+1] {
+				n *= s
+			}
+			sh := slices.Clone(t.Shape()[:a])
+			c.Return(t.Reshape(append(append(sh, n), t.Shape()[b+1:]...)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
+		Doc:    "splits one dimension into several; one size may be -1.\n" + doc + "unflatten.html",
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			d := tensor.WrapDim(c.Int(1), t.Dim())
+			sizes := c.Ints(2)
+			if len(sizes) == 0 {
+				c.Fail(tensor.ErrShape, "unflatten: sizes must be non-empty")
+			}
+			n, at := 1, -1
+			sizes = slices.Clone(sizes)
+			for i, s := range sizes {
+				if s == -1 {
+					at = i
+				} else {
+					n *= s
+				}
+			}
+			if at >= 0 && n > 0 && t.Shape()[d]%n == 0 {
+				sizes[at] = t.Shape()[d] / n
+				n *= sizes[at]
+			}
+			if n != t.Shape()[d] {
+				c.Fail(tensor.ErrShape, "unflatten: Provided sizes %s don't multiply up to the size of dim %d (%d) in the input tensor", tensor.ShapeString(c.Ints(2)), d, t.Shape()[d])
+			}
+			c.Return(t.View(slices.Replace(slices.Clone(t.Shape()), d, d+1, sizes...)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "ravel(Tensor(a) self) -> Tensor(a)",
+		Doc:    "is the elements in one dimension.\n" + doc + "ravel.html",
+		Body:   func(c *Ctx) { c.Return(c.T(0).Contiguous().View([]int{-1})) },
+	})
+	at1 := func(t *T) *T {
+		if t.Dim() == 0 {
+			return t.Reshape([]int{1})
+		}
+		return t
+	}
+	at2 := func(t *T) *T {
+		switch t.Dim() {
+		case 0:
+			return t.Reshape([]int{1, 1})
+		case 1:
+			return t.Unsqueeze(0)
+		}
+		return t
+	}
+	at3 := func(t *T) *T {
+		switch t.Dim() {
+		case 0:
+			return t.Reshape([]int{1, 1, 1})
+		case 1:
+			return t.Unsqueeze(0).Unsqueeze(-1)
+		case 2:
+			return t.Unsqueeze(-1)
+		}
+		return t
+	}
+	tensor.Register(tensor.Def{
+		Schema: "atleast_1d(Tensor self) -> Tensor",
+		Doc:    "makes a 0-d tensor 1-d.\n" + doc + "atleast_1d.html",
+		Body:   func(c *Ctx) { c.Return(at1(c.T(0))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
+		Go:     "-", Body: func(c *Ctx) { c.Return(each(c.Tensors(0), at1)...) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "atleast_2d(Tensor self) -> Tensor",
+		Doc:    "gives a tensor at least two dimensions; new ones come first.\n" + doc + "atleast_2d.html",
+		Body:   func(c *Ctx) { c.Return(at2(c.T(0))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
+		Go:     "-", Body: func(c *Ctx) { c.Return(each(c.Tensors(0), at2)...) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "atleast_3d(Tensor self) -> Tensor",
+		Doc:    "gives a tensor at least three dimensions.\n" + doc + "atleast_3d.html",
+		Body:   func(c *Ctx) { c.Return(at3(c.T(0))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
+		Go:     "-", Body: func(c *Ctx) { c.Return(each(c.Tensors(0), at3)...) },
+	})
+
+	// the copying forms of views
+	copies("alias", func(c *Ctx) *T { return c.T(0).AliasView() })
+	tensor.Register(tensor.Def{
+		Schema: "alias_copy(Tensor self) -> Tensor",
+		Doc:    "is a contiguous copy.", Out: true, Body: copyBody("alias"),
+	})
+	copies("view", func(c *Ctx) *T { return c.T(0).Reshape(c.Ints(1)) })
+	tensor.Register(tensor.Def{
+		Schema: "view_copy(Tensor self, SymInt[] size) -> Tensor",
+		Doc:    "is a copy of View.", Out: true, Body: copyBody("view"),
+	})
+	copies("expand", func(c *Ctx) *T { return c.T(0).Expand(c.Ints(1)) })
+	tensor.Register(tensor.Def{
+		Schema: "expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor",
+		Doc:    "is a copy of Expand.", Out: true, Body: copyBody("expand"),
+	})
+	copies("permute", func(c *Ctx) *T { return c.T(0).Permute(c.Ints(1)) })
+	tensor.Register(tensor.Def{
+		Schema: "permute_copy(Tensor self, int[] dims) -> Tensor",
+		Doc:    "is a copy of Permute.", Out: true, Body: copyBody("permute"),
+	})
+	copies("transpose", func(c *Ctx) *T { return c.T(0).Transpose(c.Int(1), c.Int(2)) })
+	tensor.Register(tensor.Def{
+		Schema: "transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor",
+		Doc:    "is a copy of Transpose.", Out: true, Body: copyBody("transpose"),
+	})
+	copies("t", matrix)
+	tensor.Register(tensor.Def{
+		Schema: "t_copy(Tensor self) -> Tensor",
+		Doc:    "is a copy of the transpose of a matrix.", Out: true, Body: copyBody("t"),
+	})
+	copies("squeeze", func(c *Ctx) *T { return c.T(0).Squeeze() })
+	tensor.Register(tensor.Def{
+		Schema: "squeeze_copy(Tensor self) -> Tensor",
+		Doc:    "is a copy of Squeeze.", Out: true, Body: copyBody("squeeze"),
+	})
+	copies("squeeze.dim", func(c *Ctx) *T { return c.T(0).SqueezeDim(c.Int(1)) })
+	tensor.Register(tensor.Def{
+		Schema: "squeeze_copy.dim(Tensor self, int dim) -> Tensor",
+		Doc:    "is a copy of SqueezeDim.", Out: true, Body: copyBody("squeeze.dim"),
+	})
+	copies("squeeze.dims", func(c *Ctx) *T { return c.T(0).SqueezeDims(c.Ints(1)) })
+	tensor.Register(tensor.Def{
+		Schema: "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
+		Doc:    "is a copy of SqueezeDims.", Out: true, Body: copyBody("squeeze.dims"),
+	})
+	copies("unsqueeze", func(c *Ctx) *T { return c.T(0).Unsqueeze(c.Int(1)) })
+	tensor.Register(tensor.Def{
+		Schema: "unsqueeze_copy(Tensor self, int dim) -> Tensor",
+		Doc:    "is a copy of Unsqueeze.", Out: true, Body: copyBody("unsqueeze"),
+	})
+	copies("select", func(c *Ctx) *T { return c.T(0).Select(c.Int(1), c.Int(2)) })
+	tensor.Register(tensor.Def{
+		Schema: "select_copy.int(Tensor self, int dim, SymInt index) -> Tensor",
+		Doc:    "is a copy of Select.", Out: true, Body: copyBody("select"),
+	})
+	copies("slice", func(c *Ctx) *T {
+		return tensorOf("slice.Tensor", c.Value(0), c.Value(1), c.Value(2), c.Value(3), c.Value(4))
+	})
+	tensor.Register(tensor.Def{
+		Schema: "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
+		Doc:    "is a copy of SliceAlong.", Out: true, Body: copyBody("slice"),
+	})
+	copies("diagonal", func(c *Ctx) *T { return call1("diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3)) })
+	tensor.Register(tensor.Def{
+		Schema: "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+		Doc:    "is a copy of Diagonal.", Out: true, Body: copyBody("diagonal"),
+	})
+	copies("unfold", func(c *Ctx) *T { return c.T(0).Unfold(c.Int(1), c.Int(2), c.Int(3)) })
+	tensor.Register(tensor.Def{
+		Schema: "unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor",
+		Doc:    "is a copy of Unfold.", Out: true, Body: copyBody("unfold"),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
+		Doc:    "is copies of Unbind.",
+		Body:   func(c *Ctx) { c.Return(each(callN("unbind", c.T(0), c.Int(1)), copyOf)...) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+		Doc:    "is copies of Split.",
+		Body:   func(c *Ctx) { c.Return(each(callN("split.Tensor", c.T(0), c.Int(1), c.Int(2)), copyOf)...) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+		Doc:    "is copies of SplitWithSizes.",
+		Body:   func(c *Ctx) { c.Return(each(callN("split_with_sizes", c.T(0), c.Ints(1), c.Int(2)), copyOf)...) },
+	})
+}
+
+// viewOf builds the view that a _copy operator copies.
+var viewOf = map[string]func(c *Ctx) *T{}
+
+func copies(name string, f func(c *Ctx) *T) { viewOf[name] = f }
+
+func copyBody(name string) func(c *Ctx) {
+	return func(c *Ctx) { c.Return(copyOf(viewOf[name](c))) }
+}
+
+func tensorOf(name string, args ...tensor.Value) *T {
+	a := make([]any, len(args))
+	for i, v := range args {
+		a[i] = v
+	}
+	return call1(name, a...)
+}

@@ -1,0 +1,226 @@
+package shape
+
+import (
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// geometry is where a tensor's elements lie in its storage.
+type geometry struct {
+	shape, stride []int
+	off           int
+}
+
+func geometryOf(t *T) geometry {
+	return geometry{append([]int{}, t.Shape()...), append([]int{}, t.Strides()...), t.StorageOffset()}
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
+		Doc:    "looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.\n" + doc + "as_strided.html",
+		View: func(c *Ctx) *T {
+			t := c.T(0)
+			c.Keep(geometryOf(t)) // self may get another shape in place (unsqueeze_) before the gradient comes
+			return asStrided(c, t, c.Ints(1), c.Ints(2), offsetArg(c, 3, t.StorageOffset()))
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			self := c.Kept().(geometry)
+			view := geometry{c.Ints(1), c.Ints(2), offsetArg(c, 3, self.off)}
+			return []*T{stridedAccumulate(self, view, g)}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
+		Doc:    "gives the tensor itself another shape, strides and offset.",
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			c.Return(t.BecomeView(t.AsStrided(c.Ints(1), c.Ints(2), tensor.AsStridedOptions{StorageOffset: tensor.Some(offsetArg(c, 3, t.StorageOffset()))})))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+		Doc:    "is a copy of AsStrided.",
+		Out:    true,
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			c.Return(copyOf(call1("as_strided", t, c.Ints(1), c.Ints(2), offsetArg(c, 3, t.StorageOffset()))))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+		Doc:    "is a copy of self in which the view that AsStrided would give holds src.\n" + doc + "as_strided_scatter.html",
+		Infer: func(c *Ctx) {
+			if !tensor.SameShape(c.Shape(1), c.Ints(2)) {
+				c.Fail(tensor.ErrShape, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", tensor.ShapeString(c.Shape(1)), tensor.ShapeString(c.Ints(2)))
+			}
+			c.SetOut(0, cloneStorage(c.T(0)))
+		},
+		CPU: func(c *Ctx) {
+			o := c.Out(0)
+			tensor.CopyRaw(asStrided(c, o, c.Ints(2), c.Ints(3), offsetArg(c, 4, o.StorageOffset())), c.T(1))
+			c.Keep(geometryOf(c.T(0)))
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			self := c.Kept().(geometry)
+			off := offsetArg(c, 4, self.off)
+			// the view reaches where self's elements lie: give g the same places
+			at := places(self, off, c.Ints(2), c.Ints(3))
+			flat := g.Reshape([]int{-1})
+			if at == nil {
+				z := zeros(c.Ints(2), g.DType())
+				return []*T{g, z}
+			}
+			sl := cat([]*T{flat, zeros([]int{1}, g.DType())}, 0).IndexSelect(0, at)
+			r := []*T{nil, sl.View(c.Ints(2))}
+			if c.Needs(0) {
+				out := call1("index_fill.int_Scalar", cat([]*T{flat, zeros([]int{1}, g.DType())}, 0), 0, at, 0)
+				r[0] = out.Narrow(0, 0, g.Numel()).View(self.shape)
+			}
+			return r
+		},
+	})
+}
+
+// places finds, for every element of the view (size, stride, off), which element of self lies there; self.numel where none does. nil when
+// the view is empty.
+func places(self geometry, off int, size, stride []int) *T {
+	own := linearIndex(self.shape, self.stride, self.off)
+	view := linearIndex(size, stride, off)
+	at := make(map[int64]int64, own.Numel())
+	for i, p := range tensor.Data[int64](own) {
+		at[p] = int64(i)
+	}
+	v := tensor.Data[int64](view)
+	if len(v) == 0 {
+		return nil
+	}
+	out := make([]int64, len(v))
+	for i, p := range v {
+		k, ok := at[p]
+		if !ok {
+			k = int64(own.Numel())
+		}
+		out[i] = k
+	}
+	return tensor.FromSlice(out)
+}
+
+func offsetArg(c *Ctx, arg, def int) int {
+	if c.Has(arg) {
+		return c.Int(arg)
+	}
+	return def
+}
+
+// cloneStorage copies a tensor with all of its storage, so that the copy has the same strides and offset.
+func cloneStorage(t *T) *T {
+	s := tensor.NewStorage(t.Storage().NumBytes())
+	copy(s.Bytes(), t.Storage().Bytes())
+	return tensor.FromStorage(s, t.DType(), t.Shape(), t.Strides(), t.StorageOffset())
+}
+
+func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
+	if len(size) != len(stride) {
+		c.Fail(tensor.ErrShape, "mismatch in length of strides and shape")
+	}
+	last := off
+	empty := false
+	for i, s := range stride {
+		if s < 0 {
+			c.Fail(tensor.ErrShape, "as_strided: Negative strides are not supported at the moment, got strides: %s", tensor.ShapeString(stride))
+		}
+		last += (size[i] - 1) * s
+		empty = empty || size[i] == 0
+	}
+	if need := (last + 1) * t.ElementSize(); !empty && need > t.Storage().NumBytes() || off < 0 {
+		c.Fail(tensor.ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
+			tensor.ShapeString(size), tensor.ShapeString(stride), off, t.ElementSize(), need, t.Storage().NumBytes())
+	}
+	return t.Alias(size, stride, off)
+}
+
+// stridedAccumulate is the gradient of AsStrided: every element of g is added to the place in self's geometry that the view read it from.
+// Where the view reads a place more than once its gradients add up; where self holds a place several times (other than by expanding,
+// whose gradient is summed elsewhere) each of its elements gets an equal share.
+func stridedAccumulate(self, view geometry, g *T) *T {
+	base := min(view.off, self.off)
+	n := max(extent(self.shape, self.stride)+self.off, extent(view.shape, view.stride)+view.off) - base
+	flat := zeros([]int{n}, g.DType())
+	acc := flat.IndexAdd(0, linearIndex(view.shape, view.stride, view.off-base), g.Reshape([]int{-1}))
+	own := linearIndex(self.shape, self.stride, self.off-base)
+	// dimensions that self does not expand
+	var es, et []int
+	for i, s := range self.stride {
+		if s != 0 && self.shape[i] != 1 {
+			es, et = append(es, self.shape[i]), append(et, s)
+		}
+	}
+	if overlaps(es, et) {
+		eff := tensor.Data[int64](linearIndex(es, et, self.off-base))
+		share := make([]float64, n)
+		for _, p := range eff {
+			share[p]++
+		}
+		for i := range share {
+			if share[i] > 0 {
+				share[i] = 1 / share[i]
+			}
+		}
+		acc = acc.Mul(tensor.FromSlice(share).ToDType(g.DType()))
+	}
+	return acc.IndexSelect(0, own).View(self.shape)
+}
+
+// overlaps reports that two elements of a geometry may share a place. As in PyTorch a geometry whose sorted strides nest does not.
+func overlaps(shape, stride []int) bool {
+	t := append([]int{}, stride...)
+	s := append([]int{}, shape...)
+	for i := range t {
+		for j := i; j > 0 && t[j] < t[j-1]; j-- {
+			t[j], t[j-1], s[j], s[j-1] = t[j-1], t[j], s[j-1], s[j]
+		}
+	}
+	reach := 0
+	for i := range t {
+		if t[i] <= reach {
+			return true
+		}
+		reach += t[i] * (s[i] - 1)
+	}
+	return false
+}
+
+func extent(shape, stride []int) int {
+	n := 1
+	for i, s := range shape {
+		if s == 0 {
+			return 0
+		}
+		n += (s - 1) * stride[i]
+	}
+	return n
+}
+
+// linearIndex lists the storage positions of a strided view in logical order.
+func linearIndex(shape, stride []int, off int) *T {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	out := make([]int64, n)
+	pos := make([]int, len(shape))
+	p := off
+	for i := range out {
+		out[i] = int64(p)
+		for d := len(shape) - 1; d >= 0; d-- {
+			pos[d]++
+			p += stride[d]
+			if pos[d] < shape[d] {
+				break
+			}
+			p -= pos[d] * stride[d]
+			pos[d] = 0
+		}
+	}
+	return tensor.FromSlice(out)
+}

@@ -1,0 +1,84 @@
+package tensor
+
+// Methods that convert. They are written by hand because the functions of the same names would hide the dtype constants of package torch.
+
+var (
+	slotFloat, slotDouble, slotHalf, slotBFloat16 = slot("aten::float"), slot("aten::double"), slot("aten::half"), slot("aten::bfloat16")
+	slotInt, slotLong, slotShort, slotChar        = slot("aten::int"), slot("aten::long"), slot("aten::short"), slot("aten::char")
+	slotByte, slotBool, slotCFloat, slotCDouble   = slot("aten::byte"), slot("aten::bool"), slot("aten::cfloat"), slot("aten::cdouble")
+	slotToLayout                                  = slot("aten::to.dtype_layout")
+)
+
+func (t *Tensor) convertWith(op *Op) *Tensor {
+	c := NewCall(op, 2)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+// Float converts to float32; the tensor itself is returned when it has that type already, as by all these methods.
+func (t *Tensor) Float() *Tensor { return t.convertWith(slotFloat) }
+
+// Double converts to float64.
+func (t *Tensor) Double() *Tensor { return t.convertWith(slotDouble) }
+
+// Half converts to float16.
+func (t *Tensor) Half() *Tensor { return t.convertWith(slotHalf) }
+
+// BFloat16 converts to bfloat16.
+func (t *Tensor) BFloat16() *Tensor { return t.convertWith(slotBFloat16) }
+
+// Int converts to int32, cutting off fractions.
+func (t *Tensor) Int() *Tensor { return t.convertWith(slotInt) }
+
+// Long converts to int64, cutting off fractions.
+func (t *Tensor) Long() *Tensor { return t.convertWith(slotLong) }
+
+// Short converts to int16, cutting off fractions.
+func (t *Tensor) Short() *Tensor { return t.convertWith(slotShort) }
+
+// Char converts to int8, cutting off fractions.
+func (t *Tensor) Char() *Tensor { return t.convertWith(slotChar) }
+
+// Byte converts to uint8, cutting off fractions; numbers beyond its range wrap.
+func (t *Tensor) Byte() *Tensor { return t.convertWith(slotByte) }
+
+// Bool converts to bool: true where an element is not zero.
+func (t *Tensor) Bool() *Tensor { return t.convertWith(slotBool) }
+
+// CFloat converts to complex64.
+func (t *Tensor) CFloat() *Tensor { return t.convertWith(slotCFloat) }
+
+// CDouble converts to complex128.
+func (t *Tensor) CDouble() *Tensor { return t.convertWith(slotCDouble) }
+
+// CPU copies the tensor to the CPU; a tensor that is there is returned itself.
+func (t *Tensor) CPU() *Tensor { return t.To(Device{}) }
+
+// To converts to what the arguments name: a DType, a Device, a MemoryFormat, or another *Tensor, whose dtype and device are taken. The
+// tensor itself is returned when there is nothing to do. It panics with ErrType on any other argument.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.to.html
+func (t *Tensor) To(args ...any) *Tensor {
+	c := NewCall(slotToLayout, 8)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(5), *c.Arg(6) = BoolValue(false), BoolValue(false)
+	for _, a := range args {
+		switch x := a.(type) {
+		case DType:
+			*c.Arg(1) = DTypeValue(x)
+		case Device:
+			*c.Arg(3) = DeviceValue(x)
+		case MemoryFormat:
+			*c.Arg(7) = FormatValue(x)
+		case *Tensor:
+			*c.Arg(1), *c.Arg(3) = DTypeValue(x.dt), DeviceValue(x.dev)
+		default:
+			c.free()
+			Fail(ErrType, "To: want a DType, Device, MemoryFormat or *Tensor, got %T", a)
+		}
+	}
+	return c.Do1()
+}
+
+// Item is the only element of the tensor as a float64 (integers and bools are converted; of a complex number the real part). Use Num for
+// the number with its kind. It panics with ErrShape unless there is exactly one element.
+func (t *Tensor) Item() float64 { return t.Num().F }
