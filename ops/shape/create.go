@@ -455,16 +455,16 @@ func init() {
 	})
 
 	tensor.Register(tensor.Def{
-		Schema: "zero(Tensor self) -> Tensor",
-		Doc:    "is self with every element 0.",
+		Schema:  "zero(Tensor self) -> Tensor",
+		Doc:     "is self with every element 0.",
 		InPlace: true,
 		Infer:   func(c *Ctx) { c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0)) },
 		CPU:     factory(func(c *Ctx) tensor.Num { return zeroNum }),
 		VJP:     func(c *Ctx, g *T) []*T { return []*T{zeros(c.Shape(0), c.ArgDType(0))} },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-		Doc:    "is self with every element replaced by a 0-d value.\n" + doc + "Tensor.fill_.html",
+		Schema:  "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+		Doc:     "is self with every element replaced by a 0-d value.\n" + doc + "Tensor.fill_.html",
 		InPlace: true, Scalar: "value",
 		Infer: func(c *Ctx) {
 			if n := len(c.Shape(1)); n != 0 {
@@ -533,6 +533,10 @@ func spaceFill(o *T, a, b tensor.Num, n int, log bool, base float64) {
 	x, y := a.F, b.F
 	if dt.IsIntOrBool() { // the ends are converted first
 		x, y = float64(a.I), float64(b.I)
+	}
+	if dt.IsReduced() { // and rounded
+		ends := tensor.FromSlice([]float64{x, y}).DenseAs(dt).DenseAs(tensor.Float64)
+		x, y = tensor.Data[float64](ends)[0], tensor.Data[float64](ends)[1]
 	}
 	if dt == tensor.Float32 && !log {
 		lin(tensor.Data[float32](o), float32(x), float32(y))

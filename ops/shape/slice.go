@@ -642,4 +642,3 @@ func stack(ts []*T, dim int) *T { return call1("stack", ts, dim) }
 
 // copyOf is a contiguous copy, as the _copy forms of views return it.
 func copyOf(t *T) *T { return t.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}) }
-

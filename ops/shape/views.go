@@ -127,4 +127,3 @@ func expand(c *Ctx) *T {
 	}
 	return t.Alias(size, st, t.StorageOffset())
 }
-
