@@ -28,7 +28,7 @@ func mulK[E number](d, a, b []E) {
 	}
 }
 
-// axpyK is a + alpha*b.
+// axpyK is a + alpha*b. Complex sums go this way even for alpha 1, as PyTorch's do: 1 times an infinite number has a NaN part.
 func axpyK[E number](alpha E) func(d, a, b []E) {
 	return func(d, a, b []E) {
 		a, b = a[:len(d)], b[:len(d)]
@@ -196,7 +196,7 @@ func init() {
 			checkAlpha(c, c.Out(0).DType(), 2)
 		},
 		CPU: func(c *Ctx) {
-			if isOne(c.Value(2)) {
+			if isOne(c.Value(2)) && !c.Out(0).IsComplex() {
 				addKernels.run(c, 0, 1)
 				return
 			}
@@ -216,7 +216,7 @@ func init() {
 			checkAlpha(c, c.Out(0).DType(), 2)
 		},
 		CPU: func(c *Ctx) {
-			if isOne(c.Value(2)) {
+			if isOne(c.Value(2)) && !c.Out(0).IsComplex() {
 				subKernels.run(c, 0, 1)
 				return
 			}
@@ -240,7 +240,7 @@ func init() {
 			checkAlpha(c, c.Out(0).DType(), 2)
 		},
 		CPU: func(c *Ctx) {
-			if isOne(c.Value(2)) {
+			if isOne(c.Value(2)) && !c.Out(0).IsComplex() {
 				subKernels.run(c, 1, 0)
 				return
 			}

@@ -101,10 +101,12 @@ func init() {
 		Schema: "min.other(Tensor self, Tensor other) -> Tensor", Doc: "is another name of [Tensor.Minimum].", Go: "MinOther", Out: true,
 		Body: func(c *Ctx) { c.Return(c.T(0).Minimum(c.T(1))) },
 	})
+	// equal elements share the gradient; a NaN leaves it to the other element
 	fGrads := func(c *Ctx, g *T, first func(a, b *T) *T) []*T {
 		a, b := c.T(0), c.T(1)
 		cond := first(a, b).LogicalOr(b.IsNaN())
-		return []*T{keepIf(cond, g), dropIf(cond, g)}
+		eq, half := a.Eq(b), g.DivScalar(2)
+		return []*T{call(opWhere, tv(eq), tv(half), tv(keepIf(cond, g))), call(opWhere, tv(eq), tv(half), tv(dropIf(cond, g)))}
 	}
 	tensor.Register(tensor.Def{
 		Schema: "fmax(Tensor self, Tensor other) -> Tensor", Doc: "is the larger of both elements, NaN only when both are. Complex numbers are refused.",

@@ -289,8 +289,14 @@ func init() {
 			along := call(opReal, tv(g.Mul(y.Conj()))).Mul(y)
 			return dropIf(m.EqScalar(0), g.Sub(along).Div(m))
 		})})
-	unary("square(Tensor self) -> Tensor", "is self * self.", &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128], b: nil},
-		self(func(g, x *T) *T { return g.Mul(x.Conj().MulScalar(2)) }))
+	square := &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128]}
+	tensor.Register(tensor.Def{
+		Schema: "square(Tensor self) -> Tensor", Doc: "is self * self; that of bools is int64.", InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), squareType(c.ArgDType(0))) },
+		CPU:   func(c *Ctx) { square.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		Save:  "self",
+		VJP:   rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Conj().MulScalar(2)) }),
+	})
 
 	rounding := func(name string, f32 func(d, a []float32), f64 func(d, a []float64)) *unK {
 		return &unK{name: name, u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], f32: f32, f64: f64}
@@ -406,4 +412,11 @@ func tanhC(x complex128) complex128 {
 func tanC(x complex128) complex128 {
 	y := tanhC(complex(-imag(x), real(x)))
 	return complex(imag(y), -real(y))
+}
+
+func squareType(dt DType) DType {
+	if dt == tensor.Bool {
+		return tensor.Int64
+	}
+	return dt
 }

@@ -242,10 +242,7 @@ func registerClamp() {
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
 		Save:  "self min",
-		VJP: func(c *Ctx, g *T) []*T {
-			x, lo := c.T(0), c.T(1)
-			return []*T{keepIf(x.Ge(lo), g), keepIf(x.Lt(lo), g)}
-		},
+		VJP:   func(c *Ctx, g *T) []*T { return extremumGrads(c, g, false) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", Doc: "limits every element from above by a tensor.", Go: "ClampMaxTensor",
@@ -253,10 +250,7 @@ func registerClamp() {
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },
 		Save:  "self max",
-		VJP: func(c *Ctx, g *T) []*T {
-			x, hi := c.T(0), c.T(1)
-			return []*T{keepIf(x.Le(hi), g), keepIf(x.Gt(hi), g)}
-		},
+		VJP:   func(c *Ctx, g *T) []*T { return extremumGrads(c, g, true) },
 	})
 }
 
