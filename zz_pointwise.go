@@ -871,21 +871,6 @@ func Addcdiv(t *tensor.Tensor, tensor1 *tensor.Tensor, tensor2 *tensor.Tensor, o
 // AddcdivOptions are the optional arguments of Addcdiv.
 type AddcdivOptions = tensor.AddcdivOptions
 
-// Fill is the function form of [tensor.Tensor.Fill].
-func Fill(t *tensor.Tensor, value *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Fill(value, opts...)
-}
-
-// FillScalar is the function form of [tensor.Tensor.FillScalar].
-func FillScalar(t *tensor.Tensor, value tensor.Scalar) *tensor.Tensor {
-	return t.FillScalar(value)
-}
-
-// Zero is the function form of [tensor.Tensor.Zero].
-func Zero(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Zero(opts...)
-}
-
 // RoundDecimals is the function form of [tensor.Tensor.RoundDecimals].
 func RoundDecimals(t *tensor.Tensor, decimals int, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.RoundDecimals(decimals, opts...)

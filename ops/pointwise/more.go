@@ -331,30 +331,6 @@ func angleF[E float](d, a []E) {
 
 func angleC(x complex128) float64 { return math.Atan2(imag(x), real(x)) }
 
-// fillCPU sets every element of result 0 to argument 1.
-func fillCPU(c *Ctx) {
-	out := c.Out(0)
-	n, ok := numberArg(c, 1)
-	if !ok {
-		tensor.CopyRaw(out, c.T(1))
-		return
-	}
-	if dt := out.DType(); out.IsContiguous() && out.Numel() > 0 {
-		switch {
-		case n.C == 0 && !math.Signbit(n.F):
-			clear(slice[byte](out.Ptr(), out.Numel()*dt.Size()))
-			return
-		case dt == tensor.Float32:
-			vec.FillF32(slice[float32](out.Ptr(), out.Numel()), float32(n.F))
-			return
-		case dt == tensor.Float64:
-			vec.FillF64(slice[float64](out.Ptr(), out.Numel()), n.F)
-			return
-		}
-	}
-	fillNum(out, n)
-}
-
 func init() {
 	const deg = math.Pi / 180
 	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.", &unK{name: "deg2rad", f32: scaleK[float32](deg), f64: scaleK[float64](deg)},
@@ -615,37 +591,6 @@ func init() {
 			}
 			return r
 		},
-	})
-
-	tensor.Register(tensor.Def{
-		Schema: "fill.Tensor(Tensor self, Tensor value) -> Tensor", Doc: "is a tensor like self filled with a value.", InPlace: true, Scalar: "value", Out: true, Elementwise: true,
-		Infer: func(c *Ctx) {
-			if v := c.Value(1); v.K == tensor.KTensor && v.T.Dim() > 0 {
-				c.Fail(tensor.ErrShape, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", v.T.Dim())
-			}
-			c.Alloc(0, c.Shape(0), c.ArgDType(0))
-		},
-		CPU: fillCPU,
-		VJP: func(c *Ctx, g *T) []*T {
-			r := []*T{zerosLike(g), nil}
-			if c.Needs(1) {
-				r[1] = g
-			}
-			return r
-		},
-	})
-	tensor.Register(tensor.Def{
-		Schema: "zero(Tensor self) -> Tensor", Doc: "is a tensor of zeros like self.", InPlace: true, Out: true, Elementwise: true,
-		Infer: sameInfer(0),
-		CPU: func(c *Ctx) {
-			out := c.Out(0)
-			if out.IsContiguous() && out.Numel() > 0 {
-				clear(slice[byte](out.Ptr(), out.Numel()*out.DType().Size()))
-				return
-			}
-			fillNum(out, tensor.IntValue(0).Num())
-		},
-		VJP: rule(func(c *Ctx, g *T) *T { return zerosLike(g) }),
 	})
 
 	tensor.Register(tensor.Def{
