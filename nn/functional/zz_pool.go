@@ -4,6 +4,156 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotAdaptiveAvgPool1d = tensor.Slot("F::adaptive_avg_pool1d")
+
+// AdaptiveAvgPool1d is PyTorch's adaptive_avg_pool1d.
+func AdaptiveAvgPool1d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
+	c := tensor.NewCall(slotAdaptiveAvgPool1d, 2)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	return c.Do1()
+}
+
+var slotAdaptiveAvgPool2d = tensor.Slot("F::adaptive_avg_pool2d")
+
+// AdaptiveAvgPool2d is PyTorch's adaptive_avg_pool2d.
+func AdaptiveAvgPool2d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
+	c := tensor.NewCall(slotAdaptiveAvgPool2d, 2)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	return c.Do1()
+}
+
+var slotAdaptiveAvgPool3d = tensor.Slot("F::adaptive_avg_pool3d")
+
+// AdaptiveAvgPool3d is PyTorch's adaptive_avg_pool3d.
+func AdaptiveAvgPool3d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
+	c := tensor.NewCall(slotAdaptiveAvgPool3d, 2)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	return c.Do1()
+}
+
+var slotAdaptiveMaxPool1d = tensor.Slot("F::adaptive_max_pool1d")
+
+// AdaptiveMaxPool1dOptions are the optional arguments of AdaptiveMaxPool1d; the zero value is PyTorch's default.
+type AdaptiveMaxPool1dOptions struct {
+	ReturnIndices bool // default False
+}
+
+// AdaptiveMaxPool1d is PyTorch's adaptive_max_pool1d.
+func AdaptiveMaxPool1d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool1dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotAdaptiveMaxPool1d, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	*c.Arg(2) = *slotAdaptiveMaxPool1d.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.ReturnIndices)
+	}
+	return c.Do1()
+}
+
+var slotAdaptiveMaxPool2d = tensor.Slot("F::adaptive_max_pool2d")
+
+// AdaptiveMaxPool2dOptions are the optional arguments of AdaptiveMaxPool2d; the zero value is PyTorch's default.
+type AdaptiveMaxPool2dOptions struct {
+	ReturnIndices bool // default False
+}
+
+// AdaptiveMaxPool2d is PyTorch's adaptive_max_pool2d.
+func AdaptiveMaxPool2d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool2dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotAdaptiveMaxPool2d, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	*c.Arg(2) = *slotAdaptiveMaxPool2d.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.ReturnIndices)
+	}
+	return c.Do1()
+}
+
+var slotAdaptiveMaxPool3d = tensor.Slot("F::adaptive_max_pool3d")
+
+// AdaptiveMaxPool3dOptions are the optional arguments of AdaptiveMaxPool3d; the zero value is PyTorch's default.
+type AdaptiveMaxPool3dOptions struct {
+	ReturnIndices bool // default False
+}
+
+// AdaptiveMaxPool3d is PyTorch's adaptive_max_pool3d.
+func AdaptiveMaxPool3d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool3dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotAdaptiveMaxPool3d, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	*c.Arg(2) = *slotAdaptiveMaxPool3d.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.ReturnIndices)
+	}
+	return c.Do1()
+}
+
+var slotAdaptiveMaxPool1dWithIndices = tensor.Slot("F::adaptive_max_pool1d_with_indices")
+
+// AdaptiveMaxPool1dWithIndicesOptions are the optional arguments of AdaptiveMaxPool1dWithIndices; the zero value is PyTorch's default.
+type AdaptiveMaxPool1dWithIndicesOptions struct {
+	ReturnIndices bool // default False
+}
+
+// AdaptiveMaxPool1dWithIndices is PyTorch's adaptive_max_pool1d_with_indices.
+func AdaptiveMaxPool1dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool1dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+	c := tensor.NewCall(slotAdaptiveMaxPool1dWithIndices, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	*c.Arg(2) = *slotAdaptiveMaxPool1dWithIndices.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.ReturnIndices)
+	}
+	return c.Do2()
+}
+
+var slotAdaptiveMaxPool2dWithIndices = tensor.Slot("F::adaptive_max_pool2d_with_indices")
+
+// AdaptiveMaxPool2dWithIndicesOptions are the optional arguments of AdaptiveMaxPool2dWithIndices; the zero value is PyTorch's default.
+type AdaptiveMaxPool2dWithIndicesOptions struct {
+	ReturnIndices bool // default False
+}
+
+// AdaptiveMaxPool2dWithIndices is PyTorch's adaptive_max_pool2d_with_indices.
+func AdaptiveMaxPool2dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+	c := tensor.NewCall(slotAdaptiveMaxPool2dWithIndices, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	*c.Arg(2) = *slotAdaptiveMaxPool2dWithIndices.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.ReturnIndices)
+	}
+	return c.Do2()
+}
+
+var slotAdaptiveMaxPool3dWithIndices = tensor.Slot("F::adaptive_max_pool3d_with_indices")
+
+// AdaptiveMaxPool3dWithIndicesOptions are the optional arguments of AdaptiveMaxPool3dWithIndices; the zero value is PyTorch's default.
+type AdaptiveMaxPool3dWithIndicesOptions struct {
+	ReturnIndices bool // default False
+}
+
+// AdaptiveMaxPool3dWithIndices is PyTorch's adaptive_max_pool3d_with_indices.
+func AdaptiveMaxPool3dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+	c := tensor.NewCall(slotAdaptiveMaxPool3dWithIndices, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	*c.Arg(2) = *slotAdaptiveMaxPool3dWithIndices.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.ReturnIndices)
+	}
+	return c.Do2()
+}
+
 var slotAvgPool1d = tensor.Slot("F::avg_pool1d")
 
 // AvgPool1dOptions are the optional arguments of AvgPool1d; the zero value is PyTorch's default.
@@ -328,4 +478,97 @@ func MaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPoo
 		*c.Arg(6) = tensor.BoolValue(o.ReturnIndices)
 	}
 	return c.Do2()
+}
+
+var slotMaxUnpool1d = tensor.Slot("F::max_unpool1d")
+
+// MaxUnpool1dOptions are the optional arguments of MaxUnpool1d; the zero value is PyTorch's default.
+type MaxUnpool1dOptions struct {
+	Stride     []int // default None
+	Padding    []int // default 0
+	OutputSize []int // default None
+}
+
+// MaxUnpool1d is PyTorch's max_unpool1d.
+func MaxUnpool1d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool1dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMaxUnpool1d, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(indices)
+	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotMaxUnpool1d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.OutputSize != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.OutputSize)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMaxUnpool2d = tensor.Slot("F::max_unpool2d")
+
+// MaxUnpool2dOptions are the optional arguments of MaxUnpool2d; the zero value is PyTorch's default.
+type MaxUnpool2dOptions struct {
+	Stride     []int // default None
+	Padding    []int // default 0
+	OutputSize []int // default None
+}
+
+// MaxUnpool2d is PyTorch's max_unpool2d.
+func MaxUnpool2d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool2dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMaxUnpool2d, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(indices)
+	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotMaxUnpool2d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.OutputSize != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.OutputSize)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMaxUnpool3d = tensor.Slot("F::max_unpool3d")
+
+// MaxUnpool3dOptions are the optional arguments of MaxUnpool3d; the zero value is PyTorch's default.
+type MaxUnpool3dOptions struct {
+	Stride     []int // default None
+	Padding    []int // default 0
+	OutputSize []int // default None
+}
+
+// MaxUnpool3d is PyTorch's max_unpool3d.
+func MaxUnpool3d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool3dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMaxUnpool3d, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(indices)
+	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotMaxUnpool3d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.OutputSize != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.OutputSize)
+		}
+	}
+	return c.Do1()
 }

@@ -99,13 +99,13 @@ func avgWindow(c *Ctx, sh []int, nd, i int) *window {
 }
 
 func avgCheck(c *Ctx, sh []int, nd, i int) *window {
-	checkInput(c, sh, nd)
 	k := list(c, "kernel_size", c.Ints(i), nil, nd)
 	st := list(c, "stride", c.Ints(i+1), k, nd)
 	checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), dil: [3]int{1, 1, 1}, pad: last3(list(c, "padding", c.Ints(i+2), nil, nd), 0)})
 	if i+5 < c.NumArgs() && c.Has(i+5) && c.Int(i+5) == 0 {
 		c.Fail(tensor.ErrValue, "divisor must be not zero")
 	}
+	checkInput(c, sh, nd)
 	w := avgWindow(c, sh, nd, i)
 	checkOutput(c, nd, w)
 	return w

@@ -137,15 +137,11 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
-			checkInput(c, sh, nd)
 			k := list(c, "kernel_size", c.Ints(1), nil, nd)
-			for i, s := range list(c, "stride", c.Ints(2), k, nd) {
-				if s <= 0 || k[i] <= 0 {
-					checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(list(c, "stride", c.Ints(2), k, nd), 1), dil: [3]int{1, 1, 1}})
-				}
-			}
+			st := list(c, "stride", c.Ints(2), k, nd)
+			checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), pad: last3(list(c, "padding", c.Ints(3), nil, nd), 0), dil: last3(list(c, "dilation", c.Ints(4), nil, nd), 1)})
+			checkInput(c, sh, nd)
 			w := maxWindow(c, sh, nd, 1)
-			checkWindow(c, sh, nd, w)
 			checkOutput(c, nd, w)
 			out := resultShape(sh, nd, w)
 			c.Alloc(0, out, c.ArgDType(0))

@@ -72,7 +72,7 @@ func list(c *Ctx, name string, v, def []int, n int) []int {
 	return nil
 }
 
-// make3 builds the window of an operator over nd spatial dimensions.
+// makeWindow builds the window of an operator over nd spatial dimensions.
 func makeWindow(c *Ctx, sh []int, nd int, k, stride, pad, dil []int, ceil bool) *window {
 	w := &window{planes: 1, ceil: ceil}
 	for _, s := range sh[:len(sh)-nd] {
@@ -110,7 +110,7 @@ func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 		case w.pad[i] < 0:
 			c.Fail(tensor.ErrValue, "pad must be non-negative, but got pad: %d", w.pad[i])
 		}
-		if w.k[i] > 1 && w.dil[i] > math.MaxInt64/2/w.k[i] {
+		if w.k[i] > 1 && w.dil[i] > (math.MaxInt64-1)/(w.k[i]-1) {
 			c.Fail(tensor.ErrValue, "effective kernel size overflows: kernel_size %d, dilation %d", w.k[i], w.dil[i])
 		}
 		if w.pad[i] > ((w.k[i]-1)*w.dil[i]+1)/2 {
