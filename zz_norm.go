@@ -41,6 +41,42 @@ func NativeBatchNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, weigh
 	return c.Do3()
 }
 
+var slotNativeGroupNorm = tensor.Slot("aten::native_group_norm")
+
+// NativeGroupNorm normalises groups of channels; the results are the output, and the mean and inverse standard deviation of each
+// image and group.
+func NativeGroupNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, n int, cArg int, hxW int, group int, eps float64) (r0, r1, r2 *tensor.Tensor) {
+	c := tensor.NewCall(slotNativeGroupNorm, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.IntValue(n)
+	*c.Arg(4) = tensor.IntValue(cArg)
+	*c.Arg(5) = tensor.IntValue(hxW)
+	*c.Arg(6) = tensor.IntValue(group)
+	*c.Arg(7) = tensor.FloatValue(eps)
+	return c.Do3()
+}
+
+var slotNativeGroupNormBackward = tensor.Slot("aten::native_group_norm_backward")
+
+// NativeGroupNormBackward are the gradients of group norm's input, weight and bias; output_mask says which are wanted, the others
+// come back empty.
+func NativeGroupNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, mean *tensor.Tensor, rstd *tensor.Tensor, weight *tensor.Tensor, n int, cArg int, hxW int, group int, outputMask []bool) (r0, r1, r2 *tensor.Tensor) {
+	c := tensor.NewCall(slotNativeGroupNormBackward, 10)
+	*c.Arg(0) = tensor.TensorValue(gradOut)
+	*c.Arg(1) = tensor.TensorValue(input)
+	*c.Arg(2) = tensor.TensorValue(mean)
+	*c.Arg(3) = tensor.TensorValue(rstd)
+	*c.Arg(4) = tensor.TensorValue(weight)
+	*c.Arg(5) = tensor.IntValue(n)
+	*c.Arg(6) = tensor.IntValue(cArg)
+	*c.Arg(7) = tensor.IntValue(hxW)
+	*c.Arg(8) = tensor.IntValue(group)
+	*c.Arg(9) = tensor.BoolsValue(outputMask)
+	return c.Do3()
+}
+
 var slotNativeLayerNorm = tensor.Slot("aten::native_layer_norm")
 
 // NativeLayerNorm normalises over the trailing dimensions; the results are the output, the mean and the inverse standard deviation

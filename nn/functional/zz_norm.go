@@ -44,6 +44,83 @@ func BatchNorm(input *tensor.Tensor, runningMean *tensor.Tensor, runningVar *ten
 	return c.Do1()
 }
 
+var slotGroupNorm = tensor.Slot("F::group_norm")
+
+// GroupNormOptions are the optional arguments of GroupNorm; the zero value is PyTorch's default.
+type GroupNormOptions struct {
+	Weight *tensor.Tensor      // default None
+	Bias   *tensor.Tensor      // default None
+	Eps    tensor.Opt[float64] // default 1e-05
+}
+
+// GroupNorm normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by
+// channel.group_norm.html
+func GroupNorm(input *tensor.Tensor, numGroups int, opts ...GroupNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotGroupNorm, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.IntValue(numGroups)
+	*c.Arg(4) = *slotGroupNorm.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if o.Bias != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Bias)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotInstanceNorm = tensor.Slot("F::instance_norm")
+
+// InstanceNormOptions are the optional arguments of InstanceNorm; the zero value is PyTorch's default.
+type InstanceNormOptions struct {
+	RunningMean     *tensor.Tensor      // default None
+	RunningVar      *tensor.Tensor      // default None
+	Weight          *tensor.Tensor      // default None
+	Bias            *tensor.Tensor      // default None
+	NoUseInputStats bool                // switches use_input_stats off
+	Momentum        tensor.Opt[float64] // default 0.1
+	Eps             tensor.Opt[float64] // default 1e-05
+}
+
+// InstanceNorm normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where given,
+// towards the mean of the images'.instance_norm.html
+func InstanceNorm(input *tensor.Tensor, opts ...InstanceNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotInstanceNorm, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(5) = *slotInstanceNorm.Sch.Params[5].Default
+	*c.Arg(6) = *slotInstanceNorm.Sch.Params[6].Default
+	*c.Arg(7) = *slotInstanceNorm.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.RunningMean != nil {
+			*c.Arg(1) = tensor.TensorValue(o.RunningMean)
+		}
+		if o.RunningVar != nil {
+			*c.Arg(2) = tensor.TensorValue(o.RunningVar)
+		}
+		if o.Weight != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Weight)
+		}
+		if o.Bias != nil {
+			*c.Arg(4) = tensor.TensorValue(o.Bias)
+		}
+		*c.Arg(5) = tensor.BoolValue(!o.NoUseInputStats)
+		if v, ok := o.Momentum.Get(); ok {
+			*c.Arg(6) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(7) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
 var slotLayerNorm = tensor.Slot("F::layer_norm")
 
 // LayerNormOptions are the optional arguments of LayerNorm; the zero value is PyTorch's default.
@@ -70,6 +147,96 @@ func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOpt
 		}
 		if v, ok := o.Eps.Get(); ok {
 			*c.Arg(4) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRmsNorm = tensor.Slot("F::rms_norm")
+
+// RmsNormOptions are the optional arguments of RmsNorm; the zero value is PyTorch's default.
+type RmsNormOptions struct {
+	Weight *tensor.Tensor      // default None
+	Eps    tensor.Opt[float64] // default None
+}
+
+// RmsNorm divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to
+// the dtype's machine epsilon.rms_norm.html
+func RmsNorm(input *tensor.Tensor, normalizedShape []int, opts ...RmsNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRmsNorm, 4)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(normalizedShape)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLocalResponseNorm = tensor.Slot("F::local_response_norm")
+
+// LocalResponseNormOptions are the optional arguments of LocalResponseNorm; the zero value is PyTorch's default.
+type LocalResponseNormOptions struct {
+	Alpha tensor.Opt[float64] // default 0.0001
+	Beta  tensor.Opt[float64] // default 0.75
+	K     tensor.Opt[float64] // default 1.0
+}
+
+// LocalResponseNorm divides by (k + alpha * mean of squares over size neighbouring channels) to the power
+// beta.local_response_norm.html
+func LocalResponseNorm(input *tensor.Tensor, size int, opts ...LocalResponseNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLocalResponseNorm, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.IntValue(size)
+	*c.Arg(2) = *slotLocalResponseNorm.Sch.Params[2].Default
+	*c.Arg(3) = *slotLocalResponseNorm.Sch.Params[3].Default
+	*c.Arg(4) = *slotLocalResponseNorm.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Alpha.Get(); ok {
+			*c.Arg(2) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Beta.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if v, ok := o.K.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNormalize = tensor.Slot("F::normalize")
+
+// NormalizeOptions are the optional arguments of Normalize; the zero value is PyTorch's default.
+type NormalizeOptions struct {
+	P   tensor.Opt[float64] // default 2.0
+	Dim tensor.Opt[int]     // default 1
+	Eps tensor.Opt[float64] // default 1e-12
+}
+
+// Normalize divides by the p-norm along dim, or by eps where the norm is smaller.normalize.html
+func Normalize(input *tensor.Tensor, opts ...NormalizeOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotNormalize, 4)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = *slotNormalize.Sch.Params[1].Default
+	*c.Arg(2) = *slotNormalize.Sch.Params[2].Default
+	*c.Arg(3) = *slotNormalize.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.P.Get(); ok {
+			*c.Arg(1) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
 		}
 	}
 	return c.Do1()

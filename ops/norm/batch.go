@@ -93,14 +93,16 @@ func (p planes) each(f func(lo, hi int)) {
 	par.For(p.c, max(1, 16*1024/max(1, p.n*p.l)), f)
 }
 
-// moments gives the mean and the sum of squared deviations of channel c.
-func moments[E float](p planes, x []E, c int) (mean, m2 float64) {
+// moments gives the mean, rounded by round if that is not nil, and the sum of squared deviations from it of channel c.
+func moments[E float](p planes, x []E, c int, round func(float64) float64) (mean, m2 float64) {
 	count := float64(p.n * p.l)
 	if p.l == 1 {
 		for n := range p.n {
 			mean += float64(x[n*p.c+c])
 		}
-		mean /= count
+		if mean /= count; round != nil {
+			mean = round(mean)
+		}
 		for n := range p.n {
 			d := float64(x[n*p.c+c]) - mean
 			m2 += d * d
@@ -110,7 +112,9 @@ func moments[E float](p planes, x []E, c int) (mean, m2 float64) {
 	for n := range p.n {
 		mean += sum(x[(n*p.c+c)*p.l:][:p.l])
 	}
-	mean /= count
+	if mean /= count; round != nil {
+		mean = round(mean)
+	}
 	for n := range p.n {
 		m2 += sumSquares(x[(n*p.c+c)*p.l:][:p.l], mean)
 	}
@@ -119,14 +123,17 @@ func moments[E float](p planes, x []E, c int) (mean, m2 float64) {
 
 // batchForward normalises every channel. With training the statistics are those of the batch and the running ones are moved towards
 // them; otherwise the running ones are used. mean and invstd are what the backward pass needs.
-func batchForward[E float](p planes, out, x, w, b, rm, rv, mean, invstd []E, training bool, momentum, eps float64) {
+func batchForward[E float](p planes, out, x, w, b, rm, rv, mean, invstd []E, training bool, momentum, eps float64, round func(float64) float64) {
 	count := float64(p.n * p.l)
 	p.each(func(lo, hi int) {
 		for c := lo; c < hi; c++ {
 			var mu, is float64
 			if training {
-				m, m2 := moments(p, x, c)
+				m, m2 := moments(p, x, c, round)
 				mu, is = m, 1/math.Sqrt(m2/count+eps)
+				if round != nil {
+					is = round(is)
+				}
 				mean[c], invstd[c] = E(mu), E(is)
 				if rm != nil {
 					rm[c] = E(momentum*mu + (1-momentum)*float64(rm[c]))
@@ -213,6 +220,17 @@ func batchBackward[E float](p planes, gx, gw, gb, g, x, w, mean, invstd []E, tra
 	})
 }
 
+// rounding is how a 16-bit statistic is rounded before it is used, nil for others.
+func rounding(dt tensor.DType) func(float64) float64 {
+	switch dt {
+	case tensor.Float16:
+		return func(x float64) float64 { return float64(vec.F16ToF32(vec.F32ToF16(float32(x)))) }
+	case tensor.BFloat16:
+		return func(x float64) float64 { return float64(vec.BF16ToF32(vec.F32ToBF16(float32(x)))) }
+	}
+	return nil
+}
+
 // dense is t's memory in the compute type; nil for no tensor.
 func dense[E float](t *T) []E {
 	if t == nil {
@@ -270,14 +288,14 @@ func statType(dt tensor.DType, params ...*T) tensor.DType {
 }
 
 func batchInfer(c *Ctx, x *T, training bool) {
-	if x.Dim() < 2 {
+	if x.Dim() < 2 && x.Numel() > 0 || x.Dim() == 0 {
 		c.Fail(tensor.ErrShape, "batch_norm(): expected an input of at least 2 dimensions, got shape %s", tensor.ShapeString(x.Shape()))
 	}
 	if !x.DType().IsFloat() {
 		c.Fail(tensor.ErrDType, "\"batch_norm\" not implemented for '%s'", x.DType().ClassName())
 	}
 	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
-		if t := c.T(1 + i); t != nil && t.Numel() != x.Size(1) {
+		if t := c.T(1 + i); t != nil && x.Dim() > 1 && t.Numel() != x.Size(1) {
 			c.Fail(tensor.ErrShape, "%s should contain %d elements not %d", name, x.Size(1), t.Numel())
 		}
 	}
@@ -288,6 +306,9 @@ func batchInfer(c *Ctx, x *T, training bool) {
 
 func batchRun[E float](c *Ctx, rm, rv *T, training bool, momentum, eps float64) {
 	x := c.T(0)
+	if x.Dim() < 2 { // no elements
+		return
+	}
 	p := planesOf(x.Shape())
 	nrm, nrv := rm, rv
 	update := training && x.Numel() > 0
@@ -304,7 +325,7 @@ func batchRun[E float](c *Ctx, rm, rv *T, training bool, momentum, eps float64) 
 			into(c.Out(1), false, func(mean []E) {
 				into(c.Out(2), false, func(invstd []E) {
 					run := func(a, b []E) {
-						batchForward(p, out, dense[E](x), dense[E](c.T(1)), dense[E](c.T(2)), a, b, mean, invstd, training, momentum, eps)
+						batchForward(p, out, dense[E](x), dense[E](c.T(1)), dense[E](c.T(2)), a, b, mean, invstd, training, momentum, eps, rounding(c.Out(1).DType()))
 					}
 					if !update {
 						run(dense[E](nrm), dense[E](nrv))
@@ -346,7 +367,7 @@ func init() {
 			batchInfer(c, x, train)
 			c.Alloc(0, x.Shape(), x.DType())
 			n := 0
-			if train {
+			if train && x.Dim() > 1 {
 				n = x.Size(1)
 			}
 			st := statType(x.DType(), c.T(1), c.T(3))
@@ -397,7 +418,11 @@ func init() {
 		Doc:    "are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the others come back empty.",
 		Infer: func(c *Ctx) {
 			mask := c.Bools(9)
-			sh := [][]int{c.Shape(1), c.Shape(1)[1:2], c.Shape(1)[1:2]}
+			ch := []int{0}
+			if len(c.Shape(1)) > 1 {
+				ch = c.Shape(1)[1:2]
+			}
+			sh := [][]int{c.Shape(1), ch, ch}
 			dt := []tensor.DType{c.ArgDType(0), c.ArgDType(0), c.ArgDType(0)}
 			if w := c.T(2); w != nil {
 				dt[1], dt[2] = w.DType(), w.DType()
@@ -448,7 +473,6 @@ func init() {
 
 func batchBackwardRun[E float](c *Ctx) {
 	g, x := c.T(0), c.T(1)
-	p := planesOf(x.Shape())
 	mask := c.Bools(9)
 	var outs [3]*T
 	for i := range outs {
@@ -464,6 +488,7 @@ func batchBackwardRun[E float](c *Ctx) {
 		}
 		return
 	}
+	p := planesOf(x.Shape())
 	train := c.Bool(7)
 	var mean, invstd []E
 	if train {
@@ -575,3 +600,13 @@ func batchDoubleBackward(c *Ctx) []*T {
 }
 
 var opRsqrt = tensor.Slot("aten::rsqrt")
+
+// mulBy is d *= a.
+func mulBy[E float](d, a []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.MulF32(d, d, any(a).([]float32))
+	case []float64:
+		vec.MulF64(d, d, any(a).([]float64))
+	}
+}

@@ -1,0 +1,356 @@
+package norm
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+var opGroup = tensor.Slot("aten::native_group_norm")
+
+// groupForward normalises each of n*groups runs of cg channels with l elements.
+func groupForward[E float](n, groups, cg, l int, out, x, w, b, mean, rstd []E, eps float64) {
+	d := cg * l
+	par.For(n*groups, max(1, 16*1024/max(1, d)), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			xr := x[r*d : r*d+d]
+			mu := sum(xr) / float64(d)
+			rs := 1 / math.Sqrt(sumSquares(xr, mu)/float64(d)+eps)
+			mean[r], rstd[r] = E(mu), E(rs)
+			for c := range cg {
+				ch := r%groups*cg + c
+				scale := rs
+				if w != nil {
+					scale *= float64(w[ch])
+				}
+				shift := -mu * scale
+				if b != nil {
+					shift += float64(b[ch])
+				}
+				scaleShift(out[r*d+c*l:][:l], xr[c*l:][:l], E(scale), E(shift))
+			}
+		}
+	})
+}
+
+// groupBackward gives the gradients of input and parameters; nil ones are not wanted.
+func groupBackward[E float](n, groups, cg, l int, gx, gw, gb, g, x, w, mean, rstd []E) {
+	c := groups * cg
+	ds, db := make([]float64, n*c), make([]float64, n*c) // sums of g*x and of g per image and channel
+	par.For(n*c, max(1, 16*1024/max(1, l)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			gr := g[i*l : i*l+l]
+			ds[i], db[i] = dot(gr, x[i*l:i*l+l]), sum(gr)
+		}
+	})
+	if gx != nil {
+		par.For(n*groups, max(1, 16*1024/max(1, cg*l)), func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				mu, rs := float64(mean[r]), float64(rstd[r])
+				s, t := 0.0, 0.0
+				for k := range cg {
+					v := 1.0
+					if w != nil {
+						v = float64(w[r%groups*cg+k])
+					}
+					s += v * db[r*cg+k]
+					t += v * (ds[r*cg+k] - mu*db[r*cg+k])
+				}
+				size := float64(cg * l)
+				kx := -rs * rs * rs * t / size
+				k0 := -rs*s/size - kx*mu
+				for k := range cg {
+					v := rs
+					if w != nil {
+						v *= float64(w[r%groups*cg+k])
+					}
+					at := (r*cg + k) * l
+					combine(gx[at:][:l], g[at:][:l], x[at:][:l], E(v), E(kx), E(k0))
+				}
+			}
+		})
+	}
+	for ch := range c {
+		a, b := 0.0, 0.0
+		for i := range n {
+			r := i*groups + ch/cg
+			a += (ds[i*c+ch] - float64(mean[r])*db[i*c+ch]) * float64(rstd[r])
+			b += db[i*c+ch]
+		}
+		if gw != nil {
+			gw[ch] = E(a)
+		}
+		if gb != nil {
+			gb[ch] = E(b)
+		}
+	}
+}
+
+// rowGrad is the input gradient of a normalisation over axes, in plain operators so that it can be differentiated again: x and the
+// gradient g (already times the weight) have the shape in which axes are the normalised dimensions.
+func rowGrad(x, g *T, axes []int, eps float64) (gx, xh *T) {
+	n := 1
+	for _, a := range axes {
+		n *= x.Size(a)
+	}
+	avg := func(t *T) *T {
+		return t.SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / float64(n))
+	}
+	d := x.Add(avg(x).MulScalar(-1))
+	rs := call(opRsqrt, avg(d.Mul(d)).AddScalar(eps))[0]
+	xh = d.Mul(rs)
+	gx = rs.Mul(g.Add(avg(g).MulScalar(-1)).Add(xh.Mul(avg(g.Mul(xh))).MulScalar(-1)))
+	return gx, xh
+}
+
+func init() {
+	back := tensor.Slot("aten::native_group_norm_backward")
+	tensor.Register(tensor.Def{
+		Schema: "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+		Doc:    "normalises groups of channels; the results are the output, and the mean and inverse standard deviation of each image and group.",
+		AMP:    tensor.AMPFP32,
+		Infer: func(c *Ctx) {
+			x := c.T(0)
+			n, ch, group := c.Int(3), c.Int(4), c.Int(6)
+			if group <= 0 {
+				c.Fail(tensor.ErrValue, "Expected num groups to be greater than 0, got %d", group)
+			}
+			if ch%group != 0 {
+				c.Fail(tensor.ErrShape, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", tensor.ShapeString(x.Shape()), group)
+			}
+			if x.Numel() != n*ch*c.Int(5) {
+				c.Fail(tensor.ErrShape, "native_group_norm(): input of shape %s does not hold N*C*HxW = %d elements", tensor.ShapeString(x.Shape()), n*ch*c.Int(5))
+			}
+			for i, name := range []string{"weight", "bias"} {
+				if p := c.T(1 + i); p != nil && p.Numel() != ch {
+					c.Fail(tensor.ErrShape, "Expected %s to be a vector of size equal to the number of channels in input, but got %s of shape %s and input of shape %s", name, name, tensor.ShapeString(p.Shape()), tensor.ShapeString(x.Shape()))
+				}
+			}
+			if !x.DType().IsFloat() {
+				c.Fail(tensor.ErrDType, "\"GroupNormKernelImpl\" not implemented for '%s'", x.DType().ClassName())
+			}
+			c.Alloc(0, x.Shape(), x.DType())
+			st := statType(x.DType(), c.T(1), c.T(2))
+			c.Alloc(1, []int{n, group}, st)
+			c.Alloc(2, []int{n, group}, st)
+		},
+		CPU: func(c *Ctx) {
+			if c.T(0).DType() == tensor.Float64 {
+				groupRun[float64](c)
+			} else {
+				groupRun[float32](c)
+			}
+		},
+		Save: "input weight result1 result2",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := make([]*T, 3)
+			x, w := c.T(0), c.T(1)
+			n, ch, l, group := c.Int(3), c.Int(4), c.Int(5), c.Int(6)
+			mask := []bool{c.Needs(0), c.Has(1) && c.Needs(1), c.Has(2) && c.Needs(2)}
+			if !tensor.IsGradEnabled() && c.G(1) == nil && c.G(2) == nil {
+				q := call(back, g, x, c.Out(1), c.Out(2), w, n, ch, l, group, mask)
+				for i := range q {
+					if mask[i] {
+						r[i] = q[i]
+					}
+				}
+				return r
+			}
+			x4, g4 := x.Reshape([]int{n, group, ch / group, l}), g.Reshape([]int{n, group, ch / group, l})
+			gw := g4
+			if w != nil {
+				gw = g4.Mul(w.Reshape([]int{1, group, ch / group, 1}))
+			}
+			gx, xh := rowGrad(x4, gw, []int{2, 3}, c.Float(7))
+			size := float64(ch / group * l)
+			per := []int{n, group, 1, 1}
+			if m := c.G(1); m != nil { // mean
+				gx = gx.Add(m.Reshape(per).MulScalar(1 / size))
+			}
+			if v := c.G(2); v != nil { // rstd: its derivative is -rstd²·xh/size
+				rs := c.Out(2).Reshape(per)
+				gx = gx.Add(v.Reshape(per).Mul(rs).Mul(rs).Mul(xh).MulScalar(-1 / size))
+			}
+			r[0] = gx.Reshape(x.Shape())
+			if mask[1] {
+				r[1] = g4.Mul(xh).SumDim([]int{0, 3}).Reshape(c.Shape(1))
+			}
+			if mask[2] {
+				r[2] = g4.SumDim([]int{0, 3}).Reshape(c.Shape(2))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+		Doc:    "are the gradients of group norm's input, weight and bias; output_mask says which are wanted, the others come back empty.",
+		NoGrad: "group_norm is differentiated twice through plain operators",
+		Infer: func(c *Ctx) {
+			mask := c.Bools(9)
+			dt := c.ArgDType(1)
+			if w := c.T(4); w != nil {
+				dt = w.DType()
+			}
+			for i, sh := range [][]int{c.Shape(1), {c.Int(6)}, {c.Int(6)}} {
+				d := dt
+				if i == 0 {
+					d = c.ArgDType(1)
+				}
+				if !mask[i] {
+					sh = []int{0}
+				}
+				c.Alloc(i, sh, d)
+			}
+		},
+		CPU: func(c *Ctx) {
+			if c.T(1).DType() == tensor.Float64 {
+				groupBackwardRun[float64](c)
+			} else {
+				groupBackwardRun[float32](c)
+			}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+		Doc:    "normalises groups of channels." + site + "group_norm.html",
+		Go:     "-",
+		Body:   groupBody,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
+		Doc:    "normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by channel." + site + "group_norm.html",
+		Body:   groupBody,
+	})
+	instance := func(c *Ctx, x, rm, rv, w, b *T, stats bool, momentum, eps float64) *T {
+		if x.Dim() < 2 {
+			c.Fail(tensor.ErrShape, "instance_norm(): expected an input of at least 2 dimensions, got shape %s", tensor.ShapeString(x.Shape()))
+		}
+		if !stats && (rm == nil || rv == nil) {
+			c.Fail(tensor.ErrValue, "Expected running_mean and running_var to be defined when use_input_stats is false")
+		}
+		// every image's channels are channels of one image
+		n, ch := x.Size(0), x.Size(1)
+		rep := func(t *T) *T {
+			if t == nil {
+				return nil
+			}
+			return t.Expand([]int{n, ch}).Reshape([]int{n * ch})
+		}
+		rm2, rv2 := rep(rm), rep(rv)
+		if rm2 != nil && n == 1 {
+			rm2 = rm2.CloneRaw()
+		}
+		if rv2 != nil && n == 1 {
+			rv2 = rv2.CloneRaw()
+		}
+		y := call(opBatch, x.Reshape(append([]int{1, n * ch}, x.Shape()[2:]...)), rep(w), rep(b), rm2, rv2, stats, momentum, eps)[0]
+		if stats && n > 0 {
+			back := func(t, t2 *T) {
+				if t != nil {
+					t.CopyInPlace(t2.Reshape([]int{n, ch}).SumDim([]int{0}).MulScalar(1 / float64(n)))
+				}
+			}
+			back(rm, rm2)
+			back(rv, rv2)
+		}
+		return y.Reshape(x.Shape())
+	}
+	tensor.Register(tensor.Def{
+		Schema: "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+		Doc:    "normalises each channel of each image." + site + "instance_norm.html",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			c.Return(instance(c, c.T(0), c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> Tensor",
+		Doc:    "normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where given, towards the mean of the images'." + site + "instance_norm.html",
+		Body: func(c *Ctx) {
+			x := c.T(0)
+			if c.Bool(5) && x.Dim() >= 2 {
+				l := 1
+				for _, s := range x.Shape()[2:] {
+					l *= s
+				}
+				if l == 1 {
+					c.Fail(tensor.ErrShape, "Expected more than 1 spatial element when training, got input size torch.Size(%s)", tensor.ShapeString(x.Shape()))
+				}
+			}
+			c.Return(instance(c, x, c.T(1), c.T(2), c.T(3), c.T(4), c.Bool(5), c.Float(6), c.Float(7)))
+		},
+	})
+}
+
+func groupBody(c *Ctx) {
+	x := c.T(0)
+	if x.Dim() < 2 {
+		c.Fail(tensor.ErrShape, "Expected at least 2 dimensions for input tensor but received %d", x.Dim())
+	}
+	n, ch, l := x.Size(0), x.Size(1), 1
+	for _, s := range x.Shape()[2:] {
+		l *= s
+	}
+	if g := c.Int(1); g > 0 && ch%g != 0 {
+		c.Fail(tensor.ErrShape, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", tensor.ShapeString(x.Shape()), g)
+	}
+	if ch <= 0 {
+		c.Fail(tensor.ErrShape, "Expected number of channels to be greater than 0, got %d", ch)
+	}
+	if l <= 0 {
+		c.Fail(tensor.ErrShape, "Expected HxW to be greater than 0, got %d", l)
+	}
+	c.Return(call(opGroup, x, c.T(2), c.T(3), n, ch, l, c.Int(1), c.Float(4))[0])
+}
+
+func groupRun[E float](c *Ctx) {
+	x := c.T(0)
+	n, ch, l, group := c.Int(3), c.Int(4), c.Int(5), c.Int(6)
+	if n == 0 {
+		return
+	}
+	into(c.Out(0), false, func(out []E) {
+		into(c.Out(1), false, func(mean []E) {
+			into(c.Out(2), false, func(rstd []E) {
+				groupForward(n, group, ch/group, l, out, dense[E](x), dense[E](c.T(1)), dense[E](c.T(2)), mean, rstd, c.Float(7))
+			})
+		})
+	})
+}
+
+func groupBackwardRun[E float](c *Ctx) {
+	mask := c.Bools(9)
+	var outs [3]*T
+	for i := range outs {
+		if mask[i] {
+			outs[i] = c.Out(i)
+		}
+	}
+	n, ch, l, group := c.Int(5), c.Int(6), c.Int(7), c.Int(8)
+	if c.T(1).Numel() == 0 {
+		for _, o := range outs {
+			if o != nil {
+				o.ZeroRaw()
+			}
+		}
+		return
+	}
+	into(outs[0], false, func(gx []E) {
+		into(outs[1], false, func(gw []E) {
+			into(outs[2], false, func(gb []E) {
+				groupBackward(n, group, ch/group, l, gx, gw, gb, dense[E](c.T(0)), dense[E](c.T(1)), dense[E](c.T(4)), dense[E](c.T(2)), dense[E](c.T(3)))
+			})
+		})
+	})
+}
+
+// last lists the last n of nd dimensions.
+func last(nd, n int) []int {
+	var l []int
+	for i := max(0, nd-n); i < nd; i++ {
+		l = append(l, i)
+	}
+	return slices.Clip(l)
+}

@@ -1,0 +1,184 @@
+package norm
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+var opRMS = tensor.Slot("aten::_fused_rms_norm")
+
+func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
+	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			xr, o := x[r*n:r*n+n], out[r*n:r*n+n]
+			rs := E(1 / math.Sqrt(sumSquares(xr, 0)/float64(n)+eps))
+			rstd[r] = rs
+			scaleShift(o, xr, rs, 0)
+			if w != nil {
+				mulBy(o, w)
+			}
+		}
+	})
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
+		Doc:    "divides each row by its root mean square; the second result is the inverse of that.",
+		Go:     "-",
+		AMP:    tensor.AMPFP32,
+		Infer: func(c *Ctx) {
+			x, norm := c.T(0), c.Ints(1)
+			checkNormalized(c, x.Shape(), norm, c.T(2), nil)
+			if !x.DType().IsFloat() {
+				c.Fail(tensor.ErrDType, "\"_fused_rms_norm\" not implemented for '%s'", x.DType().ClassName())
+			}
+			st := append([]int(nil), x.Shape()...)
+			for _, i := range last(len(st), len(norm)) {
+				st[i] = 1
+			}
+			c.Alloc(0, x.Shape(), x.DType())
+			c.Alloc(1, st, x.DType().Compute())
+		},
+		CPU: func(c *Ctx) {
+			if c.T(0).DType() == tensor.Float64 {
+				rmsRun[float64](c)
+			} else {
+				rmsRun[float32](c)
+			}
+		},
+		Save: "input weight",
+		VJP: func(c *Ctx, g *T) []*T {
+			x, w := c.T(0), c.T(2)
+			dt := x.DType().Compute()
+			x, g = x.ToDType(dt), g.ToDType(dt)
+			axes := last(x.Dim(), len(c.Ints(1)))
+			_, n := rows(x.Shape(), c.Ints(1))
+			avg := func(t *T) *T {
+				return t.SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / float64(n))
+			}
+			rs := call(opRsqrt, avg(x.Mul(x)).AddScalar(rmsEps(c)))[0]
+			xh := x.Mul(rs)
+			r := make([]*T, 2)
+			if c.Needs(0) {
+				gw := g
+				if w != nil {
+					gw = g.Mul(w)
+				}
+				r[0] = rs.Mul(gw.Add(xh.Mul(avg(gw.Mul(xh))).MulScalar(-1)))
+			}
+			if w != nil && c.Needs(2) {
+				r[1] = g.Mul(xh)
+			}
+			return r
+		},
+	})
+	body := func(c *Ctx) {
+		x, norm, w := c.T(0), c.Ints(1), c.T(2)
+		checkNormalized(c, x.Shape(), norm, w, nil)
+		if x.DType().IsFloat() && (w == nil || w.DType().IsFloat()) {
+			c.Return(call(opRMS, x, norm, w, c.Value(3))[0])
+			return
+		}
+		axes := last(x.Dim(), len(norm))
+		_, n := rows(x.Shape(), norm)
+		ms := x.Mul(x).SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / float64(n))
+		y := x.Mul(call(opRsqrt, ms.AddScalar(rmsEps(c)))[0])
+		if w != nil {
+			y = y.Mul(w)
+		}
+		c.Return(y.ToDType(x.DType()))
+	}
+	tensor.Register(tensor.Def{
+		Schema: "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+		Doc:    "divides by the root mean square over the trailing dimensions normalized_shape." + site + "rms_norm.html",
+		Go:     "-",
+		Body:   body,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+		Doc:    "divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
+		Body:   body,
+	})
+	pow, div := tensor.Slot("aten::pow.Tensor_Scalar"), tensor.Slot("aten::div.Tensor")
+	pool2, pool3 := tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
+	tensor.Register(tensor.Def{
+		Schema: "F::local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor",
+		Doc:    "divides by (k + alpha * mean of squares over size neighbouring channels) to the power beta." + site + "local_response_norm.html",
+		Body: func(c *Ctx) {
+			x, size := c.T(0), c.Int(1)
+			if x.Dim() < 3 {
+				c.Fail(tensor.ErrShape, "Expected 3D or higher dimensionality                          input (got %d dimensions)", x.Dim())
+			}
+			if x.Numel() == 0 {
+				c.Return(x)
+				return
+			}
+			sh := x.Shape()
+			sq := x.Mul(x)
+			// symmetric padding gives one window too many when size is even: the last is cut off
+			cut := func(t *T) *T {
+				if t.Size(2) == sh[1] {
+					return t
+				}
+				s := append([]int(nil), t.Shape()...)
+				s[2] = sh[1]
+				return t.AsStrided(s, t.Strides())
+			}
+			var m *T
+			if x.Dim() == 3 {
+				m = cut(call(pool2, sq.Reshape([]int{sh[0], 1, sh[1], sh[2]}), []int{size, 1}, []int{1, 1}, []int{size / 2, 0}, false, true, nil)[0])
+			} else {
+				m = cut(call(pool3, sq.Reshape([]int{sh[0], 1, sh[1], sh[2], -1}), []int{size, 1, 1}, []int{1, 1, 1}, []int{size / 2, 0, 0}, false, true, nil)[0])
+			}
+			m = m.Reshape(sh).MulScalar(c.Float(2)).AddScalar(c.Float(4))
+			c.Return(call(div, x, call(pow, m, c.Float(3))[0])[0])
+		},
+	})
+	norm, clamp := tensor.Slot("aten::linalg_vector_norm"), tensor.Slot("aten::clamp_min")
+	tensor.Register(tensor.Def{
+		Schema: "F::normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor",
+		Doc:    "divides by the p-norm along dim, or by eps where the norm is smaller." + site + "normalize.html",
+		Body: func(c *Ctx) {
+			x := c.T(0)
+			d := call(norm, x, c.Float(1), []int{c.Int(2)}, true, nil)[0]
+			c.Return(call(div, x, call(clamp, d, c.Float(3))[0].Expand(x.Shape()))[0])
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::normalize.out(Tensor input, float p=2.0, int dim=1, float eps=1e-12, *, Tensor(a!) out) -> Tensor(a!)",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			x := c.T(0)
+			d := call(norm, x, c.Float(1), []int{c.Int(2)}, true, nil)[0]
+			c.Return(c.T(4).CopyInPlace(call(div, x, call(clamp, d, c.Float(3))[0].Expand(x.Shape()))[0]))
+		},
+	})
+}
+
+func rmsRun[E float](c *Ctx) {
+	x := c.T(0)
+	m, n := rows(x.Shape(), c.Ints(1))
+	if x.Numel() == 0 {
+		return
+	}
+	into(c.Out(0), false, func(out []E) {
+		into(c.Out(1), false, func(rstd []E) {
+			rmsForward(m, n, out, dense[E](x), dense[E](c.T(2)), rstd, rmsEps(c))
+		})
+	})
+}
+
+// rmsEps is eps, by default the machine epsilon of the compute type.
+func rmsEps(c *Ctx) float64 {
+	if c.Has(3) {
+		return c.Float(3)
+	}
+	switch c.ArgDType(0) {
+	case tensor.Float64, tensor.Complex128:
+		return 0x1p-52
+	}
+	return 0x1p-23
+}
