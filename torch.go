@@ -157,3 +157,6 @@ func Load(path string) (any, error) { return serialize.LoadFile(path) }
 
 // LoadStateDict reads a file that holds a state dict.
 func LoadStateDict(path string) (*StateDict, error) { return serialize.LoadStateDict(path) }
+
+// NumOperators is the number of registered operators, in-place, out and number forms included.
+func NumOperators() int { return len(tensor.Ops()) }

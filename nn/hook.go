@@ -103,3 +103,8 @@ func (b *Base) post(m Module, in []*Tensor, out *Tensor) *Tensor {
 func Call(m Layer, x *Tensor) *Tensor {
 	return m.Forward(x)
 }
+
+// RegisterForwardHook is the method of Base for a module whose type is not known.
+func RegisterForwardHook(m Module, f func(m Module, inputs []*Tensor, output *Tensor) *Tensor) Handle {
+	return m.moduleBase().RegisterForwardHook(f)
+}

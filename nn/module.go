@@ -655,3 +655,13 @@ func Repr(m Module) string {
 }
 
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
+
+// ClassName is the Python name of the module's class.
+func ClassName(m Module) string { return className(m) }
+
+// OwnParameters lists the parameters of the module itself, without its children's.
+func OwnParameters(m Module) []*Tensor {
+	var out []*Tensor
+	walkOwn(m, func(_ string, t *Tensor) { out = append(out, t) }, noBuf, noChild)
+	return out
+}
