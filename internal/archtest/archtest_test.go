@@ -40,7 +40,7 @@ func layer(pkg string) int {
 		return 0
 	case "tensor":
 		return 1
-	case "ops":
+	case "ops", "serialize": // the root saves and loads files
 		return 2
 	case "":
 		return 3
