@@ -4,6 +4,80 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// Max is the function form of [tensor.Tensor.Max].
+func Max(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Max(opts...)
+}
+
+// MaxDim is the function form of [tensor.Tensor.MaxDim].
+func MaxDim(t *tensor.Tensor, dim int, opts ...tensor.MaxDimOptions) (values, indices *tensor.Tensor) {
+	return t.MaxDim(dim, opts...)
+}
+
+// MaxDimOptions are the optional arguments of MaxDim.
+type MaxDimOptions = tensor.MaxDimOptions
+
+// Amax is the function form of [tensor.Tensor.Amax].
+func Amax(t *tensor.Tensor, opts ...tensor.AmaxOptions) *tensor.Tensor {
+	return t.Amax(opts...)
+}
+
+// AmaxOptions are the optional arguments of Amax.
+type AmaxOptions = tensor.AmaxOptions
+
+// ArgMax is the function form of [tensor.Tensor.ArgMax].
+func ArgMax(t *tensor.Tensor, opts ...tensor.ArgMaxOptions) *tensor.Tensor {
+	return t.ArgMax(opts...)
+}
+
+// ArgMaxOptions are the optional arguments of ArgMax.
+type ArgMaxOptions = tensor.ArgMaxOptions
+
+// Min is the function form of [tensor.Tensor.Min].
+func Min(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Min(opts...)
+}
+
+// MinDim is the function form of [tensor.Tensor.MinDim].
+func MinDim(t *tensor.Tensor, dim int, opts ...tensor.MinDimOptions) (values, indices *tensor.Tensor) {
+	return t.MinDim(dim, opts...)
+}
+
+// MinDimOptions are the optional arguments of MinDim.
+type MinDimOptions = tensor.MinDimOptions
+
+// Amin is the function form of [tensor.Tensor.Amin].
+func Amin(t *tensor.Tensor, opts ...tensor.AminOptions) *tensor.Tensor {
+	return t.Amin(opts...)
+}
+
+// AminOptions are the optional arguments of Amin.
+type AminOptions = tensor.AminOptions
+
+// ArgMin is the function form of [tensor.Tensor.ArgMin].
+func ArgMin(t *tensor.Tensor, opts ...tensor.ArgMinOptions) *tensor.Tensor {
+	return t.ArgMin(opts...)
+}
+
+// ArgMinOptions are the optional arguments of ArgMin.
+type ArgMinOptions = tensor.ArgMinOptions
+
+// Aminmax is the function form of [tensor.Tensor.Aminmax].
+func Aminmax(t *tensor.Tensor, opts ...tensor.AminmaxOptions) (minArg, maxArg *tensor.Tensor) {
+	return t.Aminmax(opts...)
+}
+
+// AminmaxOptions are the optional arguments of Aminmax.
+type AminmaxOptions = tensor.AminmaxOptions
+
+// Sum is the function form of [tensor.Tensor.Sum].
+func Sum(t *tensor.Tensor, opts ...tensor.SumOptions) *tensor.Tensor {
+	return t.Sum(opts...)
+}
+
+// SumOptions are the optional arguments of Sum.
+type SumOptions = tensor.SumOptions
+
 // SumDim is the function form of [tensor.Tensor.SumDim].
 func SumDim(t *tensor.Tensor, dim []int, opts ...tensor.SumDimOptions) *tensor.Tensor {
 	return t.SumDim(dim, opts...)
@@ -11,3 +85,35 @@ func SumDim(t *tensor.Tensor, dim []int, opts ...tensor.SumDimOptions) *tensor.T
 
 // SumDimOptions are the optional arguments of SumDim.
 type SumDimOptions = tensor.SumDimOptions
+
+// Mean is the function form of [tensor.Tensor.Mean].
+func Mean(t *tensor.Tensor, opts ...tensor.MeanOptions) *tensor.Tensor {
+	return t.Mean(opts...)
+}
+
+// MeanOptions are the optional arguments of Mean.
+type MeanOptions = tensor.MeanOptions
+
+// MeanDim is the function form of [tensor.Tensor.MeanDim].
+func MeanDim(t *tensor.Tensor, dim []int, opts ...tensor.MeanDimOptions) *tensor.Tensor {
+	return t.MeanDim(dim, opts...)
+}
+
+// MeanDimOptions are the optional arguments of MeanDim.
+type MeanDimOptions = tensor.MeanDimOptions
+
+// NaNSum is the function form of [tensor.Tensor.NaNSum].
+func NaNSum(t *tensor.Tensor, opts ...tensor.NaNSumOptions) *tensor.Tensor {
+	return t.NaNSum(opts...)
+}
+
+// NaNSumOptions are the optional arguments of NaNSum.
+type NaNSumOptions = tensor.NaNSumOptions
+
+// NaNMean is the function form of [tensor.Tensor.NaNMean].
+func NaNMean(t *tensor.Tensor, opts ...tensor.NaNMeanOptions) *tensor.Tensor {
+	return t.NaNMean(opts...)
+}
+
+// NaNMeanOptions are the optional arguments of NaNMean.
+type NaNMeanOptions = tensor.NaNMeanOptions

@@ -2,6 +2,257 @@
 
 package tensor
 
+var slotMax = slot("aten::max")
+
+// Max is the largest element; NaN if there is one. Equal ones share the gradient evenly.
+// https://pytorch.org/docs/stable/generated/torch.max.html
+func (t *Tensor) Max(opts ...OutOptions) *Tensor {
+	c := NewCall(slotMax, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMaxDim = slot("aten::max.dim")
+
+// MaxDimOptions are the optional arguments of MaxDim; the zero value is PyTorch's default.
+type MaxDimOptions struct {
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// MaxDim gives the largest elements along a dimension and where they are (the first of equal ones; NaN before all).
+// https://pytorch.org/docs/stable/generated/torch.max.html
+func (t *Tensor) MaxDim(dim int, opts ...MaxDimOptions) (values, indices *Tensor) {
+	c := NewCall(slotMaxDim, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = *slotMaxDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotAmax = slot("aten::amax")
+
+// AmaxOptions are the optional arguments of Amax; the zero value is PyTorch's default.
+type AmaxOptions struct {
+	Dim     []int   // default []
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// Amax is the largest element over dimensions (none given: all). Equal ones share the gradient evenly.
+// https://pytorch.org/docs/stable/generated/torch.amax.html
+func (t *Tensor) Amax(opts ...AmaxOptions) *Tensor {
+	c := NewCall(slotAmax, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotAmax.Sch.Params[1].Default
+	*c.Arg(2) = *slotAmax.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArgMax = slot("aten::argmax")
+
+// ArgMaxOptions are the optional arguments of ArgMax; the zero value is PyTorch's default.
+type ArgMaxOptions struct {
+	Dim     Opt[int] // default None
+	Keepdim bool     // default False
+	Out     *Tensor  // write the result to this tensor
+}
+
+// ArgMax is the index of the largest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before
+// all.
+// https://pytorch.org/docs/stable/generated/torch.argmax.html
+func (t *Tensor) ArgMax(opts ...ArgMaxOptions) *Tensor {
+	c := NewCall(slotArgMax, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotArgMax.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMin = slot("aten::min")
+
+// Min is the smallest element; NaN if there is one. Equal ones share the gradient evenly.
+// https://pytorch.org/docs/stable/generated/torch.min.html
+func (t *Tensor) Min(opts ...OutOptions) *Tensor {
+	c := NewCall(slotMin, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMinDim = slot("aten::min.dim")
+
+// MinDimOptions are the optional arguments of MinDim; the zero value is PyTorch's default.
+type MinDimOptions struct {
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// MinDim gives the smallest elements along a dimension and where they are (the first of equal ones; NaN before all).
+// https://pytorch.org/docs/stable/generated/torch.min.html
+func (t *Tensor) MinDim(dim int, opts ...MinDimOptions) (values, indices *Tensor) {
+	c := NewCall(slotMinDim, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = *slotMinDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotAmin = slot("aten::amin")
+
+// AminOptions are the optional arguments of Amin; the zero value is PyTorch's default.
+type AminOptions struct {
+	Dim     []int   // default []
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// Amin is the smallest element over dimensions (none given: all). Equal ones share the gradient evenly.
+// https://pytorch.org/docs/stable/generated/torch.amin.html
+func (t *Tensor) Amin(opts ...AminOptions) *Tensor {
+	c := NewCall(slotAmin, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotAmin.Sch.Params[1].Default
+	*c.Arg(2) = *slotAmin.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArgMin = slot("aten::argmin")
+
+// ArgMinOptions are the optional arguments of ArgMin; the zero value is PyTorch's default.
+type ArgMinOptions struct {
+	Dim     Opt[int] // default None
+	Keepdim bool     // default False
+	Out     *Tensor  // write the result to this tensor
+}
+
+// ArgMin is the index of the smallest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before
+// all.
+// https://pytorch.org/docs/stable/generated/torch.argmin.html
+func (t *Tensor) ArgMin(opts ...ArgMinOptions) *Tensor {
+	c := NewCall(slotArgMin, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotArgMin.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAminmax = slot("aten::aminmax")
+
+// AminmaxOptions are the optional arguments of Aminmax; the zero value is PyTorch's default.
+type AminmaxOptions struct {
+	Dim     Opt[int] // default None
+	Keepdim bool     // default False
+	Out     *Tensor  // write the result to this tensor
+}
+
+// Aminmax gives the smallest and the largest elements, over a dimension or over all.
+// https://pytorch.org/docs/stable/generated/torch.aminmax.html
+func (t *Tensor) Aminmax(opts ...AminmaxOptions) (minArg, maxArg *Tensor) {
+	c := NewCall(slotAminmax, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotAminmax.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotSum = slot("aten::sum")
+
+// SumOptions are the optional arguments of Sum; the zero value is PyTorch's default.
+type SumOptions struct {
+	Dtype DType   // default None
+	Out   *Tensor // write the result to this tensor
+}
+
+// Sum sums all elements. Integers and bool sum to int64.
+// https://pytorch.org/docs/stable/generated/torch.sum.html
+func (t *Tensor) Sum(opts ...SumOptions) *Tensor {
+	c := NewCall(slotSum, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = DTypeValue(o.Dtype)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotSumDim = slot("aten::sum.dim_IntList")
 
 // SumDimOptions are the optional arguments of SumDim; the zero value is PyTorch's default.
@@ -20,6 +271,120 @@ func (t *Tensor) SumDim(dim []int, opts ...SumDimOptions) *Tensor {
 	*c.Arg(2) = *slotSumDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Dtype != 0 {
+			*c.Arg(3) = DTypeValue(o.Dtype)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMean = slot("aten::mean")
+
+// MeanOptions are the optional arguments of Mean; the zero value is PyTorch's default.
+type MeanOptions struct {
+	Dtype DType // default None
+}
+
+// Mean is the mean of all elements of a floating-point or complex tensor, NaN when there are none.
+// https://pytorch.org/docs/stable/generated/torch.mean.html
+func (t *Tensor) Mean(opts ...MeanOptions) *Tensor {
+	c := NewCall(slotMean, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = DTypeValue(o.Dtype)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMeanDim = slot("aten::mean.dim")
+
+// MeanDimOptions are the optional arguments of MeanDim; the zero value is PyTorch's default.
+type MeanDimOptions struct {
+	Keepdim bool    // default False
+	Dtype   DType   // default None
+	Out     *Tensor // write the result to this tensor
+}
+
+// MeanDim is the mean over dimensions (none given: all).
+// https://pytorch.org/docs/stable/generated/torch.mean.html
+func (t *Tensor) MeanDim(dim []int, opts ...MeanDimOptions) *Tensor {
+	c := NewCall(slotMeanDim, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotMeanDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Dtype != 0 {
+			*c.Arg(3) = DTypeValue(o.Dtype)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNaNSum = slot("aten::nansum")
+
+// NaNSumOptions are the optional arguments of NaNSum; the zero value is PyTorch's default.
+type NaNSumOptions struct {
+	Dim     []int   // default None
+	Keepdim bool    // default False
+	Dtype   DType   // default None
+	Out     *Tensor // write the result to this tensor
+}
+
+// NaNSum sums over dimensions (none given: all), counting NaN as zero.
+// https://pytorch.org/docs/stable/generated/torch.nansum.html
+func (t *Tensor) NaNSum(opts ...NaNSumOptions) *Tensor {
+	c := NewCall(slotNaNSum, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotNaNSum.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Dtype != 0 {
+			*c.Arg(3) = DTypeValue(o.Dtype)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNaNMean = slot("aten::nanmean")
+
+// NaNMeanOptions are the optional arguments of NaNMean; the zero value is PyTorch's default.
+type NaNMeanOptions struct {
+	Dim     []int   // default None
+	Keepdim bool    // default False
+	Dtype   DType   // default None
+	Out     *Tensor // write the result to this tensor
+}
+
+// NaNMean is the mean over dimensions (none given: all) of the elements that are not NaN.
+// https://pytorch.org/docs/stable/generated/torch.nanmean.html
+func (t *Tensor) NaNMean(opts ...NaNMeanOptions) *Tensor {
+	c := NewCall(slotNaNMean, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotNaNMean.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
 		*c.Arg(2) = BoolValue(o.Keepdim)
 		if o.Dtype != 0 {
 			*c.Arg(3) = DTypeValue(o.Dtype)

@@ -4,6 +4,7 @@ package all
 import (
 	_ "github.com/gotorch-dev/torch/ops/conv"
 	_ "github.com/gotorch-dev/torch/ops/index"
+	_ "github.com/gotorch-dev/torch/ops/loss"
 	_ "github.com/gotorch-dev/torch/ops/matmul"
 	_ "github.com/gotorch-dev/torch/ops/norm"
 	_ "github.com/gotorch-dev/torch/ops/pointwise"
@@ -11,4 +12,5 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/random"
 	_ "github.com/gotorch-dev/torch/ops/reduce"
 	_ "github.com/gotorch-dev/torch/ops/shape"
+	_ "github.com/gotorch-dev/torch/ops/softmax"
 )

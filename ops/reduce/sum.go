@@ -1,13 +1,22 @@
 package reduce
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // dims resolves a dimension list (empty: all) and gives the shape of the result.
 func dims(c *Ctx, t *T, list []int, keep bool) (reduced []bool, shape []int) {
 	reduced = make([]bool, t.Dim())
+	seen := 0
 	for _, d := range list {
-		d = tensor.WrapDim(d, t.Dim())
+		d = wrap(c, d, t.Dim())
 		if t.Dim() == 0 {
+			if seen++; seen > 1 {
+				c.Fail(tensor.ErrValue, "dim %d appears multiple times in the list of dims", d)
+			}
 			continue
 		}
 		if reduced[d] {
@@ -15,6 +24,7 @@ func dims(c *Ctx, t *T, list []int, keep bool) (reduced []bool, shape []int) {
 		}
 		reduced[d] = true
 	}
+	shape = make([]int, 0, t.Dim())
 	for i, s := range t.Shape() {
 		reduced[i] = reduced[i] || len(list) == 0
 		switch {
@@ -25,6 +35,18 @@ func dims(c *Ctx, t *T, list []int, keep bool) (reduced []bool, shape []int) {
 		}
 	}
 	return reduced, shape
+}
+
+// wrap counts a negative dimension from the end.
+func wrap(c *Ctx, d, nd int) int {
+	n := max(nd, 1)
+	if d < -n || d >= n {
+		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
+	}
+	if d < 0 {
+		d += n
+	}
+	return d
 }
 
 // unreduce gives a reduced gradient its dimensions back, of size 1.
@@ -44,76 +66,269 @@ func unreduce(c *Ctx, g *T, list []int, keep bool) *T {
 	return g.Reshape(sh)
 }
 
+// reducedCount is the number of elements that went into each element of the result.
+func reducedCount(shape, list []int) int {
+	n := 1
+	if len(list) == 0 {
+		for _, s := range shape {
+			n *= s
+		}
+		return n
+	}
+	if len(shape) > 0 {
+		for _, d := range list {
+			n *= shape[tensor.WrapDim(d, len(shape))]
+		}
+	}
+	return n
+}
+
+// Kernels of sum. Blocks of float32 are added up with vector lanes and joined in float64, which is more exact than
+// PyTorch's cascade and as fast.
+var (
+	sumF32 = kern[float32, float64]{row: sumRowF32, col: func(acc []float64, s []float32) { vec.AccumulateF32ToF64(acc, s) }, merge: add[float64]}
+	sumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumF64(s) },
+		col: func(acc, s []float64) { vec.AddF64(acc, acc, s) }, merge: add[float64]}
+	sumI64  = kern[int64, int64]{row: sumRow[int64, int64], col: sumCol[int64, int64], merge: add[int64]}
+	sumU8   = kern[uint8, int64]{row: sumRow[uint8, int64], col: sumCol[uint8, int64], merge: add[int64]}
+	sumC128 = kern[complex128, complex128]{row: func(acc complex128, s []complex128) complex128 {
+		for _, v := range s {
+			acc += v
+		}
+		return acc
+	}, col: func(acc, s []complex128) {
+		for i, v := range s {
+			acc[i] += v
+		}
+	}, merge: add[complex128]}
+	nansumF32 = kern[float32, float64]{row: nansumRow[float32], col: nansumCol[float32], merge: add[float64]}
+	nansumF64 = kern[float64, float64]{row: nansumRow[float64], col: nansumCol[float64], merge: add[float64]}
+)
+
+func add[A int64 | float64 | complex128](a, b A) A { return a + b }
+
+func sumRowF32(acc float64, s []float32) float64 {
+	const block = 4096
+	for len(s) > block {
+		acc += float64(vec.SumF32(s[:block]))
+		s = s[block:]
+	}
+	return acc + float64(vec.SumF32(s))
+}
+
+func sumRow[E uint8 | int64, A int64](acc A, s []E) A {
+	for _, v := range s {
+		acc += A(v)
+	}
+	return acc
+}
+
+func sumCol[E uint8 | int64, A int64](acc []A, s []E) {
+	acc = acc[:len(s)]
+	for i, v := range s {
+		acc[i] += A(v)
+	}
+}
+
+func nansumRow[E float32 | float64](acc float64, s []E) float64 {
+	for _, v := range s {
+		if v == v {
+			acc += float64(v)
+		}
+	}
+	return acc
+}
+
+func nansumCol[E float32 | float64](acc []float64, s []E) {
+	acc = acc[:len(s)]
+	for i, v := range s {
+		if v == v {
+			acc[i] += float64(v)
+		}
+	}
+}
+
+// sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does), multiplied by scale for floats.
+func sumInto(o, t *T, red []bool, skipNaN bool, scale func(float64) float64) {
+	if t.DType() != o.DType() && !(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
+		t = cast(t, o.DType())
+	}
+	switch dt := t.DType(); {
+	case dt == tensor.Float64:
+		k := &sumF64
+		if skipNaN {
+			k = &nansumF64
+		}
+		acc := run(t, red, k)
+		apply(acc, scale)
+		store(o, acc)
+	case dt.IsFloat():
+		k := &sumF32
+		if skipNaN {
+			k = &nansumF32
+		}
+		acc := run(cast(t, tensor.Float32), red, k)
+		apply(acc, scale)
+		store(o, acc)
+	case dt.IsComplex():
+		acc := run(cast(t, tensor.Complex128), red, &sumC128)
+		if scale != nil {
+			f := complex(scale(1), 0)
+			for i := range acc {
+				acc[i] *= f
+			}
+		}
+		store(o, acc)
+	case dt == tensor.Bool || dt == tensor.Uint8:
+		store(o, run(t, red, &sumU8))
+	default:
+		store(o, run(cast(t, tensor.Int64), red, &sumI64))
+	}
+}
+
+func apply(acc []float64, f func(float64) float64) {
+	if f != nil {
+		for i, v := range acc {
+			acc[i] = f(v)
+		}
+	}
+}
+
+// sumType is the dtype of a sum or product: the one asked for, int64 for integers and bool.
+func sumType(t *T, asked tensor.DType) tensor.DType {
+	if asked != 0 {
+		return asked
+	}
+	if t.DType().IsIntOrBool() {
+		return tensor.Int64
+	}
+	return t.DType()
+}
+
+func meanType(c *Ctx, t *T, asked tensor.DType) tensor.DType {
+	name := c.Op().Sch.Name
+	if asked != 0 {
+		if asked.IsIntOrBool() {
+			c.Fail(tensor.ErrDType, "%s(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", name, asked.ClassName())
+		}
+		return asked
+	}
+	if t.DType().IsIntOrBool() {
+		c.Fail(tensor.ErrDType, "%s(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", name, t.DType().ClassName())
+	}
+	return t.DType()
+}
+
+func allDims(t *T) []bool {
+	r := make([]bool, t.Dim())
+	for i := range r {
+		r[i] = true
+	}
+	return r
+}
+
+func mean(c *Ctx, red []bool) {
+	t := c.T(0)
+	n := 1
+	for i, r := range red {
+		if r {
+			n *= t.Size(i)
+		}
+	}
+	div := float64(n)
+	sumInto(c.Out(0), t, red, false, func(v float64) float64 {
+		if n == 0 {
+			return math.NaN()
+		}
+		return v / div
+	})
+}
+
 func init() {
+	tensor.Register(tensor.Def{
+		Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+		Doc:    "sums all elements. Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
+		Out:    true,
+		Infer:  func(c *Ctx) { c.Alloc(0, nil, sumType(c.T(0), c.DType(1))) },
+		CPU:    func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, nil) },
+		VJP:    func(c *Ctx, g *T) []*T { return []*T{g.Expand(c.Shape(0))} },
+		AMP:    tensor.AMPFP32,
+	})
 	tensor.Register(tensor.Def{
 		Schema: "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 		Doc:    "sums over dimensions (none given: all). Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
-			dt := c.DType(3)
-			if dt == 0 {
-				if dt = c.ArgDType(0); dt.IsIntOrBool() {
-					dt = tensor.Int64
-				}
-			}
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
-			c.Alloc(0, sh, dt)
+			c.Alloc(0, sh, sumType(c.T(0), c.DType(3)))
 		},
 		CPU: func(c *Ctx) {
-			o := c.Out(0)
-			acc := o.DType()
-			if acc.IsFloat() {
-				acc = tensor.Float64
-			} else if acc.IsComplex() {
-				acc = tensor.Complex128
-			} else {
-				acc = tensor.Int64
-			}
-			t := c.T(0).DenseAs(acc)
-			red, _ := dims(c, t, c.Ints(1), c.Bool(2))
-			w := tensor.New(o.Shape(), acc)
-			w.ZeroRaw()
-			switch acc {
-			case tensor.Float64:
-				sumInto(tensor.Data[float64](w), tensor.Data[float64](t), t.Shape(), red)
-			case tensor.Int64:
-				sumInto(tensor.Data[int64](w), tensor.Data[int64](t), t.Shape(), red)
-			default:
-				sumInto(tensor.Data[complex128](w), tensor.Data[complex128](t), t.Shape(), red)
-			}
-			tensor.CopyRaw(o, w)
+			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
+			sumInto(c.Out(0), c.T(0), red, false, nil)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{unreduce(c, g, c.Ints(1), c.Bool(2)).Expand(c.Shape(0))}
 		},
 		Grad: "SumBackward1",
+		AMP:  tensor.AMPFP32,
 	})
-}
-
-func sumInto[E int64 | float64 | complex128](dst, src []E, shape []int, red []bool) {
-	if len(src) == 0 {
-		return
-	}
-	st := make([]int, len(shape))
-	s := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		if !red[i] {
-			st[i] = s
-			s *= shape[i]
-		}
-	}
-	pos := make([]int, len(shape))
-	p := 0
-	for _, v := range src {
-		dst[p] += v
-		for d := len(shape) - 1; d >= 0; d-- {
-			pos[d]++
-			p += st[d]
-			if pos[d] < shape[d] {
-				break
+	tensor.Register(tensor.Def{
+		Schema: "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+		Doc:    "is the mean of all elements of a floating-point or complex tensor, NaN when there are none.\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
+		Infer:  func(c *Ctx) { c.Alloc(0, nil, meanType(c, c.T(0), c.DType(1))) },
+		CPU:    func(c *Ctx) { mean(c, allDims(c.T(0))) },
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{g.Expand(c.Shape(0)).DivScalar(reducedCount(c.Shape(0), nil))}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+		Doc:    "is the mean over dimensions (none given: all).\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
+		Out:    true,
+		Infer: func(c *Ctx) {
+			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
+			c.Alloc(0, sh, meanType(c, c.T(0), c.DType(3)))
+		},
+		CPU: func(c *Ctx) {
+			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
+			mean(c, red)
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{unreduce(c, g, c.Ints(1), c.Bool(2)).Expand(c.Shape(0)).DivScalar(reducedCount(c.Shape(0), c.Ints(1)))}
+		},
+		Grad: "MeanBackward1",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+		Doc:    "sums over dimensions (none given: all), counting NaN as zero.\nhttps://pytorch.org/docs/stable/generated/torch.nansum.html",
+		Out:    true,
+		Infer: func(c *Ctx) {
+			if c.ArgDType(0).IsComplex() {
+				c.Fail(tensor.ErrDType, "nansum does not support complex inputs")
 			}
-			p -= pos[d] * st[d]
-			pos[d] = 0
-		}
-	}
+			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
+			c.Alloc(0, sh, sumType(c.T(0), c.DType(3)))
+		},
+		CPU: func(c *Ctx) {
+			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
+			sumInto(c.Out(0), c.T(0), red, true, nil)
+		},
+		Save: "self",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{unreduce(c, g, c.Ints(1), c.Bool(2)).Expand(c.Shape(0)).Mul(c.T(0).IsNaN().LogicalNot())}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+		Doc:    "is the mean over dimensions (none given: all) of the elements that are not NaN.\nhttps://pytorch.org/docs/stable/generated/torch.nanmean.html",
+		Out:    true,
+		Body: func(c *Ctx) {
+			x := c.T(0)
+			if x.DType().IsIntOrBool() {
+				c.Fail(tensor.ErrDType, "nanmean(): expected input to have floating point or complex dtype but got %s", x.DType().ClassName())
+			}
+			n := x.Detach().IsNaN().LogicalNot().SumDim(c.Ints(1), tensor.SumDimOptions{Keepdim: c.Bool(2)})
+			c.Return(x.NaNSum(tensor.NaNSumOptions{Dim: c.Ints(1), Keepdim: c.Bool(2), Dtype: c.DType(3)}).Div(n))
+		},
+	})
 }

@@ -1,0 +1,426 @@
+package loss
+
+import (
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// nllShape gives samples, classes and positions per sample of an input [C], [N, C] or [N, C, …].
+func nllShape(sh []int) (n, classes, inner int) {
+	if len(sh) == 1 {
+		return 1, sh[0], 1
+	}
+	n, classes, inner = sh[0], sh[1], 1
+	for _, s := range sh[2:] {
+		inner *= s
+	}
+	return n, classes, inner
+}
+
+// checkTargets refuses a class that does not exist.
+func checkTargets(c *Ctx, target []int64, classes, ignore int) {
+	for _, t := range target {
+		if t != int64(ignore) && (t < 0 || t >= int64(classes)) {
+			c.Fail(tensor.ErrIndex, "Target %d is out of bounds.", t)
+		}
+	}
+}
+
+const nllBlock = 16 * 1024
+
+// nllForward writes the losses (reduction none) or returns their weighted sum and the sum of the weights.
+func nllForward[E float32 | float64](out, x, w []E, target []int64, n, classes, inner, ignore int) (sum, total float64) {
+	positions := n * inner
+	parts := make([][2]float64, (positions+nllBlock-1)/nllBlock)
+	par.For(positions, nllBlock, func(lo, hi int) {
+		var s, t float64
+		for p := lo; p < hi; p++ {
+			k := int(target[p])
+			if k == ignore {
+				if out != nil {
+					out[p] = 0
+				}
+				continue
+			}
+			v := x[(p/inner*classes+k)*inner+p%inner]
+			wt := E(1)
+			if w != nil {
+				wt = w[k]
+			}
+			if out != nil {
+				out[p] = -v * wt
+				continue
+			}
+			s -= float64(v * wt)
+			t += float64(wt)
+		}
+		parts[lo/nllBlock] = [2]float64{s, t}
+	})
+	for _, p := range parts {
+		sum += p[0]
+		total += p[1]
+	}
+	return sum, total
+}
+
+// nllBackward puts -weight * gradient to the targets' places.
+func nllBackward[E float32 | float64](dst, g, w []E, target []int64, n, classes, inner, ignore int, scale E, each bool) {
+	par.For(n*inner, nllBlock, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			k := int(target[p])
+			if k == ignore {
+				continue
+			}
+			v := scale
+			if each {
+				v = g[p]
+			}
+			if w != nil {
+				v *= w[k]
+			}
+			dst[(p/inner*classes+k)*inner+p%inner] = -v
+		}
+	})
+}
+
+func targets(c *Ctx, t *T) []int64 {
+	return raw[int64](t.DenseAs(tensor.Int64))
+}
+
+func nllInfer(c *Ctx, spatial bool) {
+	x, t := c.T(0), c.T(1)
+	sh := x.Shape()
+	if !spatial {
+		switch {
+		case x.Dim() < 1 || x.Dim() > 2:
+			c.Fail(tensor.ErrShape, "input tensor should be 1D or 2D")
+		case t.Dim() > 1:
+			c.Fail(tensor.ErrShape, "0D or 1D target tensor expected, multi-target not supported")
+		case !(x.Dim() == 1 && t.Dim() == 0) && x.Size(0) != t.Size(0) && !(x.Dim() == 1 && t.Dim() == 1 && t.Size(0) == 1):
+			c.Fail(tensor.ErrShape, "size mismatch (got input: %s, target: %s)", tensor.ShapeString(sh), tensor.ShapeString(t.Shape()))
+		}
+	} else {
+		switch {
+		case t.Dim() != 3:
+			c.Fail(tensor.ErrShape, "only batches of spatial targets supported (3D tensors) but got targets of dimension: %d", t.Dim())
+		case x.Dim() != 4:
+			c.Fail(tensor.ErrShape, "only batches of spatial inputs supported (4D tensors), but got input of dimension: %d", x.Dim())
+		case x.Size(0) != t.Size(0) || x.Size(2) != t.Size(1) || x.Size(3) != t.Size(2):
+			c.Fail(tensor.ErrShape, "size mismatch (got input: %s , target: %s", tensor.ShapeString(sh), tensor.ShapeString(t.Shape()))
+		}
+	}
+	_, classes, _ := nllShape(sh)
+	if w := c.T(2); w != nil {
+		if w.Dim() != 1 && w.Numel() != 1 || w.Numel() != classes {
+			c.Fail(tensor.ErrShape, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
+		}
+		if w.DType() != x.DType() {
+			c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", x.DType().ClassName(), w.DType().ClassName())
+		}
+	}
+	if !x.DType().IsFloat() {
+		c.Fail(tensor.ErrNotImpl, "\"nll_loss_out_frame\" not implemented for '%s'", x.DType().ClassName())
+	}
+	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {
+		c.Fail(tensor.ErrDType, "expected scalar type Long but found %s", t.DType().ClassName())
+	}
+	var out []int
+	if c.Int(3) == none {
+		out = t.Shape()
+		if !spatial && x.Dim() == 1 {
+			out = nil
+		}
+	}
+	c.Alloc(0, out, x.DType())
+	c.Alloc(1, nil, x.DType())
+}
+
+func nllKernel(c *Ctx) {
+	x, o, how := c.T(0), c.Out(0), c.Int(3)
+	n, classes, inner := nllShape(x.Shape())
+	t := targets(c, c.T(1))
+	ignore := c.Int(4)
+	checkTargets(c, t, classes, ignore)
+	dt := tensor.Float32
+	if x.DType() == tensor.Float64 {
+		dt = tensor.Float64
+	}
+	res, each := tensor.New(nil, tensor.Float64), o
+	if how == none && o.DType() != dt {
+		each = tensor.New(o.Shape(), dt)
+	}
+	var sum, total float64
+	if dt == tensor.Float64 {
+		var d, w []float64
+		if how == none {
+			d = raw[float64](each)
+		}
+		if c.T(2) != nil {
+			w = raw[float64](c.T(2).Dense())
+		}
+		sum, total = nllForward(d, raw[float64](x.Dense()), w, t, n, classes, inner, ignore)
+	} else {
+		var d, w []float32
+		if how == none {
+			d = raw[float32](each)
+		}
+		if c.T(2) != nil {
+			w = raw[float32](c.T(2).DenseAs(dt))
+		}
+		sum, total = nllForward(d, raw[float32](x.DenseAs(dt)), w, t, n, classes, inner, ignore)
+	}
+	if how == none {
+		if each != o {
+			tensor.CopyRaw(o, each)
+		}
+		total = 0
+	} else {
+		if how == meanOf {
+			raw[float64](res)[0] = sum / total // 0/0: NaN, as PyTorch has it
+		} else {
+			raw[float64](res)[0] = sum
+		}
+		tensor.CopyRaw(o, res)
+	}
+	raw[float64](res)[0] = total
+	tensor.CopyRaw(c.Out(1), res)
+}
+
+func nllGradKernel(c *Ctx) {
+	g, o, how := c.T(0), c.Out(0), c.Int(4)
+	n, classes, inner := nllShape(o.Shape())
+	t := targets(c, c.T(2))
+	ignore := c.Int(5)
+	checkTargets(c, t, classes, ignore)
+	dt := tensor.Float32
+	if o.DType() == tensor.Float64 {
+		dt = tensor.Float64
+	}
+	d := o
+	if o.DType() != dt {
+		d = tensor.New(o.Shape(), dt)
+	}
+	d.ZeroRaw()
+	scale := 0.0
+	if how != none {
+		scale = g.Num().F
+		if how == meanOf {
+			scale /= c.T(6).Num().F
+		}
+	}
+	if dt == tensor.Float64 {
+		var w []float64
+		if c.T(3) != nil {
+			w = raw[float64](c.T(3).Dense())
+		}
+		nllBackward(raw[float64](d), raw[float64](g.DenseAs(dt)), w, t, n, classes, inner, ignore, scale, how == none)
+	} else {
+		var w []float32
+		if c.T(3) != nil {
+			w = raw[float32](c.T(3).DenseAs(dt))
+		}
+		nllBackward(raw[float32](d), raw[float32](g.DenseAs(dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
+	}
+	if d != o {
+		tensor.CopyRaw(o, d)
+	}
+}
+
+// nllPair declares a forward and a backward operator; the gradient of the gradient is the loss of the outer gradient.
+func nllPair(forward, backward string, spatial bool, grad string) {
+	fw, bw := "aten::nll_loss_forward", "aten::nll_loss_backward"
+	if spatial {
+		fw, bw = "aten::nll_loss2d_forward", "aten::nll_loss2d_backward"
+	}
+	tensor.Register(tensor.Def{
+		Schema: forward, Go: "-",
+		Infer: func(c *Ctx) { nllInfer(c, spatial) },
+		CPU:   nllKernel,
+		Save:  "self target weight total_weight",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op1(bw, g, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Out(1)), nil, nil}
+		},
+		Grad: grad,
+		AMP:  tensor.AMPFP32,
+	})
+	tensor.Register(tensor.Def{
+		Schema: backward, Go: "-",
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		CPU:   nllGradKernel,
+		Save:  "target weight",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := make([]*T, 5)
+			r[0] = opN(fw, g, c.T(2), c.T(3), c.Int(4), c.Int(5))[0].T
+			return r
+		},
+	})
+}
+
+// nllND serves every number of dimensions.
+func nllND(c *Ctx, x, t, w *T, how, ignore int) *T {
+	nd := x.Dim()
+	if nd < 1 {
+		c.Fail(tensor.ErrShape, "Expected 1 or more dimensions (got %d)", nd)
+	}
+	if nd != 1 && (t.Dim() == 0 || x.Size(0) != t.Size(0)) {
+		got := 0
+		if t.Dim() > 0 {
+			got = t.Size(0)
+		}
+		c.Fail(tensor.ErrShape, "Expected input batch_size (%d) to match target batch_size (%d).", x.Size(0), got)
+	}
+	switch nd {
+	case 1, 2:
+		return opN("aten::nll_loss_forward", x, t, w, how, ignore)[0].T
+	case 4:
+		return opN("aten::nll_loss2d_forward", x, t, w, how, ignore)[0].T
+	}
+	want := append([]int{x.Size(0)}, x.Shape()[2:]...)
+	if !tensor.SameShape(want, t.Shape()) {
+		c.Fail(tensor.ErrShape, "Expected target size %s, got %s", tensor.ShapeString(want), tensor.ShapeString(t.Shape()))
+	}
+	inner := 1
+	for _, s := range x.Shape()[2:] {
+		inner *= s
+	}
+	n, classes := x.Size(0), x.Size(1)
+	y := opN("aten::nll_loss2d_forward", x.Reshape([]int{n, classes, 1, inner}), t.Reshape([]int{n, 1, inner}), w, how, ignore)[0].T
+	if how == none {
+		y = y.Reshape(want)
+	}
+	return y
+}
+
+// crossEntropy serves class indices and class probabilities.
+func crossEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
+	if tensor.SameShape(x.Shape(), t.Shape()) {
+		if !t.DType().IsFloat() {
+			c.Fail(tensor.ErrDType, "Expected floating point type for target with class probabilities, got %s", t.DType().ClassName())
+		}
+		if ignore >= 0 {
+			c.Fail(tensor.ErrValue, "ignore_index is not supported for floating point target")
+		}
+		return crossEntropyProb(c, x, t, w, how, smoothing)
+	}
+	if smoothing < 0 || smoothing > 1 {
+		c.Fail(tensor.ErrValue, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
+	}
+	dim := classDim(x)
+	lp := x.LogSoftmax(dim)
+	nll := nllND(c, lp, t, w, how, ignore)
+	if smoothing == 0 {
+		return nll
+	}
+	// the uniform part: the mean of the log-probabilities over classes, weighted
+	classes := x.Size(dim)
+	mask := t.EqScalar(ignore)
+	var smooth *T
+	if w != nil {
+		smooth = lp.Mul(classWeights(w, x.Dim(), dim)).SumDim([]int{dim}).Neg()
+	} else {
+		smooth = lp.SumDim([]int{dim}).Neg()
+	}
+	smooth = op1("aten::masked_fill.Scalar", smooth, mask, 0)
+	switch how {
+	case meanOf:
+		if w != nil { // divide by the weight of the targets that count
+			valid := op1("aten::masked_fill.Scalar", t, mask, 0)
+			wt := op1("aten::masked_fill.Scalar", op1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask, 0)
+			smooth = smooth.Sum().Div(wt.Sum())
+		} else {
+			smooth = smooth.Sum().Div(mask.LogicalNot().Sum())
+		}
+	case sumOf:
+		smooth = smooth.Sum()
+	}
+	return nll.MulScalar(1 - smoothing).Add(smooth.MulScalar(smoothing / float64(classes)))
+}
+
+func classDim(x *T) int {
+	if x.Dim() == 1 {
+		return 0
+	}
+	return 1
+}
+
+// classWeights shapes one weight per class for broadcasting along dim.
+func classWeights(w *T, nd, dim int) *T {
+	sh := make([]int, nd)
+	for i := range sh {
+		sh[i] = 1
+	}
+	sh[dim] = w.Numel()
+	return w.Reshape(sh)
+}
+
+func crossEntropyProb(c *Ctx, x, t, w *T, how int, smoothing float64) *T {
+	dim := classDim(x)
+	classes := x.Size(dim)
+	if w != nil && (w.Dim() != 1 || w.Numel() != classes) {
+		c.Fail(tensor.ErrShape, "cross_entropy: weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
+	}
+	if smoothing > 0 {
+		if smoothing > 1 {
+			c.Fail(tensor.ErrValue, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
+		}
+		t = t.MulScalar(1 - smoothing).AddScalar(smoothing / float64(classes))
+	}
+	y := x.LogSoftmax(dim).Mul(t)
+	if w != nil {
+		y = y.Mul(classWeights(w, x.Dim(), dim))
+	}
+	switch how {
+	case meanOf:
+		n := x.Numel() / max(1, classes)
+		if x.Numel() == 0 {
+			n = 0
+		}
+		return y.Sum().Neg().DivScalar(n)
+	case sumOf:
+		return y.Sum().Neg()
+	}
+	return y.SumDim([]int{dim}).Neg()
+}
+
+func init() {
+	nllPair("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
+		"nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor", false, "NllLossBackward0")
+	nllPair("nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
+		"nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor", true, "NllLoss2DBackward0")
+	tensor.Register(tensor.Def{
+		Schema: "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
+		Doc: "is the negative log-likelihood loss of log-probabilities [N, C] or [C].",
+		Body: func(c *Ctx) {
+			c.Return(opN("aten::nll_loss_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0].T)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
+		Doc: "is the negative log-likelihood loss of log-probabilities [N, C, H, W].",
+		Body: func(c *Ctx) {
+			c.Return(opN("aten::nll_loss2d_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0].T)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-",
+		Doc:  "is the negative log-likelihood loss of log-probabilities [N, C, …].",
+		Body: func(c *Ctx) { c.Return(nllND(c, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor", Go: "-",
+		Doc:  "is the cross entropy of logits and targets: class indices, or probabilities of the input's shape.",
+		Body: func(c *Ctx) { c.Return(crossEntropy(c, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Float(5))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
+		Doc:    "is the negative log-likelihood loss of log-probabilities [C], [N, C] or [N, C, …] and class indices [], [N] or [N, …].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html",
+		Body:   func(c *Ctx) { c.Return(nllND(c, c.T(0), c.T(1), c.T(2), reduction(c, 3, 5, 6), c.Int(4))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor",
+		Doc:    "is the cross entropy of logits [C], [N, C] or [N, C, …] and targets: class indices (one dimension less), or probabilities of the input's shape.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html",
+		Body: func(c *Ctx) {
+			c.Return(crossEntropy(c, c.T(0), c.T(1), c.T(2), reduction(c, 3, 5, 6), c.Int(4), c.Float(7)))
+		},
+	})
+}

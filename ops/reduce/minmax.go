@@ -1,0 +1,483 @@
+package reduce
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type real interface {
+	uint8 | int64 | float32 | float64
+}
+
+func maxOf[E real](a, b E) E {
+	if a > b || a != a {
+		return a
+	}
+	return b
+}
+
+func minOf[E real](a, b E) E {
+	if a < b || a != a {
+		return a
+	}
+	return b
+}
+
+func extKern[E real](init E, f func(a, b E) E, row func(acc E, s []E) E, col func(acc, s []E)) *kern[E, E] {
+	return &kern[E, E]{init: init, row: row, col: col, merge: f}
+}
+
+func maxRow[E real](acc E, s []E) E {
+	for _, v := range s {
+		if v > acc {
+			acc = v
+		}
+	}
+	return acc
+}
+
+func minRow[E real](acc E, s []E) E {
+	for _, v := range s {
+		if v < acc {
+			acc = v
+		}
+	}
+	return acc
+}
+
+func maxCol[E real](acc, s []E) {
+	acc = acc[:len(s)]
+	for i, v := range s {
+		if v > acc[i] {
+			acc[i] = v
+		}
+	}
+}
+
+func minCol[E real](acc, s []E) {
+	acc = acc[:len(s)]
+	for i, v := range s {
+		if v < acc[i] {
+			acc[i] = v
+		}
+	}
+}
+
+// Kernels of the extrema; NaN wins, as in PyTorch.
+var (
+	maxF32 = extKern(float32(math.Inf(-1)), maxOf[float32], func(acc float32, s []float32) float32 { return maxOf(acc, vec.MaxF32(s)) }, func(acc, s []float32) { vec.MaximumF32(acc, acc, s) })
+	maxF64 = extKern(math.Inf(-1), maxOf[float64], func(acc float64, s []float64) float64 { return maxOf(acc, vec.MaxF64(s)) }, func(acc, s []float64) { vec.MaximumF64(acc, acc, s) })
+	maxI64 = extKern(int64(math.MinInt64), maxOf[int64], maxRow[int64], maxCol[int64])
+	maxU8  = extKern(uint8(0), maxOf[uint8], maxRow[uint8], maxCol[uint8])
+	minF32 = extKern(float32(math.Inf(1)), minOf[float32], func(acc float32, s []float32) float32 { return minOf(acc, vec.MinF32(s)) }, func(acc, s []float32) { vec.MinimumF32(acc, acc, s) })
+	minF64 = extKern(math.Inf(1), minOf[float64], func(acc float64, s []float64) float64 { return minOf(acc, vec.MinF64(s)) }, func(acc, s []float64) { vec.MinimumF64(acc, acc, s) })
+	minI64 = extKern(int64(math.MaxInt64), minOf[int64], minRow[int64], minCol[int64])
+	minU8  = extKern(uint8(255), minOf[uint8], minRow[uint8], minCol[uint8])
+)
+
+func noComplex(c *Ctx, kernel string, dt tensor.DType) {
+	if dt.IsComplex() {
+		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", kernel, dt.ClassName())
+	}
+}
+
+func extInto(o, t *T, red []bool, isMax bool) {
+	switch dt := t.DType(); {
+	case dt == tensor.Float64:
+		store(o, run(t, red, pick(isMax, maxF64, minF64)))
+	case dt.IsFloat():
+		store(o, run(cast(t, tensor.Float32), red, pick(isMax, maxF32, minF32)))
+	case dt == tensor.Uint8 || dt == tensor.Bool:
+		acc := run(t, red, pick(isMax, maxU8, minU8))
+		copy(raw[uint8](o), acc)
+	default:
+		store(o, run(cast(t, tensor.Int64), red, pick(isMax, maxI64, minI64)))
+	}
+}
+
+func pick[X any](first bool, a, b X) X {
+	if first {
+		return a
+	}
+	return b
+}
+
+// argRow is the index of the extremum of a line: the first one, NaN before all.
+func argRow[E real](isMax bool) func(s []E) int {
+	var zero E
+	switch any(zero).(type) {
+	case float32:
+		return any(pick(isMax, vec.ArgMaxF32, vec.ArgMinF32)).(func(s []E) int)
+	case float64:
+		return any(pick(isMax, vec.ArgMaxF64, vec.ArgMinF64)).(func(s []E) int)
+	}
+	if isMax {
+		return func(s []E) int {
+			at := 0
+			for i, v := range s {
+				if v > s[at] {
+					at = i
+				}
+			}
+			return at
+		}
+	}
+	return func(s []E) int {
+		at := 0
+		for i, v := range s {
+			if v < s[at] {
+				at = i
+			}
+		}
+		return at
+	}
+}
+
+// better reports that v takes the place of the extremum so far, which stands before it.
+func better[E real](v, best E, isMax bool) bool {
+	if best != best {
+		return false
+	}
+	return v != v || isMax && v > best || !isMax && v < best
+}
+
+func split(shape []int, dim int) (outer, n, inner int) {
+	outer, n, inner = 1, 1, 1
+	for d, s := range shape {
+		switch {
+		case d < dim:
+			outer *= s
+		case d == dim:
+			n = s
+		default:
+			inner *= s
+		}
+	}
+	return outer, n, inner
+}
+
+// argExt finds values and indices (either may be nil) of the extrema along dim of a contiguous array.
+func argExt[E real](src []E, shape []int, dim int, isMax bool, vals []E, idx []int64) {
+	outer, n, inner := split(shape, dim)
+	if outer*inner == 0 || n == 0 {
+		return
+	}
+	if inner == 1 {
+		f := argRow[E](isMax)
+		if outer == 1 && n > grain { // one long line: blocks, joined in order
+			best := make([]int, (n+grain-1)/grain)
+			par.For(n, grain, func(lo, hi int) { best[lo/grain] = lo + f(src[lo:hi]) })
+			at := best[0]
+			for _, b := range best[1:] {
+				if better(src[b], src[at], isMax) {
+					at = b
+				}
+			}
+			if vals != nil {
+				vals[0] = src[at]
+			}
+			if idx != nil {
+				idx[0] = int64(at)
+			}
+			return
+		}
+		par.For(outer, max(1, grain/n), func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				row := src[r*n:][:n]
+				at := f(row)
+				if vals != nil {
+					vals[r] = row[at]
+				}
+				if idx != nil {
+					idx[r] = int64(at)
+				}
+			}
+		})
+		return
+	}
+	const tile = 256
+	tiles := (inner + tile - 1) / tile
+	par.For(outer*tiles, max(1, grain/(n*min(inner, tile))), func(lo, hi int) {
+		var best [tile]E
+		var at [tile]int64
+		for u := lo; u < hi; u++ {
+			from := u % tiles * tile
+			w := min(tile, inner-from)
+			base := u/tiles*n*inner + from
+			copy(best[:w], src[base:])
+			clear(at[:])
+			for k := 1; k < n; k++ {
+				row := src[base+k*inner:][:w]
+				for j, v := range row {
+					if better(v, best[j], isMax) {
+						best[j], at[j] = v, int64(k)
+					}
+				}
+			}
+			p := u/tiles*inner + from
+			if vals != nil {
+				copy(vals[p:], best[:w])
+			}
+			if idx != nil {
+				copy(idx[p:], at[:w])
+			}
+		}
+	})
+}
+
+// argInto dispatches argExt; vals and idx may be nil.
+func argInto(vals, idx, t *T, dim int, isMax bool) {
+	var ix []int64
+	if idx != nil {
+		ix = raw[int64](idx)
+	}
+	switch dt := t.DType(); {
+	case dt == tensor.Float64:
+		argTyped[float64](vals, ix, t.Dense(), dim, isMax)
+	case dt.IsFloat():
+		argTyped[float32](vals, ix, t.DenseAs(tensor.Float32), dim, isMax)
+	case dt == tensor.Uint8 || dt == tensor.Bool:
+		argTyped[uint8](vals, ix, t.Dense(), dim, isMax)
+	default:
+		argTyped[int64](vals, ix, t.DenseAs(tensor.Int64), dim, isMax)
+	}
+}
+
+func argTyped[E real](vals *T, idx []int64, t *T, dim int, isMax bool) {
+	if vals == nil {
+		argExt(raw[E](t), t.Shape(), dim, isMax, nil, idx)
+		return
+	}
+	if vals.DType() == t.DType() {
+		argExt(raw[E](t), t.Shape(), dim, isMax, raw[E](vals), idx)
+		return
+	}
+	w := tensor.New(vals.Shape(), t.DType())
+	argExt(raw[E](t), t.Shape(), dim, isMax, raw[E](w), idx)
+	tensor.CopyRaw(vals, w)
+}
+
+// needSize refuses to reduce a dimension without elements, when the operator has no value for that.
+func needSize(c *Ctx, t *T, dim int) {
+	if t.Dim() > 0 && t.Size(dim) == 0 {
+		c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim %d to have non-zero size.", c.Op().Sch.Name, dim)
+	}
+}
+
+// op1 calls an operator with one tensor result.
+func op1(name string, args ...any) *T {
+	vals := make([]tensor.Value, len(args))
+	for i, a := range args {
+		vals[i] = tensor.Box(a)
+	}
+	res, err := tensor.CallOp(name, vals...)
+	if err != nil {
+		panic(err)
+	}
+	return res[0].T
+}
+
+// share divides a gradient evenly among equal extrema.
+func share(g, y, x *T, list []int) *T {
+	m := x.Eq(y)
+	return m.Mul(g.Div(m.SumDim(list, tensor.SumDimOptions{Keepdim: true})))
+}
+
+// extAll declares max or min over all elements.
+//
+//gen:extAll Out
+func extAll(schema, doc string, isMax bool) {
+	name := pick(isMax, "max", "min")
+	kernel := name + "_all"
+	tensor.Register(tensor.Def{
+		Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			if t.Numel() == 0 {
+				c.Fail(tensor.ErrValue, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", name)
+			}
+			noComplex(c, kernel, t.DType())
+			c.Alloc(0, nil, t.DType())
+		},
+		CPU:  func(c *Ctx) { extInto(c.Out(0), c.T(0), allDims(c.T(0)), isMax) },
+		Save: "self result",
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{share(g, c.Out(0), c.T(0), nil)} },
+		Grad: pick(isMax, "MaxBackward1", "MinBackward1"),
+	})
+}
+
+// extDim declares max or min over one dimension, with indices.
+//
+//gen:extDim Out
+func extDim(schema, doc string, isMax bool) {
+	name := pick(isMax, "max", "min")
+	tensor.Register(tensor.Def{
+		Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			d := wrap(c, c.Int(1), t.Dim())
+			noComplex(c, name, t.DType())
+			needSize(c, t, d)
+			_, sh := dims(c, t, []int{d}, c.Bool(2))
+			c.Alloc(0, sh, t.DType())
+			c.Alloc(1, sh, tensor.Int64)
+		},
+		CPU:  func(c *Ctx) { argInto(c.Out(0), c.Out(1), c.T(0), wrap(c, c.Int(1), c.T(0).Dim()), isMax) },
+		Save: "indices",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op1("aten::value_selecting_reduction_backward", g, c.Int(1), c.Out(1), c.Shape(0), c.Bool(2))}
+		},
+	})
+}
+
+// extDims declares amax or amin.
+//
+//gen:extDims Out
+func extDims(schema, doc string, isMax bool) {
+	name := pick(isMax, "max", "min")
+	tensor.Register(tensor.Def{
+		Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			list := c.Ints(1)
+			noComplex(c, name+"_values_cpu", t.DType())
+			_, sh := dims(c, t, list, c.Bool(2))
+			if t.Numel() == 0 {
+				if len(list) == 0 {
+					c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", c.Op().Sch.Name)
+				}
+				for _, d := range list {
+					needSize(c, t, wrap(c, d, t.Dim()))
+				}
+			}
+			c.Alloc(0, sh, t.DType())
+		},
+		CPU: func(c *Ctx) {
+			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
+			extInto(c.Out(0), c.T(0), red, isMax)
+		},
+		Save: "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			l, k := c.Ints(1), c.Bool(2)
+			return []*T{share(unreduce(c, g, l, k), unreduce(c, c.Out(0), l, k), c.T(0), l)}
+		},
+	})
+}
+
+// argExtreme declares argmax or argmin.
+//
+//gen:argExtreme Out
+func argExtreme(schema, doc string, isMax bool) {
+	tensor.Register(tensor.Def{
+		Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			noComplex(c, c.Op().Sch.Name+"_cpu", t.DType())
+			if !c.Has(1) {
+				if t.Numel() == 0 {
+					c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", c.Op().Sch.Name)
+				}
+				_, sh := dims(c, t, nil, c.Bool(2))
+				c.Alloc(0, sh, tensor.Int64)
+				return
+			}
+			d := wrap(c, c.Int(1), t.Dim())
+			needSize(c, t, d)
+			_, sh := dims(c, t, []int{d}, c.Bool(2))
+			c.Alloc(0, sh, tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			t := c.T(0)
+			if c.Has(1) {
+				argInto(nil, c.Out(0), t, wrap(c, c.Int(1), t.Dim()), isMax)
+				return
+			}
+			d := t.Dense()
+			argInto(nil, c.Out(0), d.Alias([]int{d.Numel()}, []int{1}, d.StorageOffset()), 0, isMax)
+		},
+		NoGrad: "integer result",
+	})
+}
+
+func init() {
+	extAll("max(Tensor self) -> Tensor", "is the largest element; NaN if there is one. Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.max.html", true)
+	extDim("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the largest elements along a dimension and where they are (the first of equal ones; NaN before all).\nhttps://pytorch.org/docs/stable/generated/torch.max.html", true)
+	extDims("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "is the largest element over dimensions (none given: all). Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.amax.html", true)
+	argExtreme("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "is the index of the largest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before all.\nhttps://pytorch.org/docs/stable/generated/torch.argmax.html", true)
+	extAll("min(Tensor self) -> Tensor", "is the smallest element; NaN if there is one. Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.min.html", false)
+	extDim("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the smallest elements along a dimension and where they are (the first of equal ones; NaN before all).\nhttps://pytorch.org/docs/stable/generated/torch.min.html", false)
+	extDims("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "is the smallest element over dimensions (none given: all). Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.amin.html", false)
+	argExtreme("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "is the index of the smallest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before all.\nhttps://pytorch.org/docs/stable/generated/torch.argmin.html", false)
+	tensor.Register(tensor.Def{
+		Schema: "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+		Doc:    "gives the smallest and the largest elements, over a dimension or over all.\nhttps://pytorch.org/docs/stable/generated/torch.aminmax.html",
+		Out:    true,
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			if t.DType().IsComplex() {
+				c.Fail(tensor.ErrNotImpl, "\"aminmax_kernel\" not implemented for '%s'", t.DType().ClassName())
+			}
+			var l []int
+			if c.Has(1) {
+				l = []int{wrap(c, c.Int(1), t.Dim())}
+				if t.Dim() > 0 && t.Size(l[0]) == 0 {
+					c.Fail(tensor.ErrIndex, "aminmax(): Expected reduction dim %d to have non-zero size.", l[0])
+				}
+			} else if t.Numel() == 0 {
+				c.Fail(tensor.ErrIndex, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+			}
+			c.Return(t.Amin(tensor.AminOptions{Dim: l, Keepdim: c.Bool(2)}), t.Amax(tensor.AmaxOptions{Dim: l, Keepdim: c.Bool(2)}))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor", Go: "-",
+		Doc:   "puts gradients to the places that a reduction by selection took its values from.",
+		Infer: func(c *Ctx) { c.Alloc(0, c.Ints(3), c.ArgDType(0)) },
+		CPU: func(c *Ctx) {
+			o := c.Out(0)
+			o.ZeroRaw()
+			sh := c.Ints(3)
+			if len(sh) == 0 {
+				tensor.CopyRaw(o, c.T(0))
+				return
+			}
+			_, n, inner := split(sh, wrap(c, c.Int(1), len(sh)))
+			ix := raw[int64](c.T(2).Dense())
+			g := c.T(0).Dense()
+			switch o.ElementSize() {
+			case 2:
+				putLines(raw[uint16](o), raw[uint16](g), ix, n, inner)
+			case 4:
+				putLines(raw[uint32](o), raw[uint32](g), ix, n, inner)
+			case 8:
+				putLines(raw[uint64](o), raw[uint64](g), ix, n, inner)
+			default:
+				putLines(raw[complex128](o), raw[complex128](g), ix, n, inner)
+			}
+		},
+		Save: "indices",
+		VJP: func(c *Ctx, g *T) []*T {
+			d, ix := c.Int(1), c.T(2)
+			if len(c.Ints(3)) == 0 {
+				return []*T{g, nil}
+			}
+			if !c.Bool(4) {
+				ix = op1("aten::unsqueeze", ix, d)
+			}
+			r := op1("aten::gather", g, d, ix)
+			if !c.Bool(4) {
+				r = op1("aten::squeeze.dim", r, d)
+			}
+			return []*T{r, nil}
+		},
+	})
+}
+
+func putLines[E any](dst, g []E, ix []int64, n, inner int) {
+	for i, v := range g {
+		dst[(i/inner*n+int(ix[i]))*inner+i%inner] = v
+	}
+}
