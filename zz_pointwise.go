@@ -720,6 +720,27 @@ func Complex(real *tensor.Tensor, imag *tensor.Tensor, opts ...tensor.OutOptions
 	return c.Do1()
 }
 
+// GLU is the function form of [tensor.Tensor.GLU].
+func GLU(t *tensor.Tensor, opts ...tensor.GLUOptions) *tensor.Tensor {
+	return t.GLU(opts...)
+}
+
+// GLUOptions are the optional arguments of GLU.
+type GLUOptions = tensor.GLUOptions
+
+// PReLU is the function form of [tensor.Tensor.PReLU].
+func PReLU(t *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
+	return t.PReLU(weight)
+}
+
+// RReLU is the function form of [tensor.Tensor.RReLU].
+func RReLU(t *tensor.Tensor, opts ...tensor.RReLUOptions) *tensor.Tensor {
+	return t.RReLU(opts...)
+}
+
+// RReLUOptions are the optional arguments of RReLU.
+type RReLUOptions = tensor.RReLUOptions
+
 // Deg2rad is the function form of [tensor.Tensor.Deg2rad].
 func Deg2rad(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Deg2rad(opts...)

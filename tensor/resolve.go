@@ -49,6 +49,9 @@ func ResolveCall(names []string, args []Value, kwargs map[string]Value) ([]Value
 func Resolve(names []string, args []Value, kwargs map[string]Value) (*Op, []Value, error) {
 	var tried []string
 	found := false
+	var single *Op // the only signature there is, apart from out forms
+	var reason string
+	signatures := 0
 	for _, strict := range []bool{true, false} {
 		for _, n := range names {
 			ops := Overloads(n)
@@ -65,6 +68,10 @@ func Resolve(names []string, args []Value, kwargs map[string]Value) (*Op, []Valu
 				}
 				if !strict {
 					tried = append(tried, fmt.Sprintf("  %s: %s", o.full, why))
+					if !o.IsOut() {
+						single, reason = o, why
+						signatures++
+					}
 				}
 			}
 		}
@@ -72,7 +79,60 @@ func Resolve(names []string, args []Value, kwargs map[string]Value) (*Op, []Valu
 	if !found {
 		return nil, nil, &Error{Op: names[0], Msg: "no operator " + strings.Join(names, " or ") + " is registered", Err: ErrNotFound}
 	}
+	if signatures == 1 && strings.Contains(reason, " must be ") {
+		return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: single.Sch.Name + "(): " + reason}
+	}
 	return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: strings.TrimPrefix(names[0], "aten::") + "() received an invalid combination of arguments - got (" + kindsOf(args, kwargs) + "), but expected one of:\n" + strings.Join(tried, "\n")}
+}
+
+// numbersAsTensors reports that PyTorch takes a Python number where the schema has a tensor: the arithmetic operators do, no others.
+// Operators outside aten are Python functions, which check nothing.
+func (o *Op) numbersAsTensors() bool {
+	if o.Sch.Namespace != "aten" {
+		return true
+	}
+	switch strings.TrimSuffix(o.Sch.Name, "_") {
+	case "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "to", "_to_copy", "copy", "__rmod__":
+		return true
+	}
+	return false
+}
+
+// pythonType is the parameter's type as Python's error texts name it.
+func (p *Param) pythonType() string {
+	switch p.Kind {
+	case KTensor:
+		return "Tensor"
+	case KTensors:
+		return "tuple of Tensors"
+	case KInt:
+		return "int"
+	case KFloat:
+		return "float"
+	case KBool:
+		return "bool"
+	case KScalar:
+		return "Number"
+	case KComplex:
+		return "complex"
+	case KStr:
+		return "str"
+	case KInts:
+		return "tuple of ints"
+	case KFloats:
+		return "tuple of floats"
+	case KBools:
+		return "tuple of bools"
+	case KDType:
+		return "torch.dtype"
+	case KDevice:
+		return "torch.device"
+	case KFormat:
+		return "torch.memory_format"
+	case KGenerator:
+		return "torch.Generator"
+	}
+	return "object"
 }
 
 // kindsOf names the arguments' types as Python does, for error texts.
@@ -193,9 +253,16 @@ func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, 
 			vals[i] = *p.Default
 			continue
 		}
-		w, ok := coerce(v, p, strict)
+		w, ok := coerce(v, p, strict || p.Kind == KTensor && !o.numbersAsTensors())
 		if !ok {
-			return nil, fmt.Sprintf("argument '%s' cannot be %s", p.Name, v)
+			name, where := p.Name, ""
+			if name == "self" {
+				name = "input"
+			}
+			if i < len(args) && !p.KwOnly {
+				where = fmt.Sprintf(" (position %d)", i+1)
+			}
+			return nil, fmt.Sprintf("argument '%s'%s must be %s, not %s", name, where, p.pythonType(), kindOf(v))
 		}
 		vals[i] = w
 	}

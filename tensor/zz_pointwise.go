@@ -2275,6 +2275,110 @@ func (t *Tensor) Imag() *Tensor {
 	return c.Do1()
 }
 
+var slotGLU = slot("aten::glu")
+
+// GLUOptions are the optional arguments of GLU; the zero value is PyTorch's default.
+type GLUOptions struct {
+	Dim Opt[int] // default -1
+	Out *Tensor  // write the result to this tensor
+}
+
+// GLU is a * sigmoid(b), a and b being the halves of self along dim.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html
+func (t *Tensor) GLU(opts ...GLUOptions) *Tensor {
+	c := NewCall(slotGLU, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotGLU.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPReLU = slot("aten::prelu")
+
+// PReLU is self where it is positive and weight * self elsewhere; the weight is one number or one for each channel (dimension 1).
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.prelu.html
+func (t *Tensor) PReLU(weight *Tensor) *Tensor {
+	c := NewCall(slotPReLU, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(weight)
+	return c.Do1()
+}
+
+var slotRReLU = slot("aten::rrelu")
+
+// RReLUOptions are the optional arguments of RReLU; the zero value is PyTorch's default.
+type RReLUOptions struct {
+	Lower     Scalar     // default 0.125
+	Upper     Scalar     // default 0.33333333333333331
+	Training  bool       // default False
+	Generator *Generator // default None
+}
+
+// RReLU is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is
+// its middle otherwise.
+func (t *Tensor) RReLU(opts ...RReLUOptions) *Tensor {
+	c := NewCall(slotRReLU, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotRReLU.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLU.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLU.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lower != nil {
+			*c.Arg(1) = ScalarValue(o.Lower)
+		}
+		if o.Upper != nil {
+			*c.Arg(2) = ScalarValue(o.Upper)
+		}
+		*c.Arg(3) = BoolValue(o.Training)
+		if o.Generator != nil {
+			*c.Arg(4) = OptGeneratorValue(o.Generator)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRReLUInPlace = slot("aten::rrelu_")
+
+// RReLUInPlaceOptions are the optional arguments of RReLUInPlace; the zero value is PyTorch's default.
+type RReLUInPlaceOptions struct {
+	Lower     Scalar     // default 0.125
+	Upper     Scalar     // default 0.33333333333333331
+	Training  bool       // default False
+	Generator *Generator // default None
+}
+
+// RReLUInPlace is RReLU written to the tensor itself, which is returned.
+func (t *Tensor) RReLUInPlace(opts ...RReLUInPlaceOptions) *Tensor {
+	c := NewCall(slotRReLUInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotRReLUInPlace.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLUInPlace.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLUInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lower != nil {
+			*c.Arg(1) = ScalarValue(o.Lower)
+		}
+		if o.Upper != nil {
+			*c.Arg(2) = ScalarValue(o.Upper)
+		}
+		*c.Arg(3) = BoolValue(o.Training)
+		if o.Generator != nil {
+			*c.Arg(4) = OptGeneratorValue(o.Generator)
+		}
+	}
+	return c.Do1()
+}
+
 var slotDeg2rad = slot("aten::deg2rad")
 
 // Deg2rad turns degrees into radians.

@@ -637,8 +637,9 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Doc: "moves every element towards 0 by lambd, stopping there.", Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
-			if l := c.Num(1).F; l < 0 {
-				c.Fail(tensor.ErrValue, "lambda must be greater or equal to 0, but found to be %g.", l)
+			dt := c.ArgDType(0)
+			if l := c.Num(1).F; dt.IsFloat() && !(l >= 0 && l <= maxFinite(dt)) {
+				c.Fail(tensor.ErrValue, "lambda must be in range [0, %g] for input dtype %s, but found %g", maxFinite(dt), dt.ClassName(), l)
 			}
 			c.Alloc(0, c.Shape(0), c.ArgDType(0))
 		},

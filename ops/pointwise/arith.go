@@ -308,6 +308,11 @@ func init() {
 				divKernels.run(c, 0, 1)
 			case c.Str(2) == "floor":
 				runDivision(c, &floorDivKernels)
+			case c.Out(0).DType().IsReduced():
+				// the quotient is rounded to the 16-bit type before it is cut off
+				out := c.Out(0)
+				divKernels.run(c, 0, 1)
+				run1(out, out, tensor.Float32, tensor.Float32, vec.TruncF32)
 			default:
 				runDivision(c, &truncDivKernels)
 			}

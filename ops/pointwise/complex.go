@@ -115,6 +115,11 @@ func complexInfer(c *Ctx, first, second string) {
 	if a != b {
 		c.Fail(tensor.ErrDType, "Expected object of scalar type %s but got scalar type %s for second argument", a.ClassName(), b.ClassName())
 	}
+	if c.Op().IsOut() {
+		if out := c.ArgDType(2); out != a.Complex() {
+			c.Fail(tensor.ErrDType, "Expected object of scalar type %s but got scalar type %s for argument 'out'", a.Complex().ClassName(), out.ClassName())
+		}
+	}
 	c.Alloc(0, c.BroadcastArgs(0, 1), a.Complex())
 }
 

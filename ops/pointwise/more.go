@@ -411,19 +411,23 @@ func init() {
 		},
 	})
 	binary("nextafter(Tensor self, Tensor other) -> Tensor", "is the next number of the dtype after self in the direction of other.",
-		&biK{name: "nextafter", f32: zip(math.Nextafter32), f64: zip64(math.Nextafter)}, binaryInfer, tensor.Def{NoGrad: "not differentiable"})
+		&biK{name: "nextafter", f32: zip(math.Nextafter32), f64: zip64(math.Nextafter)}, binaryInfer,
+		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+			eq := c.T(0).Eq(c.T(1)) // where the result is other itself
+			return []*T{dropIf(eq, g), zeros(c.Shape(1), c.ArgDType(1))}
+		}})
 	addExp := func(exp func(x *T) *T) func(c *Ctx, g *T) []*T {
 		return func(c *Ctx, g *T) []*T {
 			a, b := c.T(0), c.T(1)
-			y := c.Out(0)
-			return []*T{g.Mul(exp(a.Sub(y)).Conj()), g.Mul(exp(b.Sub(y)).Conj())}
+			// 1 / (1 + e^(b-a)) is the share of a
+			return []*T{g.Div(exp(b.Sub(a)).AddScalar(1).Conj()), g.Div(exp(a.Sub(b)).AddScalar(1).Conj())}
 		}
 	}
 	pair("logaddexp(Tensor self, Tensor other) -> Tensor", "is log(exp(self) + exp(other)) without overflow.",
 		&biK{name: "logaddexp", f32: zip32(logAddExp), f64: zip64(logAddExp), c64: logAddExpC64, c128: logAddExpC128}, binaryInfer,
-		tensor.Def{Save: "self other result", VJP: addExp(func(x *T) *T { return x.Exp() })})
+		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp() })})
 	pair("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", zipF("logaddexp2", logAddExp2), binaryInfer,
-		tensor.Def{Save: "self other result", VJP: addExp(func(x *T) *T { return x.Exp2() })})
+		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp2() })})
 	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", zipF("xlogy", xlogy), floatInfer,
 		tensor.Def{Aliases: []string{"special_xlogy"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.T(1)

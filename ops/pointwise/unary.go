@@ -308,7 +308,7 @@ func init() {
 	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: fracF[float32], f64: fracF[float64]}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
 	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast("exp", vec.ExpF32, math.Exp, expC), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
-	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fn("exp2", math.Exp2, func(x complex128) complex128 { return expC(x * ln2) }),
+	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fn("exp2", math.Exp2, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
 		tensor.Def{Aliases: []string{"special_exp2"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj()).MulScalar(ln2) })})
 	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast("expm1", vec.Expm1F32, math.Expm1, expm1C),
 		tensor.Def{Aliases: []string{"special_expm1"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj().AddScalar(1)) })})
@@ -332,7 +332,7 @@ func init() {
 	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast("tanh", vec.TanhF32, math.Tanh, tanhC), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
 	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fn("asin", math.Asin, cmplx.Asin),
 		tensor.Def{Aliases: []string{"arcsin"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Conj()) })})
-	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fn("acos", math.Acos, cmplx.Acos),
+	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fn("acos", math.Acos, acosC),
 		tensor.Def{Aliases: []string{"arccos"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Neg().Conj()) })})
 	floatUnary("atan(Tensor self) -> Tensor", "is the inverse tangent.", fn("atan", math.Atan, cmplx.Atan),
 		tensor.Def{Aliases: []string{"arctan"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).AddScalar(1).Conj()) })})
@@ -419,4 +419,12 @@ func squareType(dt DType) DType {
 		return tensor.Int64
 	}
 	return dt
+}
+
+// acosC gives an infinite part of the right sign where Go's leaves it open.
+func acosC(x complex128) complex128 {
+	if math.IsInf(real(x), 0) && math.IsNaN(imag(x)) {
+		return complex(math.NaN(), math.Inf(-1))
+	}
+	return cmplx.Acos(x)
 }
