@@ -4,6 +4,61 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// All is the function form of [tensor.Tensor.All].
+func All(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.All(opts...)
+}
+
+// AllDim is the function form of [tensor.Tensor.AllDim].
+func AllDim(t *tensor.Tensor, dim int, opts ...tensor.AllDimOptions) *tensor.Tensor {
+	return t.AllDim(dim, opts...)
+}
+
+// AllDimOptions are the optional arguments of AllDim.
+type AllDimOptions = tensor.AllDimOptions
+
+// AllDims is the function form of [tensor.Tensor.AllDims].
+func AllDims(t *tensor.Tensor, opts ...tensor.AllDimsOptions) *tensor.Tensor {
+	return t.AllDims(opts...)
+}
+
+// AllDimsOptions are the optional arguments of AllDims.
+type AllDimsOptions = tensor.AllDimsOptions
+
+// Any is the function form of [tensor.Tensor.Any].
+func Any(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Any(opts...)
+}
+
+// AnyDim is the function form of [tensor.Tensor.AnyDim].
+func AnyDim(t *tensor.Tensor, dim int, opts ...tensor.AnyDimOptions) *tensor.Tensor {
+	return t.AnyDim(dim, opts...)
+}
+
+// AnyDimOptions are the optional arguments of AnyDim.
+type AnyDimOptions = tensor.AnyDimOptions
+
+// AnyDims is the function form of [tensor.Tensor.AnyDims].
+func AnyDims(t *tensor.Tensor, opts ...tensor.AnyDimsOptions) *tensor.Tensor {
+	return t.AnyDims(opts...)
+}
+
+// AnyDimsOptions are the optional arguments of AnyDims.
+type AnyDimsOptions = tensor.AnyDimsOptions
+
+// CountNonzero is the function form of [tensor.Tensor.CountNonzero].
+func CountNonzero(t *tensor.Tensor, opts ...tensor.CountNonzeroOptions) *tensor.Tensor {
+	return t.CountNonzero(opts...)
+}
+
+// CountNonzeroOptions are the optional arguments of CountNonzero.
+type CountNonzeroOptions = tensor.CountNonzeroOptions
+
+// CountNonzeroDim is the function form of [tensor.Tensor.CountNonzeroDim].
+func CountNonzeroDim(t *tensor.Tensor, dim []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.CountNonzeroDim(dim, opts...)
+}
+
 // Max is the function form of [tensor.Tensor.Max].
 func Max(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Max(opts...)
@@ -69,6 +124,176 @@ func Aminmax(t *tensor.Tensor, opts ...tensor.AminmaxOptions) (minArg, maxArg *t
 
 // AminmaxOptions are the optional arguments of Aminmax.
 type AminmaxOptions = tensor.AminmaxOptions
+
+// Var is the function form of [tensor.Tensor.Var].
+func Var(t *tensor.Tensor, opts ...tensor.VarOptions) *tensor.Tensor {
+	return t.Var(opts...)
+}
+
+// VarOptions are the optional arguments of Var.
+type VarOptions = tensor.VarOptions
+
+// VarDim is the function form of [tensor.Tensor.VarDim].
+func VarDim(t *tensor.Tensor, dim []int, opts ...tensor.VarDimOptions) *tensor.Tensor {
+	return t.VarDim(dim, opts...)
+}
+
+// VarDimOptions are the optional arguments of VarDim.
+type VarDimOptions = tensor.VarDimOptions
+
+// VarCorrection is the function form of [tensor.Tensor.VarCorrection].
+func VarCorrection(t *tensor.Tensor, opts ...tensor.VarCorrectionOptions) *tensor.Tensor {
+	return t.VarCorrection(opts...)
+}
+
+// VarCorrectionOptions are the optional arguments of VarCorrection.
+type VarCorrectionOptions = tensor.VarCorrectionOptions
+
+// Std is the function form of [tensor.Tensor.Std].
+func Std(t *tensor.Tensor, opts ...tensor.StdOptions) *tensor.Tensor {
+	return t.Std(opts...)
+}
+
+// StdOptions are the optional arguments of Std.
+type StdOptions = tensor.StdOptions
+
+// StdDim is the function form of [tensor.Tensor.StdDim].
+func StdDim(t *tensor.Tensor, dim []int, opts ...tensor.StdDimOptions) *tensor.Tensor {
+	return t.StdDim(dim, opts...)
+}
+
+// StdDimOptions are the optional arguments of StdDim.
+type StdDimOptions = tensor.StdDimOptions
+
+// StdCorrection is the function form of [tensor.Tensor.StdCorrection].
+func StdCorrection(t *tensor.Tensor, opts ...tensor.StdCorrectionOptions) *tensor.Tensor {
+	return t.StdCorrection(opts...)
+}
+
+// StdCorrectionOptions are the optional arguments of StdCorrection.
+type StdCorrectionOptions = tensor.StdCorrectionOptions
+
+// VarMean is the function form of [tensor.Tensor.VarMean].
+func VarMean(t *tensor.Tensor, opts ...tensor.VarMeanOptions) (r0, r1 *tensor.Tensor) {
+	return t.VarMean(opts...)
+}
+
+// VarMeanOptions are the optional arguments of VarMean.
+type VarMeanOptions = tensor.VarMeanOptions
+
+// VarMeanDim is the function form of [tensor.Tensor.VarMeanDim].
+func VarMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.VarMeanDimOptions) (r0, r1 *tensor.Tensor) {
+	return t.VarMeanDim(dim, opts...)
+}
+
+// VarMeanDimOptions are the optional arguments of VarMeanDim.
+type VarMeanDimOptions = tensor.VarMeanDimOptions
+
+// VarMeanCorrection is the function form of [tensor.Tensor.VarMeanCorrection].
+func VarMeanCorrection(t *tensor.Tensor, opts ...tensor.VarMeanCorrectionOptions) (r0, r1 *tensor.Tensor) {
+	return t.VarMeanCorrection(opts...)
+}
+
+// VarMeanCorrectionOptions are the optional arguments of VarMeanCorrection.
+type VarMeanCorrectionOptions = tensor.VarMeanCorrectionOptions
+
+// StdMean is the function form of [tensor.Tensor.StdMean].
+func StdMean(t *tensor.Tensor, opts ...tensor.StdMeanOptions) (r0, r1 *tensor.Tensor) {
+	return t.StdMean(opts...)
+}
+
+// StdMeanOptions are the optional arguments of StdMean.
+type StdMeanOptions = tensor.StdMeanOptions
+
+// StdMeanDim is the function form of [tensor.Tensor.StdMeanDim].
+func StdMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.StdMeanDimOptions) (r0, r1 *tensor.Tensor) {
+	return t.StdMeanDim(dim, opts...)
+}
+
+// StdMeanDimOptions are the optional arguments of StdMeanDim.
+type StdMeanDimOptions = tensor.StdMeanDimOptions
+
+// StdMeanCorrection is the function form of [tensor.Tensor.StdMeanCorrection].
+func StdMeanCorrection(t *tensor.Tensor, opts ...tensor.StdMeanCorrectionOptions) (r0, r1 *tensor.Tensor) {
+	return t.StdMeanCorrection(opts...)
+}
+
+// StdMeanCorrectionOptions are the optional arguments of StdMeanCorrection.
+type StdMeanCorrectionOptions = tensor.StdMeanCorrectionOptions
+
+// LinalgVectorNorm is the function form of [tensor.Tensor.LinalgVectorNorm].
+func LinalgVectorNorm(t *tensor.Tensor, opts ...tensor.LinalgVectorNormOptions) *tensor.Tensor {
+	return t.LinalgVectorNorm(opts...)
+}
+
+// LinalgVectorNormOptions are the optional arguments of LinalgVectorNorm.
+type LinalgVectorNormOptions = tensor.LinalgVectorNormOptions
+
+// Norm is the function form of [tensor.Tensor.Norm].
+func Norm(t *tensor.Tensor, opts ...tensor.NormOptions) *tensor.Tensor {
+	return t.Norm(opts...)
+}
+
+// NormOptions are the optional arguments of Norm.
+type NormOptions = tensor.NormOptions
+
+// NormDim is the function form of [tensor.Tensor.NormDim].
+func NormDim(t *tensor.Tensor, p tensor.Scalar, dim []int, opts ...tensor.NormDimOptions) *tensor.Tensor {
+	return t.NormDim(p, dim, opts...)
+}
+
+// NormDimOptions are the optional arguments of NormDim.
+type NormDimOptions = tensor.NormDimOptions
+
+// Dist is the function form of [tensor.Tensor.Dist].
+func Dist(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.DistOptions) *tensor.Tensor {
+	return t.Dist(other, opts...)
+}
+
+// DistOptions are the optional arguments of Dist.
+type DistOptions = tensor.DistOptions
+
+// Renorm is the function form of [tensor.Tensor.Renorm].
+func Renorm(t *tensor.Tensor, p tensor.Scalar, dim int, maxnorm tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Renorm(p, dim, maxnorm, opts...)
+}
+
+// LogSumExp is the function form of [tensor.Tensor.LogSumExp].
+func LogSumExp(t *tensor.Tensor, dim []int, opts ...tensor.LogSumExpOptions) *tensor.Tensor {
+	return t.LogSumExp(dim, opts...)
+}
+
+// LogSumExpOptions are the optional arguments of LogSumExp.
+type LogSumExpOptions = tensor.LogSumExpOptions
+
+// SpecialLogSumExp is the function form of [tensor.Tensor.SpecialLogSumExp].
+func SpecialLogSumExp(t *tensor.Tensor, dim []int, opts ...tensor.SpecialLogSumExpOptions) *tensor.Tensor {
+	return t.SpecialLogSumExp(dim, opts...)
+}
+
+// SpecialLogSumExpOptions are the optional arguments of SpecialLogSumExp.
+type SpecialLogSumExpOptions = tensor.SpecialLogSumExpOptions
+
+// Prod is the function form of [tensor.Tensor.Prod].
+func Prod(t *tensor.Tensor, opts ...tensor.ProdOptions) *tensor.Tensor {
+	return t.Prod(opts...)
+}
+
+// ProdOptions are the optional arguments of Prod.
+type ProdOptions = tensor.ProdOptions
+
+// ProdDim is the function form of [tensor.Tensor.ProdDim].
+func ProdDim(t *tensor.Tensor, dim int, opts ...tensor.ProdDimOptions) *tensor.Tensor {
+	return t.ProdDim(dim, opts...)
+}
+
+// ProdDimOptions are the optional arguments of ProdDim.
+type ProdDimOptions = tensor.ProdDimOptions
+
+// Trace is the function form of [tensor.Tensor.Trace].
+func Trace(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Trace(opts...)
+}
 
 // Sum is the function form of [tensor.Tensor.Sum].
 func Sum(t *tensor.Tensor, opts ...tensor.SumOptions) *tensor.Tensor {

@@ -2,6 +2,181 @@
 
 package tensor
 
+var slotAll = slot("aten::all")
+
+// All tests whether all elements are true (not zero); NaN is true.
+// https://pytorch.org/docs/stable/generated/torch.all.html
+func (t *Tensor) All(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAll, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAllDim = slot("aten::all.dim")
+
+// AllDimOptions are the optional arguments of AllDim; the zero value is PyTorch's default.
+type AllDimOptions struct {
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// AllDim tests whether all elements along a dimension are true.
+func (t *Tensor) AllDim(dim int, opts ...AllDimOptions) *Tensor {
+	c := NewCall(slotAllDim, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = *slotAllDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAllDims = slot("aten::all.dims")
+
+// AllDimsOptions are the optional arguments of AllDims; the zero value is PyTorch's default.
+type AllDimsOptions struct {
+	Dim     []int   // default None
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// AllDims tests whether all elements over dimensions are true.
+func (t *Tensor) AllDims(opts ...AllDimsOptions) *Tensor {
+	c := NewCall(slotAllDims, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotAllDims.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAny = slot("aten::any")
+
+// Any tests whether any element is true (not zero); NaN is true.
+// https://pytorch.org/docs/stable/generated/torch.any.html
+func (t *Tensor) Any(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAny, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAnyDim = slot("aten::any.dim")
+
+// AnyDimOptions are the optional arguments of AnyDim; the zero value is PyTorch's default.
+type AnyDimOptions struct {
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// AnyDim tests whether any element along a dimension is true.
+func (t *Tensor) AnyDim(dim int, opts ...AnyDimOptions) *Tensor {
+	c := NewCall(slotAnyDim, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = *slotAnyDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAnyDims = slot("aten::any.dims")
+
+// AnyDimsOptions are the optional arguments of AnyDims; the zero value is PyTorch's default.
+type AnyDimsOptions struct {
+	Dim     []int   // default None
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// AnyDims tests whether any element over dimensions is true.
+func (t *Tensor) AnyDims(opts ...AnyDimsOptions) *Tensor {
+	c := NewCall(slotAnyDims, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotAnyDims.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCountNonzero = slot("aten::count_nonzero")
+
+// CountNonzeroOptions are the optional arguments of CountNonzero; the zero value is PyTorch's default.
+type CountNonzeroOptions struct {
+	Dim Opt[int] // default None
+	Out *Tensor  // write the result to this tensor
+}
+
+// CountNonzero counts the elements that are not zero, all or along a dimension.
+// https://pytorch.org/docs/stable/generated/torch.count_nonzero.html
+func (t *Tensor) CountNonzero(opts ...CountNonzeroOptions) *Tensor {
+	c := NewCall(slotCountNonzero, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCountNonzeroDim = slot("aten::count_nonzero.dim_IntList")
+
+// CountNonzeroDim counts the elements that are not zero over dimensions.
+func (t *Tensor) CountNonzeroDim(dim []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotCountNonzeroDim, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMax = slot("aten::max")
 
 // Max is the largest element; NaN if there is one. Equal ones share the gradient evenly.
@@ -226,6 +401,547 @@ func (t *Tensor) Aminmax(opts ...AminmaxOptions) (minArg, maxArg *Tensor) {
 		}
 	}
 	return c.Do2()
+}
+
+var slotVar = slot("aten::var")
+
+// VarOptions are the optional arguments of Var; the zero value is PyTorch's default.
+type VarOptions struct {
+	NoUnbiased bool // switches unbiased off
+}
+
+// Var is the variance of all elements, divided by n-1 or, when not unbiased, by n.
+func (t *Tensor) Var(opts ...VarOptions) *Tensor {
+	c := NewCall(slotVar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotVar.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoUnbiased)
+	}
+	return c.Do1()
+}
+
+var slotVarDim = slot("aten::var.dim")
+
+// VarDimOptions are the optional arguments of VarDim; the zero value is PyTorch's default.
+type VarDimOptions struct {
+	NoUnbiased bool // switches unbiased off
+	Keepdim    bool // default False
+}
+
+// VarDim is the variance over dimensions (none given: all).
+func (t *Tensor) VarDim(dim []int, opts ...VarDimOptions) *Tensor {
+	c := NewCall(slotVarDim, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotVarDim.Sch.Params[2].Default
+	*c.Arg(3) = *slotVarDim.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(!o.NoUnbiased)
+		*c.Arg(3) = BoolValue(o.Keepdim)
+	}
+	return c.Do1()
+}
+
+var slotVarCorrection = slot("aten::var.correction")
+
+// VarCorrectionOptions are the optional arguments of VarCorrection; the zero value is PyTorch's default.
+type VarCorrectionOptions struct {
+	Dim        []int   // default None
+	Correction Scalar  // default None
+	Keepdim    bool    // default False
+	Out        *Tensor // write the result to this tensor
+}
+
+// VarCorrection is PyTorch's var.
+func (t *Tensor) VarCorrection(opts ...VarCorrectionOptions) *Tensor {
+	c := NewCall(slotVarCorrection, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(3) = *slotVarCorrection.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		if o.Correction != nil {
+			*c.Arg(2) = ScalarValue(o.Correction)
+		}
+		*c.Arg(3) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotStd = slot("aten::std")
+
+// StdOptions are the optional arguments of Std; the zero value is PyTorch's default.
+type StdOptions struct {
+	NoUnbiased bool // switches unbiased off
+}
+
+// Std is the standard deviation of all elements.
+func (t *Tensor) Std(opts ...StdOptions) *Tensor {
+	c := NewCall(slotStd, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotStd.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoUnbiased)
+	}
+	return c.Do1()
+}
+
+var slotStdDim = slot("aten::std.dim")
+
+// StdDimOptions are the optional arguments of StdDim; the zero value is PyTorch's default.
+type StdDimOptions struct {
+	NoUnbiased bool // switches unbiased off
+	Keepdim    bool // default False
+}
+
+// StdDim is the standard deviation over dimensions (none given: all).
+func (t *Tensor) StdDim(dim []int, opts ...StdDimOptions) *Tensor {
+	c := NewCall(slotStdDim, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotStdDim.Sch.Params[2].Default
+	*c.Arg(3) = *slotStdDim.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(!o.NoUnbiased)
+		*c.Arg(3) = BoolValue(o.Keepdim)
+	}
+	return c.Do1()
+}
+
+var slotStdCorrection = slot("aten::std.correction")
+
+// StdCorrectionOptions are the optional arguments of StdCorrection; the zero value is PyTorch's default.
+type StdCorrectionOptions struct {
+	Dim        []int   // default None
+	Correction Scalar  // default None
+	Keepdim    bool    // default False
+	Out        *Tensor // write the result to this tensor
+}
+
+// StdCorrection is the standard deviation over dimensions (none given: all), with a correction (1).
+func (t *Tensor) StdCorrection(opts ...StdCorrectionOptions) *Tensor {
+	c := NewCall(slotStdCorrection, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(3) = *slotStdCorrection.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		if o.Correction != nil {
+			*c.Arg(2) = ScalarValue(o.Correction)
+		}
+		*c.Arg(3) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotVarMean = slot("aten::var_mean")
+
+// VarMeanOptions are the optional arguments of VarMean; the zero value is PyTorch's default.
+type VarMeanOptions struct {
+	NoUnbiased bool // switches unbiased off
+}
+
+// VarMean gives variance and mean of all elements.
+func (t *Tensor) VarMean(opts ...VarMeanOptions) (r0, r1 *Tensor) {
+	c := NewCall(slotVarMean, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotVarMean.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoUnbiased)
+	}
+	return c.Do2()
+}
+
+var slotVarMeanDim = slot("aten::var_mean.dim")
+
+// VarMeanDimOptions are the optional arguments of VarMeanDim; the zero value is PyTorch's default.
+type VarMeanDimOptions struct {
+	NoUnbiased bool // switches unbiased off
+	Keepdim    bool // default False
+}
+
+// VarMeanDim gives variance and mean over dimensions.
+func (t *Tensor) VarMeanDim(dim []int, opts ...VarMeanDimOptions) (r0, r1 *Tensor) {
+	c := NewCall(slotVarMeanDim, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotVarMeanDim.Sch.Params[2].Default
+	*c.Arg(3) = *slotVarMeanDim.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(!o.NoUnbiased)
+		*c.Arg(3) = BoolValue(o.Keepdim)
+	}
+	return c.Do2()
+}
+
+var slotVarMeanCorrection = slot("aten::var_mean.correction")
+
+// VarMeanCorrectionOptions are the optional arguments of VarMeanCorrection; the zero value is PyTorch's default.
+type VarMeanCorrectionOptions struct {
+	Dim        []int  // default None
+	Correction Scalar // default None
+	Keepdim    bool   // default False
+}
+
+// VarMeanCorrection gives variance and mean over dimensions, with a correction (1).
+func (t *Tensor) VarMeanCorrection(opts ...VarMeanCorrectionOptions) (r0, r1 *Tensor) {
+	c := NewCall(slotVarMeanCorrection, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(3) = *slotVarMeanCorrection.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		if o.Correction != nil {
+			*c.Arg(2) = ScalarValue(o.Correction)
+		}
+		*c.Arg(3) = BoolValue(o.Keepdim)
+	}
+	return c.Do2()
+}
+
+var slotStdMean = slot("aten::std_mean")
+
+// StdMeanOptions are the optional arguments of StdMean; the zero value is PyTorch's default.
+type StdMeanOptions struct {
+	NoUnbiased bool // switches unbiased off
+}
+
+// StdMean gives standard deviation and mean of all elements.
+func (t *Tensor) StdMean(opts ...StdMeanOptions) (r0, r1 *Tensor) {
+	c := NewCall(slotStdMean, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotStdMean.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoUnbiased)
+	}
+	return c.Do2()
+}
+
+var slotStdMeanDim = slot("aten::std_mean.dim")
+
+// StdMeanDimOptions are the optional arguments of StdMeanDim; the zero value is PyTorch's default.
+type StdMeanDimOptions struct {
+	NoUnbiased bool // switches unbiased off
+	Keepdim    bool // default False
+}
+
+// StdMeanDim gives standard deviation and mean over dimensions.
+func (t *Tensor) StdMeanDim(dim []int, opts ...StdMeanDimOptions) (r0, r1 *Tensor) {
+	c := NewCall(slotStdMeanDim, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotStdMeanDim.Sch.Params[2].Default
+	*c.Arg(3) = *slotStdMeanDim.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(!o.NoUnbiased)
+		*c.Arg(3) = BoolValue(o.Keepdim)
+	}
+	return c.Do2()
+}
+
+var slotStdMeanCorrection = slot("aten::std_mean.correction")
+
+// StdMeanCorrectionOptions are the optional arguments of StdMeanCorrection; the zero value is PyTorch's default.
+type StdMeanCorrectionOptions struct {
+	Dim        []int  // default None
+	Correction Scalar // default None
+	Keepdim    bool   // default False
+}
+
+// StdMeanCorrection gives standard deviation and mean over dimensions, with a correction (1).
+func (t *Tensor) StdMeanCorrection(opts ...StdMeanCorrectionOptions) (r0, r1 *Tensor) {
+	c := NewCall(slotStdMeanCorrection, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(3) = *slotStdMeanCorrection.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		if o.Correction != nil {
+			*c.Arg(2) = ScalarValue(o.Correction)
+		}
+		*c.Arg(3) = BoolValue(o.Keepdim)
+	}
+	return c.Do2()
+}
+
+var slotLinalgVectorNorm = slot("aten::linalg_vector_norm")
+
+// LinalgVectorNormOptions are the optional arguments of LinalgVectorNorm; the zero value is PyTorch's default.
+type LinalgVectorNormOptions struct {
+	Ord     Scalar  // default 2
+	Dim     []int   // default None
+	Keepdim bool    // default False
+	Dtype   DType   // default None
+	Out     *Tensor // write the result to this tensor
+}
+
+// LinalgVectorNorm is the vector norm of the given order over dimensions (none given: all): sum(|x|^ord)^(1/ord), the largest or
+// smallest |x| for ±Inf, the number of nonzeros for 0.
+// https://pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
+func (t *Tensor) LinalgVectorNorm(opts ...LinalgVectorNormOptions) *Tensor {
+	c := NewCall(slotLinalgVectorNorm, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotLinalgVectorNorm.Sch.Params[1].Default
+	*c.Arg(3) = *slotLinalgVectorNorm.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Ord != nil {
+			*c.Arg(1) = ScalarValue(o.Ord)
+		}
+		if o.Dim != nil {
+			*c.Arg(2) = OptIntsValue(o.Dim)
+		}
+		*c.Arg(3) = BoolValue(o.Keepdim)
+		if o.Dtype != 0 {
+			*c.Arg(4) = DTypeValue(o.Dtype)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNorm = slot("aten::norm.Scalar")
+
+// NormOptions are the optional arguments of Norm; the zero value is PyTorch's default.
+type NormOptions struct {
+	P Scalar // default 2
+}
+
+// Norm is the norm of order p of all elements.
+// https://pytorch.org/docs/stable/generated/torch.norm.html
+func (t *Tensor) Norm(opts ...NormOptions) *Tensor {
+	c := NewCall(slotNorm, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotNorm.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.P != nil {
+			*c.Arg(1) = ScalarValue(o.P)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNormDim = slot("aten::norm.ScalarOpt_dim")
+
+// NormDimOptions are the optional arguments of NormDim; the zero value is PyTorch's default.
+type NormDimOptions struct {
+	Keepdim bool // default False
+}
+
+// NormDim is the norm of order p (nil: 2) over dimensions.
+func (t *Tensor) NormDim(p Scalar, dim []int, opts ...NormDimOptions) *Tensor {
+	c := NewCall(slotNormDim, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(p)
+	*c.Arg(2) = OptIntsValue(dim)
+	*c.Arg(3) = *slotNormDim.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.Keepdim)
+	}
+	return c.Do1()
+}
+
+var slotDist = slot("aten::dist")
+
+// DistOptions are the optional arguments of Dist; the zero value is PyTorch's default.
+type DistOptions struct {
+	P   Scalar  // default 2
+	Out *Tensor // write the result to this tensor
+}
+
+// Dist is the norm of order p of the difference.
+// https://pytorch.org/docs/stable/generated/torch.dist.html
+func (t *Tensor) Dist(other *Tensor, opts ...DistOptions) *Tensor {
+	c := NewCall(slotDist, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotDist.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.P != nil {
+			*c.Arg(2) = ScalarValue(o.P)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRenorm = slot("aten::renorm")
+
+// Renorm scales the slices along a dimension whose norm of order p exceeds maxnorm down to it.
+// https://pytorch.org/docs/stable/generated/torch.renorm.html
+func (t *Tensor) Renorm(p Scalar, dim int, maxnorm Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotRenorm, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(p)
+	*c.Arg(2) = IntValue(dim)
+	*c.Arg(3) = ScalarValue(maxnorm)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRenormInPlace = slot("aten::renorm_")
+
+// RenormInPlace is Renorm written to the tensor itself, which is returned.
+func (t *Tensor) RenormInPlace(p Scalar, dim int, maxnorm Scalar) *Tensor {
+	c := NewCall(slotRenormInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(p)
+	*c.Arg(2) = IntValue(dim)
+	*c.Arg(3) = ScalarValue(maxnorm)
+	return c.Do1()
+}
+
+var slotLogSumExp = slot("aten::logsumexp")
+
+// LogSumExpOptions are the optional arguments of LogSumExp; the zero value is PyTorch's default.
+type LogSumExpOptions struct {
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// LogSumExp is log(sum(exp(x))) over dimensions, without overflow.
+// https://pytorch.org/docs/stable/generated/torch.logsumexp.html
+func (t *Tensor) LogSumExp(dim []int, opts ...LogSumExpOptions) *Tensor {
+	c := NewCall(slotLogSumExp, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotLogSumExp.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialLogSumExp = slot("aten::special_logsumexp")
+
+// SpecialLogSumExpOptions are the optional arguments of SpecialLogSumExp; the zero value is PyTorch's default.
+type SpecialLogSumExpOptions struct {
+	Keepdim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// SpecialLogSumExp is another name of [Tensor.LogSumExp].
+func (t *Tensor) SpecialLogSumExp(dim []int, opts ...SpecialLogSumExpOptions) *Tensor {
+	c := NewCall(slotSpecialLogSumExp, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotSpecialLogSumExp.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotProd = slot("aten::prod")
+
+// ProdOptions are the optional arguments of Prod; the zero value is PyTorch's default.
+type ProdOptions struct {
+	Dtype DType   // default None
+	Out   *Tensor // write the result to this tensor
+}
+
+// Prod multiplies all elements. Integers and bool give int64.
+// https://pytorch.org/docs/stable/generated/torch.prod.html
+func (t *Tensor) Prod(opts ...ProdOptions) *Tensor {
+	c := NewCall(slotProd, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dtype != 0 {
+			*c.Arg(1) = DTypeValue(o.Dtype)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotProdDim = slot("aten::prod.dim_int")
+
+// ProdDimOptions are the optional arguments of ProdDim; the zero value is PyTorch's default.
+type ProdDimOptions struct {
+	Keepdim bool    // default False
+	Dtype   DType   // default None
+	Out     *Tensor // write the result to this tensor
+}
+
+// ProdDim multiplies along a dimension.
+func (t *Tensor) ProdDim(dim int, opts ...ProdDimOptions) *Tensor {
+	c := NewCall(slotProdDim, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = *slotProdDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Keepdim)
+		if o.Dtype != 0 {
+			*c.Arg(3) = DTypeValue(o.Dtype)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTrace = slot("aten::trace")
+
+// Trace is the sum of a matrix's diagonal.
+// https://pytorch.org/docs/stable/generated/torch.trace.html
+func (t *Tensor) Trace(opts ...OutOptions) *Tensor {
+	c := NewCall(slotTrace, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
 }
 
 var slotSum = slot("aten::sum")

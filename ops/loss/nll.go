@@ -320,12 +320,12 @@ func crossEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
 	} else {
 		smooth = lp.SumDim([]int{dim}).Neg()
 	}
-	smooth = op1("aten::masked_fill.Scalar", smooth, mask, 0)
+	smooth = zeroWhere(smooth, mask)
 	switch how {
 	case meanOf:
 		if w != nil { // divide by the weight of the targets that count
-			valid := op1("aten::masked_fill.Scalar", t, mask, 0)
-			wt := op1("aten::masked_fill.Scalar", op1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask, 0)
+			valid := zeroWhere(t, mask)
+			wt := zeroWhere(op1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask)
 			smooth = smooth.Sum().Div(wt.Sum())
 		} else {
 			smooth = smooth.Sum().Div(mask.LogicalNot().Sum())

@@ -72,3 +72,10 @@ func reduction(c *Ctx, sizeAverage, red, text int) int {
 	}
 	return none
 }
+
+// zeroWhere is v with zeros where the mask is true.
+func zeroWhere(v, mask *T) *T {
+	z := tensor.New(nil, v.DType())
+	z.ZeroRaw()
+	return op1("aten::where.self", mask, z, v)
+}

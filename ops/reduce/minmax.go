@@ -481,3 +481,10 @@ func putLines[E any](dst, g []E, ix []int64, n, inner int) {
 		dst[(i/inner*n+int(ix[i]))*inner+i%inner] = v
 	}
 }
+
+// zeroWhere is v with zeros where the mask is true.
+func zeroWhere(v, mask *T) *T {
+	z := tensor.New(nil, v.DType())
+	z.ZeroRaw()
+	return op1("aten::where.self", mask, z, v)
+}

@@ -289,7 +289,7 @@ func init() {
 			x := c.T(0)
 			y := composed(c, "aten::_softmax", x, c.Int(1), c.DType(2))
 			masked := op1("aten::all.dim", x.Detach().EqScalar(math.Inf(-1)), c.Int(1), true)
-			c.Return(op1("aten::masked_fill.Scalar", y, masked, 0))
+			c.Return(zeroWhere(y, masked))
 		},
 	})
 	dimOf := func(c *Ctx) int {
@@ -313,4 +313,11 @@ func init() {
 		Doc:    "is softmax(-x) along a dimension.",
 		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0).Neg(), dimOf(c), c.DType(3))) },
 	})
+}
+
+// zeroWhere is v with zeros where the mask is true.
+func zeroWhere(v, mask *T) *T {
+	z := tensor.New(nil, v.DType())
+	z.ZeroRaw()
+	return op1("aten::where.self", mask, z, v)
 }

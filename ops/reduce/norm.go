@@ -1,0 +1,392 @@
+package reduce
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type float interface{ float32 | float64 }
+
+// foldKern is a kernel that adds up f(x); NaN passes through.
+func foldKern[E float](f func(x float64) float64) *kern[E, float64] {
+	return &kern[E, float64]{merge: add[float64],
+		row: func(acc float64, s []E) float64 {
+			for _, v := range s {
+				acc += f(float64(v))
+			}
+			return acc
+		},
+		col: func(acc []float64, s []E) {
+			for i, v := range s {
+				acc[i] += f(float64(v))
+			}
+		}}
+}
+
+func absExt[E float](isMax bool) *kern[E, float64] {
+	init := 0.0
+	if !isMax {
+		init = math.Inf(1)
+	}
+	join := minOf[float64]
+	if isMax {
+		join = maxOf[float64]
+	}
+	step := func(acc float64, v E) float64 { return join(acc, math.Abs(float64(v))) }
+	return &kern[E, float64]{init: init, merge: join,
+		row: func(acc float64, s []E) float64 {
+			for _, v := range s {
+				acc = step(acc, v)
+			}
+			return acc
+		},
+		col: func(acc []float64, s []E) {
+			for i, v := range s {
+				acc[i] = step(acc[i], v)
+			}
+		}}
+}
+
+// normKern chooses the kernel of an order and what is done to its result.
+func normKern[E float](p float64, sumAbs, sumSq func(s []E) float64) (*kern[E, float64], func(float64) float64) {
+	switch {
+	case p == 0:
+		return foldKern[E](func(x float64) float64 {
+			if x != 0 {
+				return 1
+			}
+			return 0
+		}), nil
+	case p == 1:
+		return &kern[E, float64]{merge: add[float64], row: func(acc float64, s []E) float64 { return acc + sumAbs(s) },
+			col: func(acc []float64, s []E) {
+				for i, v := range s {
+					acc[i] += math.Abs(float64(v))
+				}
+			}}, nil
+	case p == 2:
+		return &kern[E, float64]{merge: add[float64], row: func(acc float64, s []E) float64 { return acc + sumSq(s) },
+			col: func(acc []float64, s []E) {
+				for i, v := range s {
+					acc[i] += float64(v) * float64(v)
+				}
+			}}, math.Sqrt
+	case math.IsInf(p, 0):
+		return absExt[E](p > 0), nil
+	}
+	return foldKern[E](func(x float64) float64 { return math.Pow(math.Abs(x), p) }), func(v float64) float64 { return math.Pow(v, 1/p) }
+}
+
+func normInto(o, t *T, red []bool, p float64) {
+	if t.DType().IsComplex() {
+		t = t.Detach().Abs()
+	}
+	var acc []float64
+	var finish func(float64) float64
+	if t.DType() == tensor.Float64 {
+		k, f := normKern(p, vec.SumAbsF64, func(s []float64) float64 { return vec.SumSquaresF64(s, 0) })
+		acc, finish = run(t, red, k), f
+	} else {
+		k, f := normKern(p, func(s []float32) float64 {
+			sum := 0.0
+			for len(s) > 4096 {
+				sum += float64(vec.SumAbsF32(s[:4096]))
+				s = s[4096:]
+			}
+			return sum + float64(vec.SumAbsF32(s))
+		}, func(s []float32) float64 { return vec.SumSquaresF32As64(s, 0) })
+		acc, finish = run(cast(t, tensor.Float32), red, k), f
+	}
+	apply(acc, finish)
+	store(o, acc)
+}
+
+// normBackward is the gradient of a norm of order p; y and g have the dimensions that were reduced, of size 1.
+func normBackward(g, x, y *T, p float64, list []int) *T {
+	zero := func(v, mask *T) *T { return zeroWhere(v, mask) }
+	isZero := y.Detach().EqScalar(0)
+	switch {
+	case p == 0:
+		return nil
+	case p == 1:
+		return x.Sgn().Mul(g)
+	case p == 2:
+		return g.Mul(zero(x.Div(y), isZero))
+	case math.IsInf(p, 0):
+		a := x.Abs()
+		m := a.Eq(y).LogicalOr(a.IsNaN().LogicalAnd(y.IsNaN())).ToDType(y.DType())
+		return x.Sgn().Mul(m.Div(m.SumDim(list, tensor.SumDimOptions{Keepdim: true}))).Mul(g)
+	case p < 1:
+		s := zero(x.Sgn().Mul(x.Abs().Pow(p-1)), x.Detach().EqScalar(0))
+		return s.Mul(g).Mul(y.Pow(1 - p))
+	case p < 2:
+		return x.Sgn().Mul(x.Abs().Pow(p - 1)).Mul(zero(g.Div(y.Pow(p-1)), isZero))
+	}
+	return x.Mul(x.Abs().Pow(p - 2)).Mul(zero(g.Div(y.Pow(p-1)), isZero))
+}
+
+// vectorNorm calls the operator.
+func vectorNorm(x *T, p float64, list []int, keep bool, dt tensor.DType) *T {
+	args := []any{x, p, nil, keep, nil}
+	if list != nil {
+		args[2] = list
+	}
+	if dt != 0 {
+		args[4] = dt
+	}
+	return op1("aten::linalg_vector_norm", args...)
+}
+
+func pOf(c *Ctx, i int) float64 {
+	if c.Has(i) {
+		return c.Num(i).F
+	}
+	return 2
+}
+
+func normBody(pAt, dimAt, keepAt, dtAt int) func(c *Ctx) {
+	return func(c *Ctx) {
+		var list []int
+		var dt tensor.DType
+		keep := false
+		if dimAt > 0 {
+			list = c.Ints(dimAt)
+		}
+		if keepAt > 0 {
+			keep = c.Bool(keepAt)
+		}
+		if dtAt > 0 {
+			dt = c.DType(dtAt)
+		}
+		if len(list) == 0 {
+			list = nil
+		}
+		if pAt > 0 && c.Value(pAt).K == tensor.KStr {
+			switch s := c.Str(pAt); s {
+			case "fro":
+				if dt != 0 {
+					c.Fail(tensor.ErrValue, "dtype argument is not supported in frobenius norm")
+				}
+				c.Return(vectorNorm(c.T(0), 2, list, keep, 0))
+			case "nuc":
+				if dt != 0 {
+					c.Fail(tensor.ErrValue, "dtype argument is not supported in nuclear norm")
+				}
+				if list == nil {
+					list = []int{0, 1}
+				}
+				c.Return(op1("aten::linalg_matrix_norm.str_ord", c.T(0), "nuc", list, keep))
+			default:
+				c.Fail(tensor.ErrValue, "only valid string values are 'fro' and 'nuc', found %s", s)
+			}
+			return
+		}
+		c.Return(vectorNorm(c.T(0), pOf(c, pAt), list, keep, dt))
+	}
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+		Doc:    "is the vector norm of the given order over dimensions (none given: all): sum(|x|^ord)^(1/ord), the largest or smallest |x| for ±Inf, the number of nonzeros for 0.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html",
+		Out:    true,
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			in := t.DType()
+			if in.IsIntOrBool() {
+				c.Fail(tensor.ErrDType, "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s", in.ClassName())
+			}
+			p := pOf(c, 1)
+			if t.Numel() == 0 && (p < 0 || math.IsInf(p, 1)) {
+				if len(c.Ints(2)) == 0 {
+					c.Fail(tensor.ErrValue, "linalg.vector_norm cannot compute the %v norm on an empty tensor because the operation does not have an identity", numText(p))
+				}
+				for _, d := range c.Ints(2) {
+					if d = wrap(c, d, t.Dim()); t.Dim() > 0 && t.Size(d) == 0 {
+						c.Fail(tensor.ErrValue, "linalg.vector_norm cannot compute the %v norm on the dimension %d because this dimension is empty and the operation does not have an identity", numText(p), d)
+					}
+				}
+			}
+			dt := in
+			if asked := c.DType(4); asked != 0 {
+				switch {
+				case !asked.IsFloat() && !asked.IsComplex():
+					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be floating point or complex, but got %s", asked.ClassName())
+				case in.IsComplex() != asked.IsComplex():
+					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be %s for %s inputs, but got %s", pick(in.IsComplex(), "complex", "real"), pick(in.IsComplex(), "complex", "real"), asked.ClassName())
+				case tensor.PromoteTypes(in, asked) != asked:
+					c.Fail(tensor.ErrDType, "linalg.vector_norm: the dtype of the input (%s) should be convertible without narrowing to the specified dtype (%s)", in.ClassName(), asked.ClassName())
+				}
+				dt = asked
+			}
+			_, sh := dims(c, t, c.Ints(2), c.Bool(3))
+			c.Alloc(0, sh, dt.Real())
+		},
+		CPU: func(c *Ctx) {
+			t := c.T(0)
+			if dt := c.DType(4); dt != 0 {
+				t = cast(t, dt)
+			}
+			red, _ := dims(c, t, c.Ints(2), c.Bool(3))
+			normInto(c.Out(0), t, red, pOf(c, 1))
+		},
+		Save: "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			l, keep := c.Ints(2), c.Bool(3)
+			return []*T{normBackward(unreduce(c, g, l, keep), c.T(0), unreduce(c, c.Out(0), l, keep), pOf(c, 1), l)}
+		},
+		AMP: tensor.AMPFP32,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "norm.Scalar(Tensor self, Scalar p=2) -> Tensor", Go: "Norm",
+		Doc:  "is the norm of order p of all elements.\nhttps://pytorch.org/docs/stable/generated/torch.norm.html",
+		Body: normBody(1, 0, 0, 0),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", Go: "-",
+		Doc:  "is the norm of all elements, computed in a dtype.",
+		Body: normBody(1, 0, 0, 2),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", Go: "NormDim",
+		Doc:  "is the norm of order p (nil: 2) over dimensions.",
+		Body: normBody(1, 2, 3, 0),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor", Go: "-",
+		Doc:  "is the norm over dimensions, computed in a dtype.",
+		Body: normBody(1, 2, 3, 4),
+	})
+	// torch.norm of Python, which takes names of norms and None for everything
+	tensor.Register(tensor.Def{
+		Schema: "norm.python(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor", Go: "-", Out: true,
+		Doc:  "is the norm over dimensions (none given: all).",
+		Body: normBody(1, 2, 3, 4),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "norm.name(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor", Go: "-", Out: true,
+		Doc:  "is the Frobenius or the nuclear norm.",
+		Body: normBody(1, 2, 3, 4),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Go: "-", Out: true,
+		Doc:  "is the Frobenius norm over dimensions.",
+		Body: normBody(0, 1, 2, 0),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", Out: true,
+		Doc:  "is the norm of order p of the difference.\nhttps://pytorch.org/docs/stable/generated/torch.dist.html",
+		Body: func(c *Ctx) { c.Return(vectorNorm(c.T(0).Sub(c.T(1)), pOf(c, 2), nil, false, 0)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", InPlace: true, Out: true,
+		Doc:  "scales the slices along a dimension whose norm of order p exceeds maxnorm down to it.\nhttps://pytorch.org/docs/stable/generated/torch.renorm.html",
+		Body: renorm,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Out: true, Aliases: []string{"special_logsumexp"},
+		Doc: "is log(sum(exp(x))) over dimensions, without overflow.\nhttps://pytorch.org/docs/stable/generated/torch.logsumexp.html",
+		Infer: func(c *Ctx) {
+			dt := c.ArgDType(0)
+			if dt.IsIntOrBool() {
+				dt = tensor.DefaultDType()
+			}
+			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
+			c.Alloc(0, sh, dt)
+		},
+		CPU:  logsumexp,
+		Save: "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			l, keep := c.Ints(1), c.Bool(2)
+			return []*T{unreduce(c, g, l, keep).Mul(c.T(0).Sub(unreduce(c, c.Out(0), l, keep)).Exp().Conj())}
+		},
+	})
+}
+
+func numText(p float64) any {
+	if math.IsInf(p, 1) {
+		return "inf"
+	}
+	if math.IsInf(p, -1) {
+		return "-inf"
+	}
+	return p
+}
+
+func renorm(c *Ctx) {
+	x, p, limit := c.T(0), c.Num(1).F, c.Num(3).F
+	d := wrap(c, c.Int(2), x.Dim())
+	switch {
+	case c.Num(1).K == tensor.KComplex:
+		c.Fail(tensor.ErrType, "renorm: p must be real-valued")
+	case p <= 0:
+		c.Fail(tensor.ErrValue, "renorm: non-positive-norm not supported")
+	case c.Num(3).K == tensor.KComplex:
+		c.Fail(tensor.ErrType, "renorm: maxnorm must be real-valued")
+	case limit < 0:
+		c.Fail(tensor.ErrValue, "renorm: expected maxnorm to be >= 0 but got %v", limit)
+	case x.Dim() < 2:
+		c.Fail(tensor.ErrShape, "renorm: input needs at least 2 dimensions, got %d dimensions", x.Dim())
+	}
+	var others []int
+	for i := range x.Dim() {
+		if i != d {
+			others = append(others, i)
+		}
+	}
+	n := vectorNorm(x, p, others, true, 0)
+	f := op1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit), tensor.FromSlice([]float64{1}).ToDType(n.DType()))
+	c.Return(x.Mul(f))
+}
+
+func logsumexp(c *Ctx) {
+	o, x := c.Out(0), c.T(0).Detach()
+	red, _ := dims(c, x, c.Ints(1), c.Bool(2))
+	if x.DType().IsIntOrBool() {
+		x = cast(x, o.DType())
+	}
+	if nd := x.Dim(); nd > 0 && !x.DType().IsComplex() && x.IsContiguous() && x.Size(nd-1) > 0 && x.Numel() > 0 {
+		last := red[nd-1]
+		for _, r := range red[:nd-1] {
+			last = last && !r
+		}
+		if last { // rows
+			n := x.Size(nd - 1)
+			rows := x.Numel() / n
+			res := make([]float64, rows)
+			if x.DType() == tensor.Float64 {
+				s := raw[float64](x)
+				par.For(rows, max(1, grain/4/n), func(lo, hi int) {
+					for r := lo; r < hi; r++ {
+						res[r] = vec.LogSumExpF64(s[r*n:][:n])
+					}
+				})
+			} else {
+				s := raw[float32](cast(x, tensor.Float32))
+				par.For(rows, max(1, grain/4/n), func(lo, hi int) {
+					for r := lo; r < hi; r++ {
+						res[r] = float64(vec.LogSumExpF32(s[r*n:][:n]))
+					}
+				})
+			}
+			store(o, res)
+			return
+		}
+	}
+	if x.Numel() == 0 {
+		tensor.CopyRaw(o, x.Exp().SumDim(c.Ints(1), tensor.SumDimOptions{Keepdim: c.Bool(2)}).Log())
+		return
+	}
+	l := c.Ints(1)
+	re := x
+	if x.DType().IsComplex() {
+		re = x.Real()
+	}
+	m := re.Amax(tensor.AmaxOptions{Dim: l, Keepdim: true})
+	m = zeroWhere(m, m.Abs().EqScalar(math.Inf(1)))
+	y := x.Sub(m).Exp().SumDim(l, tensor.SumDimOptions{Keepdim: true}).Log().Add(m)
+	tensor.CopyRaw(o, y.Reshape(o.Shape()))
+}

@@ -1,0 +1,146 @@
+package reduce
+
+import "github.com/gotorch-dev/torch/tensor"
+
+func mulOf[A int64 | float64 | complex128](a, b A) A { return a * b }
+
+func prodKern[E, A any](one A, row func(acc A, s []E) A, col func(acc []A, s []E), merge func(a, b A) A) *kern[E, A] {
+	return &kern[E, A]{init: one, row: row, col: col, merge: merge}
+}
+
+func prodReal[E uint8 | int64 | float32 | float64, A int64 | float64]() *kern[E, A] {
+	return prodKern(1, func(acc A, s []E) A {
+		for _, v := range s {
+			acc *= A(v)
+		}
+		return acc
+	}, func(acc []A, s []E) {
+		for i, v := range s {
+			acc[i] *= A(v)
+		}
+	}, mulOf[A])
+}
+
+var (
+	prodF32  = prodReal[float32, float64]()
+	prodF64  = prodReal[float64, float64]()
+	prodI64  = prodReal[int64, int64]()
+	prodC128 = prodKern(complex128(1), func(acc complex128, s []complex128) complex128 {
+		for _, v := range s {
+			acc *= v
+		}
+		return acc
+	}, func(acc, s []complex128) {
+		for i, v := range s {
+			acc[i] *= v
+		}
+	}, mulOf[complex128])
+)
+
+func prodInto(o, t *T, red []bool) {
+	t = cast(t, o.DType())
+	switch dt := t.DType(); {
+	case dt == tensor.Float64:
+		store(o, run(t, red, prodF64))
+	case dt.IsFloat():
+		store(o, run(cast(t, tensor.Float32), red, prodF32))
+	case dt.IsComplex():
+		store(o, run(cast(t, tensor.Complex128), red, prodC128))
+	default:
+		store(o, run(cast(t, tensor.Int64), red, prodI64))
+	}
+}
+
+// prodBackward divides the product by the elements, or, where zeros forbid it, multiplies what stands before and behind each.
+func prodBackward(g, x, y *T, dim int) *T {
+	if x.Dim() == 0 {
+		return g
+	}
+	if !hasZero(x) {
+		return g.Mul(y.Div(x).Conj())
+	}
+	n := x.Size(dim)
+	if n == 1 {
+		return g.Expand(x.Shape())
+	}
+	sh := append([]int(nil), x.Shape()...)
+	sh[dim] = 1
+	one := tensor.FromSlice([]float32{1}, 1).ToDType(x.DType()).Expand(sh)
+	cumprod := func(parts ...*T) *T { return op1("aten::cumprod", op1("aten::cat", parts, dim), dim) }
+	before := cumprod(one, op1("aten::narrow", x, dim, 0, n-1))
+	rev := op1("aten::flip", op1("aten::narrow", x, dim, 1, n-1), []int{dim})
+	behind := op1("aten::flip", cumprod(one, rev), []int{dim})
+	return g.Mul(before.Mul(behind).Conj())
+}
+
+func hasZero(x *T) bool {
+	n := run(truth(x), allDims(x), &countU8)[0]
+	return int(n) < x.Numel()
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", Out: true,
+		Doc:   "multiplies all elements. Integers and bool give int64.\nhttps://pytorch.org/docs/stable/generated/torch.prod.html",
+		Infer: func(c *Ctx) { c.Alloc(0, nil, sumType(c.T(0), c.DType(1))) },
+		CPU:   func(c *Ctx) { prodInto(c.Out(0), c.T(0), allDims(c.T(0))) },
+		Save:  "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(0)
+			if dt := c.DType(1); dt != 0 {
+				x = x.ToDType(dt)
+			}
+			if x.Dim() == 0 {
+				return []*T{g}
+			}
+			return []*T{prodBackward(g, x.Reshape([]int{-1}), c.Out(0), 0).Reshape(c.Shape(0))}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", Out: true, Go: "ProdDim",
+		Doc: "multiplies along a dimension.",
+		Infer: func(c *Ctx) {
+			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
+			c.Alloc(0, sh, sumType(c.T(0), c.DType(3)))
+		},
+		CPU: func(c *Ctx) {
+			red, _ := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
+			prodInto(c.Out(0), c.T(0), red)
+		},
+		Save: "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			x, l, keep := c.T(0), []int{c.Int(1)}, c.Bool(2)
+			if dt := c.DType(3); dt != 0 {
+				x = x.ToDType(dt)
+			}
+			return []*T{prodBackward(unreduce(c, g, l, keep), x, unreduce(c, c.Out(0), l, keep), wrap(c, c.Int(1), x.Dim()))}
+		},
+		Grad: "ProdBackward1",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "trace(Tensor self) -> Tensor", Out: true,
+		Doc: "is the sum of a matrix's diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.trace.html",
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			if t.Dim() != 2 {
+				c.Fail(tensor.ErrShape, "trace: expected a matrix, but got tensor with dim %d", t.Dim())
+			}
+			c.Alloc(0, nil, sumType(t, 0))
+		},
+		CPU: func(c *Ctx) {
+			t := c.T(0)
+			d := t.Alias([]int{min(t.Size(0), t.Size(1))}, []int{t.Stride(0) + t.Stride(1)}, t.StorageOffset())
+			sumInto(c.Out(0), d, []bool{true}, false, nil)
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			sh := c.Shape(0)
+			eye := tensor.New(sh, tensor.Uint8)
+			eye.ZeroRaw()
+			d := raw[uint8](eye)
+			for i := range min(sh[0], sh[1]) {
+				d[i*sh[1]+i] = 1
+			}
+			return []*T{g.Mul(eye)}
+		},
+	})
+}
