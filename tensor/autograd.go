@@ -357,13 +357,18 @@ func (n *Node) release() {
 	n.outs, n.user = nil, nil
 }
 
-// checkInPlace refuses in-place changes that autograd cannot follow.
-func (c *Ctx) checkInPlace(self *Tensor) {
-	for i, s := range self.stride {
-		if s == 0 && self.shape[i] > 1 {
+// checkOverlap refuses to write to a tensor that holds a place of memory twice.
+func (c *Ctx) checkOverlap(t *Tensor) {
+	for i, s := range t.stride {
+		if s == 0 && t.shape[i] > 1 {
 			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
 		}
 	}
+}
+
+// checkInPlace refuses in-place changes that autograd cannot follow.
+func (c *Ctx) checkInPlace(self *Tensor) {
+	c.checkOverlap(self)
 	if !IsGradEnabled() {
 		return
 	}

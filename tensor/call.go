@@ -499,6 +499,9 @@ func (c *Ctx) runVariant() {
 			}
 			c.given = append(c.given, v.T)
 		}
+		for _, g := range c.given {
+			c.checkOverlap(g)
+		}
 		if IsGradEnabled() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)
 		}

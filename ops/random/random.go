@@ -78,12 +78,7 @@ func normal(c *Ctx, g *rng.Generator, t *T, mean, std float64) {
 		c.Fail(tensor.ErrDType, "\"normal_kernel_cpu\" not implemented for '%s'", t.DType().ClassName())
 	}
 	if t.DType().IsComplex() {
-		if mean != 0 {
-			fill(c, t, normalFill(g, 0, std/math.Sqrt2))
-			t.AddScalarInPlace(mean)
-			return
-		}
-		std /= math.Sqrt2
+		std /= math.Sqrt2 // of each part
 	}
 	fill(c, t, normalFill(g, mean, std))
 }
@@ -156,7 +151,11 @@ func init() {
 			if !t.DType().IsDifferentiable() {
 				c.Fail(tensor.ErrDType, "\"check_uniform_bounds\" not implemented for '%s'", t.DType().ClassName())
 			}
-			fill(c, t, uniformFill(g, c.Float(1), c.Float(2)))
+			from, to := c.Float(1), c.Float(2)
+			if from > to {
+				c.Fail(tensor.ErrValue, "uniform_ expects to return a [from, to) range, but found from=%v > to=%v", from, to)
+			}
+			fill(c, t, uniformFill(g, from, to))
 		})
 	inPlace("normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)",
 		"fills the tensor with numbers drawn from a normal distribution.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.normal_.html", 3,
@@ -214,6 +213,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
 		Doc:    "draws ones with the probabilities in self.\nhttps://pytorch.org/docs/stable/generated/torch.bernoulli.html",
+		Out:    true,
 		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
 		CPU:    func(c *Ctx) { bernoulliProbs(c, generator(c, 1), c.Out(0), c.T(0)) },
 		VJP:    func(c *Ctx, g *T) []*T { return []*T{g.MulScalar(0)} },
@@ -249,41 +249,45 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-		Doc:    "draws from normal distributions with the given means and standard deviations.\nhttps://pytorch.org/docs/stable/generated/torch.normal.html",
-		Go:     "NormalTensors",
-		Body: func(c *Ctx) {
-			mean, std := c.T(0), c.T(1)
-			if std.Numel() > 0 {
-				for _, s := range tensor.Data[float64](std.DenseAs(tensor.Float64)) {
-					if !(s >= 0) {
-						c.Fail(tensor.ErrValue, "normal expects all elements of std >= 0.0")
-					}
+		Doc:    "draws from normal distributions with the given means and standard deviations; gradients are zero.\nhttps://pytorch.org/docs/stable/generated/torch.normal.html",
+		Go:     "NormalTensors", Out: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), tensor.PromoteTypes(c.ArgDType(0), c.ArgDType(1))) },
+		CPU: func(c *Ctx) {
+			std := c.T(1)
+			if std.DType().IsComplex() {
+				c.Fail(tensor.ErrDType, "normal expects standard deviation to be non-complex")
+			}
+			for _, s := range tensor.Data[float64](std.DenseAs(tensor.Float64)) {
+				if !(s >= 0) {
+					c.Fail(tensor.ErrValue, "normal expects all elements of std >= 0.0")
 				}
 			}
-			out := tensor.New(c.BroadcastArgs(0, 1), tensor.PromoteTypes(mean.DType(), std.DType()))
-			normal(c, generator(c, 2), out, 0, 1)
-			tensor.NoGrad(func() { c.Return(out.MulInPlace(std).AddInPlace(mean)) })
+			normal(c, generator(c, 2), c.Out(0), 0, 1)
+			quietly(func() { c.Out(0).MulInPlace(std.Detach()).AddInPlace(c.T(0).Detach()) })
 		},
+		VJP: func(c *Ctx, g *T) []*T { z := g.MulScalar(0); return []*T{z, z} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-		Doc:    "draws from normal distributions with the given means and one standard deviation.",
-		Go:     "NormalMeans",
-		Body: func(c *Ctx) {
-			out := tensor.New(c.Shape(0), c.ArgDType(0))
-			normal(c, generator(c, 2), out, 0, c.Float(1))
-			tensor.NoGrad(func() { c.Return(out.AddInPlace(c.T(0))) })
+		Doc:    "draws from normal distributions with the given means and one standard deviation; gradients are zero.",
+		Go:     "NormalMeans", Out: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
+		CPU: func(c *Ctx) {
+			normal(c, generator(c, 2), c.Out(0), 0, c.Float(1))
+			quietly(func() { c.Out(0).AddInPlace(c.T(0).Detach()) })
 		},
+		VJP: func(c *Ctx, g *T) []*T { return []*T{g.MulScalar(0)} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-		Doc:    "draws from normal distributions with one mean and the given standard deviations.",
-		Go:     "NormalStds",
-		Body: func(c *Ctx) {
-			out := tensor.New(c.Shape(1), c.ArgDType(1))
-			normal(c, generator(c, 2), out, 0, 1)
-			tensor.NoGrad(func() { c.Return(out.MulInPlace(c.T(1)).AddScalarInPlace(c.Float(0))) })
+		Doc:    "draws from normal distributions with one mean and the given standard deviations; gradients are zero.",
+		Go:     "NormalStds", Out: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		CPU: func(c *Ctx) {
+			normal(c, generator(c, 2), c.Out(0), 0, 1)
+			quietly(func() { c.Out(0).MulInPlace(c.T(1).Detach()).AddScalarInPlace(c.Float(0)) })
 		},
+		VJP: func(c *Ctx, g *T) []*T { return []*T{g.MulScalar(0)} },
 	})
 	factory("normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		"draws from a normal distribution.", 2, 3, 4, tensor.DefaultDType,
@@ -292,6 +296,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
 		Doc:    "draws numbers of categories with the probabilities (weights) in the last dimension of self.\nhttps://pytorch.org/docs/stable/generated/torch.multinomial.html",
+		Out:    true,
 		NoGrad: "integer result",
 		Infer: func(c *Ctx) {
 			t, n := c.T(0), c.Int(1)
@@ -302,6 +307,8 @@ func init() {
 				c.Fail(tensor.ErrDType, "multinomial only supports floating-point dtypes for input, got: %s", t.DType().ClassName())
 			case n <= 0:
 				c.Fail(tensor.ErrValue, "cannot sample n_sample <= 0 samples")
+			case c.GivenOut(0) != nil && c.GivenOut(0).DType() != tensor.Int64:
+				c.Fail(tensor.ErrDType, "multinomial expects Long tensor out, got: %s", c.GivenOut(0).DType().ClassName())
 			case !c.Bool(2) && n > t.Size(-1):
 				c.Fail(tensor.ErrValue, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
 			}
@@ -315,6 +322,7 @@ func init() {
 			t := c.T(0)
 			g, n, cats := generator(c, 3), c.Int(1), t.Size(-1)
 			rows := t.Numel() / max(1, cats)
+			checkWeights(c, tensor.Data[float64](t.DenseAs(tensor.Float64)), cats, c.Bool(2))
 			out := tensor.Data[int64](c.Out(0))
 			var err error
 			switch t.DType() {
@@ -364,6 +372,9 @@ func init() {
 	})
 }
 
+// quietly runs operators of a kernel, which are not recorded.
+func quietly(f func()) { tensor.NoGrad(f) }
+
 // rates declares a sampler whose parameter is a tensor.
 //
 //gen:rates
@@ -386,6 +397,26 @@ func rates(schema, doc string, f32 func(g *rng.Generator, d, r []float32) error,
 			}
 		},
 	})
+}
+
+// checkWeights refuses weights that are no distribution.
+func checkWeights(c *Ctx, w []float64, cats int, replacement bool) {
+	for len(w) > 0 {
+		sum, bad := 0.0, false
+		for _, x := range w[:cats] {
+			bad = bad || !(x >= 0) || math.IsInf(x, 0)
+			sum += x
+		}
+		switch {
+		case bad && !replacement:
+			c.Fail(tensor.ErrValue, "probability tensor contains either `inf`, `nan` or element < 0")
+		case bad:
+			c.Fail(tensor.ErrValue, "invalid multinomial distribution (encountering probability entry < 0)")
+		case !(sum > 0):
+			c.Fail(tensor.ErrValue, "invalid multinomial distribution (sum of probabilities <= 0)")
+		}
+		w = w[cats:]
+	}
 }
 
 func orInt64(dt tensor.DType) tensor.DType {
