@@ -297,9 +297,10 @@ var slotNormalTensors = tensor.Slot("aten::normal.Tensor_Tensor")
 // NormalTensorsOptions are the optional arguments of NormalTensors; the zero value is PyTorch's default.
 type NormalTensorsOptions struct {
 	Generator *tensor.Generator // default None
+	Out       *tensor.Tensor    // write the result to this tensor
 }
 
-// NormalTensors draws from normal distributions with the given means and standard deviations.
+// NormalTensors draws from normal distributions with the given means and standard deviations; gradients are zero.
 // https://pytorch.org/docs/stable/generated/torch.normal.html
 func NormalTensors(mean *tensor.Tensor, std *tensor.Tensor, opts ...NormalTensorsOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNormalTensors, 3)
@@ -309,6 +310,9 @@ func NormalTensors(mean *tensor.Tensor, std *tensor.Tensor, opts ...NormalTensor
 		o := &opts[0]
 		if o.Generator != nil {
 			*c.Arg(2) = tensor.OptGeneratorValue(o.Generator)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()
@@ -320,9 +324,10 @@ var slotNormalMeans = tensor.Slot("aten::normal.Tensor_float")
 type NormalMeansOptions struct {
 	Std       tensor.Opt[float64] // default 1
 	Generator *tensor.Generator   // default None
+	Out       *tensor.Tensor      // write the result to this tensor
 }
 
-// NormalMeans draws from normal distributions with the given means and one standard deviation.
+// NormalMeans draws from normal distributions with the given means and one standard deviation; gradients are zero.
 func NormalMeans(mean *tensor.Tensor, opts ...NormalMeansOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNormalMeans, 3)
 	*c.Arg(0) = tensor.TensorValue(mean)
@@ -335,6 +340,9 @@ func NormalMeans(mean *tensor.Tensor, opts ...NormalMeansOptions) *tensor.Tensor
 		if o.Generator != nil {
 			*c.Arg(2) = tensor.OptGeneratorValue(o.Generator)
 		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
 	}
 	return c.Do1()
 }
@@ -344,9 +352,10 @@ var slotNormalStds = tensor.Slot("aten::normal.float_Tensor")
 // NormalStdsOptions are the optional arguments of NormalStds; the zero value is PyTorch's default.
 type NormalStdsOptions struct {
 	Generator *tensor.Generator // default None
+	Out       *tensor.Tensor    // write the result to this tensor
 }
 
-// NormalStds draws from normal distributions with one mean and the given standard deviations.
+// NormalStds draws from normal distributions with one mean and the given standard deviations; gradients are zero.
 func NormalStds(mean float64, std *tensor.Tensor, opts ...NormalStdsOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNormalStds, 3)
 	*c.Arg(0) = tensor.FloatValue(mean)
@@ -355,6 +364,9 @@ func NormalStds(mean float64, std *tensor.Tensor, opts ...NormalStdsOptions) *te
 		o := &opts[0]
 		if o.Generator != nil {
 			*c.Arg(2) = tensor.OptGeneratorValue(o.Generator)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()

@@ -359,6 +359,7 @@ var slotBernoulli = slot("aten::bernoulli")
 // BernoulliOptions are the optional arguments of Bernoulli; the zero value is PyTorch's default.
 type BernoulliOptions struct {
 	Generator *Generator // default None
+	Out       *Tensor    // write the result to this tensor
 }
 
 // Bernoulli draws ones with the probabilities in self.
@@ -370,6 +371,9 @@ func (t *Tensor) Bernoulli(opts ...BernoulliOptions) *Tensor {
 		o := &opts[0]
 		if o.Generator != nil {
 			*c.Arg(1) = OptGeneratorValue(o.Generator)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()
@@ -466,6 +470,7 @@ var slotMultinomial = slot("aten::multinomial")
 type MultinomialOptions struct {
 	Replacement bool       // default False
 	Generator   *Generator // default None
+	Out         *Tensor    // write the result to this tensor
 }
 
 // Multinomial draws numbers of categories with the probabilities (weights) in the last dimension of self.
@@ -480,6 +485,9 @@ func (t *Tensor) Multinomial(numSamples int, opts ...MultinomialOptions) *Tensor
 		*c.Arg(2) = BoolValue(o.Replacement)
 		if o.Generator != nil {
 			*c.Arg(3) = OptGeneratorValue(o.Generator)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()
