@@ -387,3 +387,68 @@ func ConvTranspose3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTr
 	}
 	return c.Do1()
 }
+
+var slotUnfold = tensor.Slot("F::unfold")
+
+// UnfoldOptions are the optional arguments of Unfold; the zero value is PyTorch's default.
+type UnfoldOptions struct {
+	Dilation []int // default 1
+	Padding  []int // default 0
+	Stride   []int // default 1
+}
+
+// Unfold is PyTorch's unfold.
+func Unfold(input *tensor.Tensor, kernelSize []int, opts ...UnfoldOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotUnfold, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(2) = *slotUnfold.Sch.Params[2].Default
+	*c.Arg(3) = *slotUnfold.Sch.Params[3].Default
+	*c.Arg(4) = *slotUnfold.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dilation != nil {
+			*c.Arg(2) = tensor.OptIntsValue(o.Dilation)
+		}
+		if o.Padding != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.Stride != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Stride)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFold = tensor.Slot("F::fold")
+
+// FoldOptions are the optional arguments of Fold; the zero value is PyTorch's default.
+type FoldOptions struct {
+	Dilation []int // default 1
+	Padding  []int // default 0
+	Stride   []int // default 1
+}
+
+// Fold is PyTorch's fold.
+func Fold(input *tensor.Tensor, outputSize []int, kernelSize []int, opts ...FoldOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotFold, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(outputSize)
+	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(3) = *slotFold.Sch.Params[3].Default
+	*c.Arg(4) = *slotFold.Sch.Params[4].Default
+	*c.Arg(5) = *slotFold.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dilation != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Dilation)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.Stride != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.Stride)
+		}
+	}
+	return c.Do1()
+}
