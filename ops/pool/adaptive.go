@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -36,7 +37,7 @@ func (w *window) adaptive() (z, y, x []bounds) {
 	return adaptive(w.in[0], w.out[0]), adaptive(w.in[1], w.out[1]), adaptive(w.in[2], w.out[2])
 }
 
-func adaptiveAvg[E float32 | float64](w *window, out, in []E) {
+func adaptiveAvg[E float32 | float64](w *window, out, in []E, round func(E) E) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.adaptive()
 	w.each(func(p int) {
@@ -48,10 +49,22 @@ func adaptiveAvg[E float32 | float64](w *window, out, in []E) {
 					var s E
 					for a := z.lo; a < z.hi; a++ {
 						for b := y.lo; b < y.hi; b++ {
-							for _, v := range src[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi] {
-								s += v
+							row := src[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi]
+							if round == nil {
+								for _, v := range row {
+									s += v
+								}
+								continue
+							}
+							for _, v := range row {
+								s = round(s + v)
 							}
 						}
+					}
+					if round != nil {
+						dst[i] = round(s / E(z.size*y.size*x.size))
+						i++
+						continue
 					}
 					dst[i] = s / E(z.size) / E(y.size) / E(x.size)
 					i++
@@ -59,6 +72,17 @@ func adaptiveAvg[E float32 | float64](w *window, out, in []E) {
 			}
 		}
 	})
+}
+
+// rounding is the rounding to a 16-bit type, nil for others.
+func rounding(dt tensor.DType) func(float32) float32 {
+	switch dt {
+	case tensor.Float16:
+		return func(x float32) float32 { return vec.F16ToF32(vec.F32ToF16(x)) }
+	case tensor.BFloat16:
+		return func(x float32) float32 { return vec.BF16ToF32(vec.F32ToBF16(x)) }
+	}
+	return nil
 }
 
 func adaptiveAvgBackward[E float32 | float64](w *window, gin, gout []E) {
@@ -162,9 +186,13 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
 			if in.DType() == tensor.Float64 {
-				into(out, func(d []float64) { adaptiveAvg(w, d, dense[float64](in)) })
+				into(out, func(d []float64) { adaptiveAvg(w, d, dense[float64](in), nil) })
 			} else {
-				into(out, func(d []float32) { adaptiveAvg(w, d, dense[float32](in)) })
+				var round func(float32) float32
+				if nd == 3 { // PyTorch sums volumes in 16 bits
+					round = rounding(in.DType())
+				}
+				into(out, func(d []float32) { adaptiveAvg(w, d, dense[float32](in), round) })
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{call(backward, g, c.Shape(0))[0]} },

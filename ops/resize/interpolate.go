@@ -1,0 +1,546 @@
+package resize
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type float interface{ float32 | float64 }
+
+// axpy is d += a*s.
+func axpy[E float](d, s []E, a E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.AddScaledF32(d, d, any(s).([]float32), float32(a))
+	case []float64:
+		vec.AddScaledF64(d, d, any(s).([]float64), float64(a))
+	}
+}
+
+// along applies the taps to the middle dimension of src [outer, in, inner].
+func along[E float](t *taps, dst, src []E, outer, inner int) {
+	for o := range outer {
+		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
+		if inner == 1 {
+			for i := range d {
+				var v E
+				for k := i * t.n; k < i*t.n+t.n; k++ {
+					v += E(t.weight[k]) * s[t.index[k]]
+				}
+				d[i] = v
+			}
+			continue
+		}
+		for i := range t.out {
+			row := d[i*inner : i*inner+inner]
+			for k := range t.n {
+				w, from := E(t.weight[i*t.n+k]), s[t.index[i*t.n+k]*inner:][:inner]
+				if k == 0 {
+					if w == 1 {
+						copy(row, from)
+					} else {
+						scale(row, from, w)
+					}
+				} else if w != 0 {
+					axpy(row, from, w)
+				}
+			}
+		}
+	}
+}
+
+// rounding is the rounding to a 16-bit type.
+func rounding(dt tensor.DType) func(float32) float32 {
+	if dt == tensor.Float16 {
+		return func(x float32) float32 { return vec.F16ToF32(vec.F32ToF16(x)) }
+	}
+	return func(x float32) float32 { return vec.BF16ToF32(vec.F32ToBF16(x)) }
+}
+
+// roundedAlong is along with every product and sum rounded.
+func roundedAlong(t *taps, dst, src []float32, outer, inner int, round func(float32) float32) {
+	w := make([]float32, len(t.weight))
+	for i, v := range t.weight {
+		w[i] = round(float32(v))
+	}
+	for o := range outer {
+		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
+		for i := range t.out {
+			for x := range inner {
+				var v float32
+				for k := i * t.n; k < i*t.n+t.n; k++ {
+					v = round(v + round(w[k]*s[t.index[k]*inner+x]))
+				}
+				d[i*inner+x] = v
+			}
+		}
+	}
+}
+
+func scale[E float](d, s []E, a E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.MulScalarF32(d, any(s).([]float32), float32(a))
+	case []float64:
+		vec.MulScalarF64(d, any(s).([]float64), float64(a))
+	}
+}
+
+// back is the transpose of along: dst [outer, in, inner] from src [outer, out, inner].
+func back[E float](t *taps, dst, src []E, outer, inner int) {
+	clear(dst[:outer*t.in*inner])
+	for o := range outer {
+		d, s := dst[o*t.in*inner:][:t.in*inner], src[o*t.out*inner:][:t.out*inner]
+		if inner == 1 {
+			for i, v := range s {
+				for k := i * t.n; k < i*t.n+t.n; k++ {
+					d[t.index[k]] += E(t.weight[k]) * v
+				}
+			}
+			continue
+		}
+		for i := range t.out {
+			for k := range t.n {
+				if w := E(t.weight[i*t.n+k]); w != 0 {
+					axpy(d[t.index[i*t.n+k]*inner:][:inner], s[i*inner:][:inner], w)
+				}
+			}
+		}
+	}
+}
+
+// bytesAlong is along for bytes, with fixed-point weights and rounding after each dimension.
+func bytesAlong(t *taps, w []int32, bits uint, dst, src []uint8, outer, inner int) {
+	for o := range outer {
+		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
+		for i := range t.out {
+			for x := range inner {
+				v := int32(0)
+				if bits > 0 {
+					v = 1 << (bits - 1)
+				}
+				for k := i * t.n; k < i*t.n+t.n; k++ {
+					v += w[k] * int32(s[t.index[k]*inner+x])
+				}
+				d[i*inner+x] = uint8(max(0, min(255, v>>bits)))
+			}
+		}
+	}
+}
+
+// pass applies one dimension of the taps to data of shape [sizes before, in, sizes after].
+type pass[E any] func(dim int, t *taps, dst, src []E, outer, inner int)
+
+// resize runs the passes over every plane, last dimension first (or, backwards, first dimension first).
+func resize[E any](planes int, ts []*taps, dst, src []E, backward bool, p pass[E]) {
+	nd := len(ts)
+	from, to := make([]int, nd), make([]int, nd)
+	nsrc, ndst := 1, 1
+	var order []int
+	for i, t := range ts {
+		from[i], to[i] = t.in, t.out
+		if backward {
+			from[i], to[i] = t.out, t.in
+		}
+		nsrc *= from[i]
+		ndst *= to[i]
+		if !t.identity {
+			if backward {
+				order = append(order, i)
+			} else {
+				order = append([]int{i}, order...)
+			}
+		}
+	}
+	par.For(planes, max(1, 16*1024/max(1, nsrc+ndst)), func(lo, hi int) {
+		var bufs [2][]E
+		for pl := lo; pl < hi; pl++ {
+			cur := src[pl*nsrc:][:nsrc]
+			out := dst[pl*ndst:][:ndst]
+			if len(order) == 0 {
+				copy(out, cur)
+				continue
+			}
+			shape := slices.Clone(from)
+			for step, d := range order {
+				outer, inner := 1, 1
+				for i, s := range shape {
+					if i < d {
+						outer *= s
+					} else if i > d {
+						inner *= s
+					}
+				}
+				shape[d] = to[d]
+				target := out
+				if step < len(order)-1 {
+					b := &bufs[step%2]
+					if n := outer * to[d] * inner; len(*b) < n {
+						*b = make([]E, n)
+					}
+					target = *b
+				}
+				p(d, ts[d], target, cur, outer, inner)
+				cur = target
+			}
+		}
+	})
+}
+
+// gather copies elements of any type: the nearest modes.
+func gather[E any](_ int, t *taps, dst, src []E, outer, inner int) {
+	for o := range outer {
+		for i := range t.out {
+			s := src[(o*t.in+t.index[i*t.n])*inner:][:inner]
+			if inner == 1 {
+				dst[o*t.out+i] = s[0]
+			} else {
+				copy(dst[(o*t.out+i)*inner:][:inner], s)
+			}
+		}
+	}
+}
+
+// tables reads size (the spatial sizes of the input), output_size, mode, align_corners, scales and antialias.
+func tables(in, out []int, mode string, align bool, scales []float64, antialias bool, dt tensor.DType) []*taps {
+	r := precision(single)
+	if dt == tensor.Float64 || dt == tensor.Uint8 && !strings.HasPrefix(mode, "nearest") {
+		r = double
+	}
+	ts := make([]*taps, len(in))
+	for i := range in {
+		s := 0.0
+		if i < len(scales) {
+			s = scales[i]
+		}
+		ts[i] = table(mode, in[i], out[i], align, s, antialias, r)
+	}
+	return ts
+}
+
+func floats[E float](t *T) []E { return tensor.Data[E](t.DenseAs(tensor.DTypeOf[E]())) }
+
+func into[E tensor.Element](out *T, f func(d []E)) {
+	if out.DType() == tensor.DTypeOf[E]() && out.IsContiguous() {
+		f(tensor.Data[E](out))
+		return
+	}
+	w := tensor.New(out.Shape(), tensor.DTypeOf[E]())
+	f(tensor.Data[E](w))
+	tensor.CopyRaw(out, w)
+}
+
+func planesOf(sh []int) int { return sh[0] * sh[1] }
+
+func linearRun[E interface {
+	float
+	tensor.Element
+}](out, in *T, ts []*taps, backward bool) {
+	into(out, func(d []E) {
+		resize(planesOf(in.Shape()), ts, d, floats[E](in), backward, func(_ int, t *taps, dst, src []E, outer, inner int) {
+			if backward {
+				back(t, dst, src, outer, inner)
+			} else {
+				along(t, dst, src, outer, inner)
+			}
+		})
+	})
+}
+
+var (
+	opResize     = tensor.Slot("aten::_resize_planes")
+	opResizeBack = tensor.Slot("aten::_resize_planes_backward")
+	adaptive     = []*tensor.Op{nil, tensor.Slot("aten::adaptive_avg_pool1d"), tensor.Slot("aten::adaptive_avg_pool2d"), tensor.Slot("aten::adaptive_avg_pool3d")}
+)
+
+// call runs an operator with all its arguments.
+func call(op *tensor.Op, args ...any) *T {
+	c := tensor.NewCall(op, len(op.Sch.Params))
+	for i := range args {
+		if t, ok := args[i].(*T); ok {
+			*c.Arg(i) = tensor.TensorValue(t)
+		} else {
+			*c.Arg(i) = tensor.Box(args[i])
+		}
+	}
+	return c.Do1()
+}
+
+func hw(sh []int) string {
+	names := [][]string{{}, {"W"}, {"H", "W"}, {"D", "H", "W"}}[len(sh)]
+	var l []string
+	for i, s := range sh {
+		l = append(l, fmt.Sprintf("%s: %d", names[i], s))
+	}
+	return strings.Join(l, ", ")
+}
+
+const site = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional."
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_resize_planes(Tensor self, int[] output_size, str mode, bool align_corners, float[] scales, bool antialias) -> Tensor",
+		Doc:    "resizes the dimensions after the first two; a scale of 0 means none given.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			x, out, mode := c.T(0), c.Ints(1), c.Str(2)
+			sh := x.Shape()
+			name := "upsample_" + mode
+			if len(sh) != len(out)+2 {
+				c.Fail(tensor.ErrShape, "It is expected input_size equals to %d, but got size %d", len(out)+2, len(sh))
+			}
+			for i := range out {
+				if sh[2+i] <= 0 || out[i] <= 0 {
+					c.Fail(tensor.ErrShape, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", hw(sh[2:]), hw(out))
+				}
+			}
+			if sh[1] == 0 {
+				c.Fail(tensor.ErrShape, "Non-empty %dD data tensor expected but got a tensor with sizes %s", len(sh), tensor.ShapeString(sh))
+			}
+			ok := x.DType().IsFloat() || x.DType() == tensor.Uint8 && (len(out) == 2 || strings.HasPrefix(mode, "nearest"))
+			if !ok {
+				c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", name, x.DType().ClassName())
+			}
+			c.Alloc(0, append([]int{sh[0], sh[1]}, out...), x.DType())
+		},
+		CPU: func(c *Ctx) {
+			x, out := c.T(0), c.Out(0)
+			if out.Numel() == 0 {
+				return
+			}
+			mode := c.Str(2)
+			ts := tables(x.Shape()[2:], c.Ints(1), mode, c.Bool(3), c.Floats(4), c.Bool(5), x.DType())
+			n := planesOf(x.Shape())
+			switch {
+			case strings.HasPrefix(mode, "nearest") && x.DType() == tensor.Float32:
+				into(out, func(d []float32) { resize(n, ts, d, tensor.Data[float32](x.Dense()), false, gather[float32]) })
+			case strings.HasPrefix(mode, "nearest") && x.DType() == tensor.Uint8:
+				into(out, func(d []uint8) { resize(n, ts, d, tensor.Data[uint8](x.Dense()), false, gather[uint8]) })
+			case x.DType() == tensor.Uint8:
+				w, bits := make([][]int32, len(ts)), make([]uint, len(ts))
+				for i, t := range ts {
+					w[i], bits[i] = t.fixed()
+				}
+				into(out, func(d []uint8) {
+					resize(n, ts, d, tensor.Data[uint8](x.Dense()), false, func(dim int, t *taps, dst, src []uint8, outer, inner int) {
+						bytesAlong(t, w[dim], bits[dim], dst, src, outer, inner)
+					})
+				})
+			case x.DType() == tensor.Float64:
+				linearRun[float64](out, x, ts, false)
+			case x.DType().IsReduced() && !c.Bool(5) && (mode == "cubic" || mode == "linear" && len(ts) != 2):
+				// PyTorch rounds to 16 bits after every step here
+				round := rounding(x.DType())
+				into(out, func(d []float32) {
+					resize(n, ts, d, floats[float32](x), false, func(_ int, t *taps, dst, src []float32, outer, inner int) {
+						roundedAlong(t, dst, src, outer, inner, round)
+					})
+				})
+			default:
+				linearRun[float32](out, x, ts, false)
+			}
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{call(opResizeBack, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
+		},
+		Grad: "UpsampleBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_resize_planes_backward(Tensor grad_output, int[] input_size, str mode, bool align_corners, float[] scales, bool antialias) -> Tensor",
+		Doc:    "is the gradient of _resize_planes.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			c.Alloc(0, append(slices.Clone(c.Shape(0)[:2]), c.Ints(1)...), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			g, out := c.T(0), c.Out(0)
+			if out.Numel() == 0 {
+				return
+			}
+			ts := tables(c.Ints(1), g.Shape()[2:], c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5), g.DType())
+			if g.DType() == tensor.Float64 {
+				linearRun[float64](out, g, ts, true)
+			} else {
+				linearRun[float32](out, g, ts, true)
+			}
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{call(opResize, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
+		},
+	})
+	// The ATen forms: sizes and factors as separate arguments, or as lists of which one is given.
+	for _, v := range []struct {
+		name, mode    string
+		nd            int
+		align, smooth bool
+	}{
+		{"upsample_nearest1d", "nearest", 1, false, false}, {"upsample_nearest2d", "nearest", 2, false, false}, {"upsample_nearest3d", "nearest", 3, false, false},
+		{"_upsample_nearest_exact1d", "nearest-exact", 1, false, false}, {"_upsample_nearest_exact2d", "nearest-exact", 2, false, false}, {"_upsample_nearest_exact3d", "nearest-exact", 3, false, false},
+		{"upsample_linear1d", "linear", 1, true, false}, {"upsample_bilinear2d", "linear", 2, true, false}, {"upsample_trilinear3d", "linear", 3, true, false},
+		{"upsample_bicubic2d", "cubic", 2, true, false},
+		{"_upsample_bilinear2d_aa", "linear", 2, true, true}, {"_upsample_bicubic2d_aa", "cubic", 2, true, true}, {"_upsample_lanczos2d_aa", "lanczos", 2, true, true},
+	} {
+		align, at := "", 2
+		if v.align {
+			align, at = ", bool align_corners", 3
+		}
+		factors := []string{"", ", float? scales=None", ", float? scales_h=None, float? scales_w=None", ", float? scales_d=None, float? scales_h=None, float? scales_w=None"}[v.nd]
+		aligned := func(c *Ctx) bool { return v.align && c.Bool(2) }
+		tensor.Register(tensor.Def{
+			Schema: fmt.Sprintf("%s(Tensor self, SymInt[%d] output_size%s%s) -> Tensor", v.name, v.nd, align, factors),
+			Go:     "-", Out: true,
+			Body: func(c *Ctx) {
+				s := make([]float64, v.nd)
+				for i := range s {
+					if c.Has(at + i) {
+						s[i] = c.Float(at + i)
+					}
+				}
+				if len(c.Ints(1)) != v.nd {
+					c.Fail(tensor.ErrShape, "It is expected output_size equals to %d, but got size %d", v.nd, len(c.Ints(1)))
+				}
+				c.Return(call(opResize, c.T(0), c.Ints(1), v.mode, aligned(c), s, v.smooth))
+			},
+		})
+		tensor.Register(tensor.Def{
+			Schema: fmt.Sprintf("%s.vec(Tensor input, SymInt[]? output_size%s, float[]? scale_factors) -> Tensor", v.name, align),
+			Go:     "-",
+			Body: func(c *Ctx) {
+				x := c.T(0)
+				size, s := c.Ints(1), make([]float64, v.nd)
+				if c.Has(at) {
+					copy(s, c.Floats(at))
+				}
+				if !c.Has(1) {
+					size = scaled(x.Shape()[2:], s)
+				}
+				c.Return(call(opResize, x, size, v.mode, aligned(c), s, v.smooth))
+			},
+		})
+	}
+	doc := "resizes the dimensions after the first two of an input [n, c, ...], to size or by scale_factor (one value for all dimensions, or one each). Modes: nearest, nearest-exact, linear (3-d), bilinear, bicubic, lanczos (4-d), trilinear (5-d), area." + site + "interpolate.html"
+	tensor.Register(tensor.Def{
+		Schema: "F::interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=\"nearest\", bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
+		Doc:    doc,
+		Body:   func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), c.Bool(5), c.Bool(6))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::interpolate.any(Tensor input, Any size=None, Any scale_factor=None, str mode=\"nearest\", bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), c.Bool(5), c.Bool(6))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::upsample(Tensor input, Any size=None, Any scale_factor=None, str mode=\"nearest\", bool? align_corners=None) -> Tensor",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), false, false)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::upsample_nearest(Tensor input, Any size=None, Any scale_factor=None) -> Tensor",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(interpolate(c, "nearest", tensor.Value{}, false, false)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::upsample_bilinear(Tensor input, Any size=None, Any scale_factor=None) -> Tensor",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(interpolate(c, "bilinear", tensor.BoolValue(true), false, false)) },
+	})
+}
+
+// scaled are the sizes that factors give.
+func scaled(sh []int, s []float64) []int {
+	out := make([]int, len(sh))
+	for i := range sh {
+		out[i] = int(math.Floor(float64(sh[i]) * s[i]))
+	}
+	return out
+}
+
+// interpolate is torch.nn.functional.interpolate: arguments 1 and 2 are the size and the factors.
+func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias bool) *T {
+	x := c.T(0)
+	const known = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
+	kind, want := "", 0
+	switch mode {
+	case "nearest", "nearest-exact", "area":
+		kind = mode
+		if align.K != tensor.KNone {
+			c.Fail(tensor.ErrValue, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+		}
+	case "linear":
+		kind, want = "linear", 3
+	case "bilinear":
+		kind, want = "linear", 4
+	case "trilinear":
+		kind, want = "linear", 5
+	case "bicubic":
+		kind, want = "cubic", 4
+	case "lanczos":
+		kind, want = "lanczos", 4
+	}
+	nd := x.Dim() - 2
+	var size []int
+	var factors []float64
+	if v := c.Value(1); v.K != tensor.KNone {
+		if v.K == tensor.KInt {
+			size = []int{int(v.N)}
+		} else {
+			size = slices.Clone(c.Ints(1))
+		}
+		if c.Has(2) {
+			c.Fail(tensor.ErrValue, "only one of size or scale_factor should be defined")
+		}
+		if len(size) == 1 && v.K == tensor.KInt || len(size) == 1 && nd > 1 {
+			size = slices.Repeat(size[:1], max(nd, 1))
+		}
+		if len(size) != nd && nd > 0 {
+			c.Fail(tensor.ErrShape, "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of %s and output size of %s. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format.", tensor.ShapeString(x.Shape()[2:]), tensor.ShapeString(size))
+		}
+	} else if v := c.Value(2); v.K != tensor.KNone {
+		switch v.K {
+		case tensor.KInt, tensor.KFloat:
+			factors = []float64{c.Float(2)}
+		default:
+			factors = slices.Clone(c.Floats(2))
+		}
+		if len(factors) == 1 {
+			factors = slices.Repeat(factors, max(nd, 1))
+		}
+		if len(factors) != nd && nd > 0 {
+			c.Fail(tensor.ErrShape, "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of %s and scale_factor of shape %v. Please provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.", tensor.ShapeString(x.Shape()[2:]), factors)
+		}
+	} else {
+		c.Fail(tensor.ErrValue, "either size or scale_factor should be defined")
+	}
+	if recompute && size != nil {
+		c.Fail(tensor.ErrValue, "recompute_scale_factor is not meaningful with an explicit size.")
+	}
+	if kind == "" || nd < 1 || nd > 3 {
+		c.Fail(tensor.ErrNotImpl, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: %s (got %s)", x.Dim(), known, mode)
+	}
+	if antialias && !(x.Dim() == 4 && (mode == "bilinear" || mode == "bicubic" || mode == "lanczos")) {
+		c.Fail(tensor.ErrValue, "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+	}
+	if mode == "lanczos" && !antialias {
+		c.Fail(tensor.ErrValue, "lanczos mode requires antialias=True")
+	}
+	if want != 0 && x.Dim() != want {
+		c.Fail(tensor.ErrNotImpl, "Got %dD input, but %s mode needs %dD input", x.Dim(), mode, want)
+	}
+	scales := make([]float64, nd)
+	if size == nil {
+		size = scaled(x.Shape()[2:], factors)
+		if !recompute {
+			copy(scales, factors)
+		}
+	}
+	if mode == "area" {
+		return call(adaptive[nd], x, size)
+	}
+	return call(opResize, x, size, kind, align.N != 0, scales, antialias)
+}
