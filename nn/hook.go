@@ -57,6 +57,14 @@ func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 	return b.runHooked(m, []*Tensor{x}, func(in []*Tensor) *Tensor { return forward(in[0]) })
 }
 
+// runN is Run for several inputs.
+func (b *Base) runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
+	if b.hooks == nil {
+		return forward(in)
+	}
+	return b.runHooked(m, in, forward)
+}
+
 func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
 	h := b.hooks
 	for _, f := range h.pre {

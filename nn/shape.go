@@ -1,0 +1,370 @@
+package nn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// FlattenOptions are the options of NewFlatten; the zero value is PyTorch's default.
+type FlattenOptions struct {
+	StartDim tensor.Opt[int] // default 1
+	EndDim   tensor.Opt[int] // default -1
+}
+
+// Flatten joins dimensions into one.
+// https://pytorch.org/docs/stable/generated/torch.nn.Flatten.html
+type Flatten struct {
+	Base
+	StartDim, EndDim int
+}
+
+// NewFlatten makes a Flatten.
+func NewFlatten(opts ...FlattenOptions) *Flatten {
+	o := first(opts)
+	return New(&Flatten{StartDim: o.StartDim.Or(1), EndDim: o.EndDim.Or(-1)})
+}
+
+// Forward reshapes x.
+func (m *Flatten) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor { return flatten(x, m.StartDim, m.EndDim) })
+}
+
+func flatten(x *Tensor, start, end int) *Tensor {
+	if x.Dim() == 0 {
+		return x.Reshape([]int{1})
+	}
+	a, b := tensor.WrapDim(start, x.Dim()), tensor.WrapDim(end, x.Dim())
+	if a > b {
+		tensor.Fail(tensor.ErrValue, "flatten() has invalid args: start_dim cannot come after end_dim")
+	}
+	if a == b {
+		return x
+	}
+	n := 1
+	for _, s := range x.Shape()[a : b+1] {
+		n *= s
+	}
+	sh := append([]int(nil), x.Shape()[:a]...)
+	sh = append(append(sh, n), x.Shape()[b+1:]...)
+	return x.Reshape(sh)
+}
+
+// ExtraRepr prints the dimensions.
+func (m *Flatten) ExtraRepr() string {
+	return fmt.Sprintf("start_dim=%d, end_dim=%d", m.StartDim, m.EndDim)
+}
+
+// Unflatten splits a dimension into several.
+// https://pytorch.org/docs/stable/generated/torch.nn.Unflatten.html
+type Unflatten struct {
+	Base
+	Dim             int
+	UnflattenedSize Size
+}
+
+// NewUnflatten makes an Unflatten; one of the sizes may be -1.
+func NewUnflatten(dim int, size Size) *Unflatten {
+	return New(&Unflatten{Dim: dim, UnflattenedSize: size})
+}
+
+// Forward reshapes x.
+func (m *Unflatten) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		d := tensor.WrapDim(m.Dim, x.Dim())
+		sh := append([]int(nil), x.Shape()[:d]...)
+		sh = append(sh, tensor.InferSize(m.UnflattenedSize, x.Size(d))...)
+		return x.Reshape(append(sh, x.Shape()[d+1:]...))
+	})
+}
+
+// ExtraRepr prints the sizes.
+func (m *Unflatten) ExtraRepr() string {
+	s := m.UnflattenedSize.tuple()
+	return fmt.Sprintf("dim=%d, unflattened_size=%s", m.Dim, strings.ReplaceAll(s, "None", "-1"))
+}
+
+// PixelShuffle turns channels into resolution: (…, C·r², H, W) gives (…, C, H·r, W·r) (Shi et al. 2016).
+// https://pytorch.org/docs/stable/generated/torch.nn.PixelShuffle.html
+type PixelShuffle struct {
+	Base
+	UpscaleFactor int
+}
+
+// NewPixelShuffle makes a PixelShuffle.
+func NewPixelShuffle(upscaleFactor int) *PixelShuffle {
+	return New(&PixelShuffle{UpscaleFactor: upscaleFactor})
+}
+
+// Forward rearranges x.
+func (m *PixelShuffle) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor { return call("pixel_shuffle", x, m.UpscaleFactor) })
+}
+
+// ExtraRepr prints the factor.
+func (m *PixelShuffle) ExtraRepr() string { return fmt.Sprintf("upscale_factor=%d", m.UpscaleFactor) }
+
+// PixelUnshuffle undoes PixelShuffle.
+type PixelUnshuffle struct {
+	Base
+	DownscaleFactor int
+}
+
+// NewPixelUnshuffle makes a PixelUnshuffle.
+func NewPixelUnshuffle(downscaleFactor int) *PixelUnshuffle {
+	return New(&PixelUnshuffle{DownscaleFactor: downscaleFactor})
+}
+
+// Forward rearranges x.
+func (m *PixelUnshuffle) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor { return call("pixel_unshuffle", x, m.DownscaleFactor) })
+}
+
+// ExtraRepr prints the factor.
+func (m *PixelUnshuffle) ExtraRepr() string {
+	return fmt.Sprintf("downscale_factor=%d", m.DownscaleFactor)
+}
+
+// ChannelShuffle interleaves groups of channels (Zhang et al. 2017).
+type ChannelShuffle struct {
+	Base
+	Groups int
+}
+
+// NewChannelShuffle makes a ChannelShuffle.
+func NewChannelShuffle(groups int) *ChannelShuffle { return New(&ChannelShuffle{Groups: groups}) }
+
+// Forward rearranges x.
+func (m *ChannelShuffle) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor { return call("channel_shuffle", x, m.Groups) })
+}
+
+// ExtraRepr prints the number of groups.
+func (m *ChannelShuffle) ExtraRepr() string { return fmt.Sprintf("groups=%d", m.Groups) }
+
+// WindowOptions are the options of NewFold and NewUnfold; the zero value is PyTorch's default.
+type WindowOptions struct {
+	Dilation Size // default 1
+	Padding  Size // default 0
+	Stride   Size // default 1
+}
+
+// Unfold lists the windows of (N, C, H, W) as columns: (N, C·kernel elements, windows).
+// https://pytorch.org/docs/stable/generated/torch.nn.Unfold.html
+type Unfold struct {
+	Base
+	KernelSize, Dilation, Padding, Stride Size
+}
+
+// NewUnfold makes an Unfold.
+func NewUnfold[S SizeArg](kernelSize S, opts ...WindowOptions) *Unfold {
+	o := first(opts)
+	return New(&Unfold{KernelSize: sizeOf(kernelSize), Dilation: o.Dilation.or(1), Padding: o.Padding.or(0), Stride: o.Stride.or(1)})
+}
+
+// Forward lists the windows.
+func (m *Unfold) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return call("F::unfold", x, m.KernelSize.expand(2), m.Dilation.expand(2), m.Padding.expand(2), m.Stride.expand(2))
+	})
+}
+
+// ExtraRepr prints the sizes.
+func (m *Unfold) ExtraRepr() string {
+	return fmt.Sprintf("kernel_size=%s, dilation=%s, padding=%s, stride=%s", m.KernelSize, m.Dilation, m.Padding, m.Stride)
+}
+
+// Fold adds up windows given as columns, the adjoint of Unfold.
+// https://pytorch.org/docs/stable/generated/torch.nn.Fold.html
+type Fold struct {
+	Base
+	OutputSize, KernelSize, Dilation, Padding, Stride Size
+}
+
+// NewFold makes a Fold.
+func NewFold[S, K SizeArg](outputSize S, kernelSize K, opts ...WindowOptions) *Fold {
+	o := first(opts)
+	return New(&Fold{OutputSize: sizeOf(outputSize), KernelSize: sizeOf(kernelSize), Dilation: o.Dilation.or(1), Padding: o.Padding.or(0), Stride: o.Stride.or(1)})
+}
+
+// Forward adds up the windows.
+func (m *Fold) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return call("F::fold", x, m.OutputSize.expand(2), m.KernelSize.expand(2), m.Dilation.expand(2), m.Padding.expand(2), m.Stride.expand(2))
+	})
+}
+
+// ExtraRepr prints the sizes.
+func (m *Fold) ExtraRepr() string {
+	return fmt.Sprintf("output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s", m.OutputSize, m.KernelSize, m.Dilation, m.Padding, m.Stride)
+}
+
+// InterpolateMode says how Upsample computes values between elements.
+type InterpolateMode uint8
+
+// The modes.
+const (
+	Nearest InterpolateMode = iota
+	Linear1d
+	BilinearMode
+	Bicubic
+	Trilinear
+	Area
+	NearestExact
+)
+
+// String is Python's name.
+func (m InterpolateMode) String() string {
+	return [...]string{"nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"}[m]
+}
+
+// UpsampleOptions are the options of NewUpsample: Size or ScaleFactor must be given.
+type UpsampleOptions struct {
+	Size                 Size
+	ScaleFactor          []float64 // one for all dimensions, or one each
+	Mode                 InterpolateMode
+	AlignCorners         tensor.Opt[bool] // default None: false
+	RecomputeScaleFactor bool
+}
+
+// Upsample resizes signals, pictures and volumes.
+// https://pytorch.org/docs/stable/generated/torch.nn.Upsample.html
+type Upsample struct {
+	Base
+	Size                 Size
+	ScaleFactor          []float64
+	Mode                 InterpolateMode
+	AlignCorners         tensor.Opt[bool]
+	RecomputeScaleFactor bool
+}
+
+// NewUpsample makes an Upsample.
+func NewUpsample(opts ...UpsampleOptions) *Upsample {
+	m := &Upsample{}
+	m.setup(first(opts))
+	return New(m)
+}
+
+func (m *Upsample) setup(o UpsampleOptions) {
+	m.Size, m.ScaleFactor, m.Mode, m.AlignCorners, m.RecomputeScaleFactor = o.Size, o.ScaleFactor, o.Mode, o.AlignCorners, o.RecomputeScaleFactor
+}
+
+// Forward resizes (N, C, …).
+func (m *Upsample) Forward(x *Tensor) *Tensor {
+	return m.Run(m.self, x, func(x *Tensor) *Tensor {
+		args := kw{"mode": m.Mode.String()}
+		if m.Size != nil {
+			args["size"] = []int(m.Size.expand(x.Dim() - 2))
+		}
+		if m.ScaleFactor != nil {
+			f := append([]float64(nil), m.ScaleFactor...)
+			for len(f) == 1 && len(f) < x.Dim()-2 || len(m.ScaleFactor) == 1 && len(f) < x.Dim()-2 {
+				f = append(f, f[0])
+			}
+			args["scale_factor"] = f
+		}
+		if v, ok := m.AlignCorners.Get(); ok {
+			args["align_corners"] = v
+		}
+		if m.RecomputeScaleFactor {
+			args["recompute_scale_factor"] = true
+		}
+		return call("F::interpolate", x, args)
+	})
+}
+
+// ExtraRepr prints the settings.
+func (m *Upsample) ExtraRepr() string {
+	s := "size=" + m.Size.String()
+	if m.ScaleFactor != nil {
+		f := make([]string, len(m.ScaleFactor))
+		for i, x := range m.ScaleFactor {
+			f[i] = pyFloat(x)
+		}
+		s = "scale_factor=" + f[0]
+		if len(f) > 1 {
+			s = "scale_factor=(" + strings.Join(f, ", ") + ")"
+		}
+	}
+	return s + ", mode='" + m.Mode.String() + "'"
+}
+
+// UpsamplingOptions are the options of NewUpsamplingNearest2d and NewUpsamplingBilinear2d: one of them must be given.
+type UpsamplingOptions struct {
+	Size        Size
+	ScaleFactor []float64
+}
+
+// UpsamplingNearest2d is Upsample with the nearest element.
+type UpsamplingNearest2d struct{ Upsample }
+
+// NewUpsamplingNearest2d makes an UpsamplingNearest2d.
+func NewUpsamplingNearest2d(opts ...UpsamplingOptions) *UpsamplingNearest2d {
+	o := first(opts)
+	m := &UpsamplingNearest2d{}
+	m.setup(UpsampleOptions{Size: o.Size, ScaleFactor: o.ScaleFactor})
+	return New(m)
+}
+
+// UpsamplingBilinear2d is Upsample with bilinear interpolation and aligned corners.
+type UpsamplingBilinear2d struct{ Upsample }
+
+// NewUpsamplingBilinear2d makes an UpsamplingBilinear2d.
+func NewUpsamplingBilinear2d(opts ...UpsamplingOptions) *UpsamplingBilinear2d {
+	o := first(opts)
+	m := &UpsamplingBilinear2d{}
+	m.setup(UpsampleOptions{Size: o.Size, ScaleFactor: o.ScaleFactor, Mode: BilinearMode, AlignCorners: tensor.Some(true)})
+	return New(m)
+}
+
+// CosineSimilarityOptions are the options of NewCosineSimilarity; the zero value is PyTorch's default.
+type CosineSimilarityOptions struct {
+	Dim tensor.Opt[int]     // default 1
+	Eps tensor.Opt[float64] // default 1e-8
+}
+
+// CosineSimilarity is the cosine of the angle between vectors along a dimension.
+type CosineSimilarity struct {
+	Base
+	Dim int
+	Eps float64
+}
+
+// NewCosineSimilarity makes a CosineSimilarity.
+func NewCosineSimilarity(opts ...CosineSimilarityOptions) *CosineSimilarity {
+	o := first(opts)
+	return New(&CosineSimilarity{Dim: o.Dim.Or(1), Eps: o.Eps.Or(1e-8)})
+}
+
+// Forward compares x1 and x2.
+func (m *CosineSimilarity) Forward(x1, x2 *Tensor) *Tensor {
+	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor { return call("cosine_similarity", in[0], in[1], m.Dim, m.Eps) })
+}
+
+// PairwiseDistanceOptions are the options of NewPairwiseDistance; the zero value is PyTorch's default.
+type PairwiseDistanceOptions struct {
+	P       tensor.Opt[float64] // default 2
+	Eps     tensor.Opt[float64] // default 1e-6
+	Keepdim bool
+}
+
+// PairwiseDistance is the p-norm of differences of vectors.
+type PairwiseDistance struct {
+	Base
+	P, Eps  float64
+	Keepdim bool
+}
+
+// NewPairwiseDistance makes a PairwiseDistance.
+func NewPairwiseDistance(opts ...PairwiseDistanceOptions) *PairwiseDistance {
+	o := first(opts)
+	return New(&PairwiseDistance{P: o.P.Or(2), Eps: o.Eps.Or(1e-6), Keepdim: o.Keepdim})
+}
+
+// Forward compares x1 and x2.
+func (m *PairwiseDistance) Forward(x1, x2 *Tensor) *Tensor {
+	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
+		return call("pairwise_distance", in[0], in[1], m.P, m.Eps, m.Keepdim)
+	})
+}
