@@ -3389,6 +3389,684 @@ func (t *Tensor) Equal(other *Tensor) bool {
 	return c.DoValue().N != 0
 }
 
+var slotLgamma = slot("aten::lgamma")
+
+// Lgamma is the logarithm of the absolute value of the gamma function.
+func (t *Tensor) Lgamma(opts ...OutOptions) *Tensor {
+	c := NewCall(slotLgamma, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLgammaInPlace = slot("aten::lgamma_")
+
+// LgammaInPlace is Lgamma written to the tensor itself, which is returned.
+func (t *Tensor) LgammaInPlace() *Tensor {
+	c := NewCall(slotLgammaInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialGammaln = slot("aten::special_gammaln")
+
+// SpecialGammaln is another name of [Tensor.Lgamma].
+func (t *Tensor) SpecialGammaln(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialGammaln, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialGammalnInPlace = slot("aten::special_gammaln_")
+
+// SpecialGammalnInPlace is SpecialGammaln written to the tensor itself, which is returned.
+func (t *Tensor) SpecialGammalnInPlace() *Tensor {
+	c := NewCall(slotSpecialGammalnInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotDigamma = slot("aten::digamma")
+
+// Digamma is the derivative of the logarithm of the gamma function.
+func (t *Tensor) Digamma(opts ...OutOptions) *Tensor {
+	c := NewCall(slotDigamma, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDigammaInPlace = slot("aten::digamma_")
+
+// DigammaInPlace is Digamma written to the tensor itself, which is returned.
+func (t *Tensor) DigammaInPlace() *Tensor {
+	c := NewCall(slotDigammaInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialDigamma = slot("aten::special_digamma")
+
+// SpecialDigamma is another name of [Tensor.Digamma].
+func (t *Tensor) SpecialDigamma(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialDigamma, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialDigammaInPlace = slot("aten::special_digamma_")
+
+// SpecialDigammaInPlace is SpecialDigamma written to the tensor itself, which is returned.
+func (t *Tensor) SpecialDigammaInPlace() *Tensor {
+	c := NewCall(slotSpecialDigammaInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialPsi = slot("aten::special_psi")
+
+// SpecialPsi is another name of [Tensor.Digamma].
+func (t *Tensor) SpecialPsi(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialPsi, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialPsiInPlace = slot("aten::special_psi_")
+
+// SpecialPsiInPlace is SpecialPsi written to the tensor itself, which is returned.
+func (t *Tensor) SpecialPsiInPlace() *Tensor {
+	c := NewCall(slotSpecialPsiInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotPolygammaInPlace = slot("aten::polygamma_")
+
+// PolygammaInPlace is polygamma written to the tensor itself.
+func (t *Tensor) PolygammaInPlace(n int) *Tensor {
+	c := NewCall(slotPolygammaInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(n)
+	return c.Do1()
+}
+
+var slotMvlgamma = slot("aten::mvlgamma")
+
+// Mvlgamma is the logarithm of the multivariate gamma function of dimension p, which wants elements above (p-1)/2.
+func (t *Tensor) Mvlgamma(p int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotMvlgamma, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(p)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMvlgammaInPlace = slot("aten::mvlgamma_")
+
+// MvlgammaInPlace is Mvlgamma written to the tensor itself, which is returned.
+func (t *Tensor) MvlgammaInPlace(p int) *Tensor {
+	c := NewCall(slotMvlgammaInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(p)
+	return c.Do1()
+}
+
+var slotSpecialMultigammaln = slot("aten::special_multigammaln")
+
+// SpecialMultigammaln is another name of [Tensor.Mvlgamma].
+func (t *Tensor) SpecialMultigammaln(p int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialMultigammaln, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(p)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialMultigammalnInPlace = slot("aten::special_multigammaln_")
+
+// SpecialMultigammalnInPlace is SpecialMultigammaln written to the tensor itself, which is returned.
+func (t *Tensor) SpecialMultigammalnInPlace(p int) *Tensor {
+	c := NewCall(slotSpecialMultigammalnInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(p)
+	return c.Do1()
+}
+
+var slotI0 = slot("aten::i0")
+
+// I0 is the modified Bessel function of the first kind and order 0.
+func (t *Tensor) I0(opts ...OutOptions) *Tensor {
+	c := NewCall(slotI0, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotI0InPlace = slot("aten::i0_")
+
+// I0InPlace is I0 written to the tensor itself, which is returned.
+func (t *Tensor) I0InPlace() *Tensor {
+	c := NewCall(slotI0InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialI0 = slot("aten::special_i0")
+
+// SpecialI0 is another name of [Tensor.I0].
+func (t *Tensor) SpecialI0(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialI0, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialI0InPlace = slot("aten::special_i0_")
+
+// SpecialI0InPlace is SpecialI0 written to the tensor itself, which is returned.
+func (t *Tensor) SpecialI0InPlace() *Tensor {
+	c := NewCall(slotSpecialI0InPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotSpecialI0e = slot("aten::special_i0e")
+
+// SpecialI0e is exp(-|self|) i0(self).
+func (t *Tensor) SpecialI0e(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialI0e, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialI1 = slot("aten::special_i1")
+
+// SpecialI1 is the modified Bessel function of the first kind and order 1.
+func (t *Tensor) SpecialI1(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialI1, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialI1e = slot("aten::special_i1e")
+
+// SpecialI1e is exp(-|self|) i1(self).
+func (t *Tensor) SpecialI1e(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialI1e, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialErfcx = slot("aten::special_erfcx")
+
+// SpecialErfcx is exp(self²) erfc(self).
+func (t *Tensor) SpecialErfcx(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialErfcx, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialNdtr = slot("aten::special_ndtr")
+
+// SpecialNdtr is the distribution function of the standard normal distribution.
+func (t *Tensor) SpecialNdtr(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialNdtr, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialLogNdtr = slot("aten::special_log_ndtr")
+
+// SpecialLogNdtr is the logarithm of the standard normal distribution's function.
+func (t *Tensor) SpecialLogNdtr(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialLogNdtr, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialNdtri = slot("aten::special_ndtri")
+
+// SpecialNdtri is the inverse of the standard normal distribution's function.
+func (t *Tensor) SpecialNdtri(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialNdtri, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialEntr = slot("aten::special_entr")
+
+// SpecialEntr is -self log(self), 0 at 0 and minus infinity below.
+func (t *Tensor) SpecialEntr(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialEntr, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialBesselJ0 = slot("aten::special_bessel_j0")
+
+// SpecialBesselJ0 is the Bessel function of the first kind and order 0.
+func (t *Tensor) SpecialBesselJ0(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialBesselJ0, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialBesselJ1 = slot("aten::special_bessel_j1")
+
+// SpecialBesselJ1 is the Bessel function of the first kind and order 1.
+func (t *Tensor) SpecialBesselJ1(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialBesselJ1, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialBesselY0 = slot("aten::special_bessel_y0")
+
+// SpecialBesselY0 is the Bessel function of the second kind and order 0.
+func (t *Tensor) SpecialBesselY0(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialBesselY0, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialBesselY1 = slot("aten::special_bessel_y1")
+
+// SpecialBesselY1 is the Bessel function of the second kind and order 1.
+func (t *Tensor) SpecialBesselY1(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialBesselY1, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialModifiedBesselI0 = slot("aten::special_modified_bessel_i0")
+
+// SpecialModifiedBesselI0 is the modified Bessel function of the first kind and order 0.
+func (t *Tensor) SpecialModifiedBesselI0(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialModifiedBesselI0, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialModifiedBesselI1 = slot("aten::special_modified_bessel_i1")
+
+// SpecialModifiedBesselI1 is the modified Bessel function of the first kind and order 1.
+func (t *Tensor) SpecialModifiedBesselI1(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialModifiedBesselI1, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialModifiedBesselK0 = slot("aten::special_modified_bessel_k0")
+
+// SpecialModifiedBesselK0 is the modified Bessel function of the second kind and order 0.
+func (t *Tensor) SpecialModifiedBesselK0(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialModifiedBesselK0, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialModifiedBesselK1 = slot("aten::special_modified_bessel_k1")
+
+// SpecialModifiedBesselK1 is the modified Bessel function of the second kind and order 1.
+func (t *Tensor) SpecialModifiedBesselK1(opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialModifiedBesselK1, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogit = slot("aten::logit")
+
+// LogitOptions are the optional arguments of Logit; the zero value is PyTorch's default.
+type LogitOptions struct {
+	Eps Opt[float64] // default None
+	Out *Tensor      // write the result to this tensor
+}
+
+// Logit is log(self / (1 - self)); self is limited to [eps, 1 - eps] first when eps is given.
+func (t *Tensor) Logit(opts ...LogitOptions) *Tensor {
+	c := NewCall(slotLogit, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(1) = FloatValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogitInPlace = slot("aten::logit_")
+
+// LogitInPlaceOptions are the optional arguments of LogitInPlace; the zero value is PyTorch's default.
+type LogitInPlaceOptions struct {
+	Eps Opt[float64] // default None
+}
+
+// LogitInPlace is Logit written to the tensor itself, which is returned.
+func (t *Tensor) LogitInPlace(opts ...LogitInPlaceOptions) *Tensor {
+	c := NewCall(slotLogitInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(1) = FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialLogit = slot("aten::special_logit")
+
+// SpecialLogitOptions are the optional arguments of SpecialLogit; the zero value is PyTorch's default.
+type SpecialLogitOptions struct {
+	Eps Opt[float64] // default None
+	Out *Tensor      // write the result to this tensor
+}
+
+// SpecialLogit is another name of [Tensor.Logit].
+func (t *Tensor) SpecialLogit(opts ...SpecialLogitOptions) *Tensor {
+	c := NewCall(slotSpecialLogit, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(1) = FloatValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialLogitInPlace = slot("aten::special_logit_")
+
+// SpecialLogitInPlaceOptions are the optional arguments of SpecialLogitInPlace; the zero value is PyTorch's default.
+type SpecialLogitInPlaceOptions struct {
+	Eps Opt[float64] // default None
+}
+
+// SpecialLogitInPlace is SpecialLogit written to the tensor itself, which is returned.
+func (t *Tensor) SpecialLogitInPlace(opts ...SpecialLogitInPlaceOptions) *Tensor {
+	c := NewCall(slotSpecialLogitInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(1) = FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIgamma = slot("aten::igamma")
+
+// Igamma is the regularised lower incomplete gamma function.
+func (t *Tensor) Igamma(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotIgamma, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIgammaInPlace = slot("aten::igamma_")
+
+// IgammaInPlace is Igamma written to the tensor itself, which is returned.
+func (t *Tensor) IgammaInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotIgammaInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotSpecialGammainc = slot("aten::special_gammainc")
+
+// SpecialGammainc is another name of [Tensor.Igamma].
+func (t *Tensor) SpecialGammainc(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialGammainc, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialGammaincInPlace = slot("aten::special_gammainc_")
+
+// SpecialGammaincInPlace is SpecialGammainc written to the tensor itself, which is returned.
+func (t *Tensor) SpecialGammaincInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotSpecialGammaincInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotIgammac = slot("aten::igammac")
+
+// Igammac is the regularised upper incomplete gamma function.
+func (t *Tensor) Igammac(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotIgammac, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIgammacInPlace = slot("aten::igammac_")
+
+// IgammacInPlace is Igammac written to the tensor itself, which is returned.
+func (t *Tensor) IgammacInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotIgammacInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotSpecialGammaincc = slot("aten::special_gammaincc")
+
+// SpecialGammaincc is another name of [Tensor.Igammac].
+func (t *Tensor) SpecialGammaincc(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialGammaincc, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialGammainccInPlace = slot("aten::special_gammaincc_")
+
+// SpecialGammainccInPlace is SpecialGammaincc written to the tensor itself, which is returned.
+func (t *Tensor) SpecialGammainccInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotSpecialGammainccInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotSpecialZeta = slot("aten::special_zeta")
+
+// SpecialZeta is Hurwitz's zeta function of self, starting at other.
+func (t *Tensor) SpecialZeta(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialZeta, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotAbs = slot("aten::abs")
 
 // Abs is the absolute value; that of complex numbers is real.

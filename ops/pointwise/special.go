@@ -1,0 +1,640 @@
+package pointwise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// bernoulli2k are the Bernoulli numbers B2, B4, … over (2k)!, for the Euler-Maclaurin sum of the zeta function.
+var bernoulli2k = [...]float64{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000,
+	43867.0 / 5109094217170944000, -174611.0 / 802857662698291200000}
+
+// zeta is Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: some terms one by one, the rest by Euler's formula.
+func zeta(x, q float64) float64 {
+	switch {
+	case x == 1:
+		return math.Inf(1)
+	case x < 1 || x != x || q != q:
+		return math.NaN()
+	case q <= 0:
+		if q == math.Floor(q) {
+			return math.Inf(1)
+		}
+		if x != math.Floor(x) {
+			return math.NaN()
+		}
+	}
+	s := 0.0
+	a := q
+	for i := 0; i < 12 || a < 12; i++ {
+		t := math.Pow(a, -x)
+		s += t
+		if math.Abs(t) < 1e-17*math.Abs(s) && a > 0 {
+			return s
+		}
+		a++
+	}
+	p := math.Pow(a, -x)
+	s += p*a/(x-1) + 0.5*p
+	p /= a
+	f := x
+	for i, b := range bernoulli2k {
+		t := b * f * p
+		s += t
+		if math.Abs(t) < 1e-17*math.Abs(s) {
+			break
+		}
+		k := float64(2*i + 1)
+		f *= (x + k) * (x + k + 1)
+		p /= a * a
+	}
+	return s
+}
+
+// digamma is the logarithmic derivative of the gamma function.
+func digamma(x float64) float64 {
+	if x == 0 {
+		return math.Copysign(math.Inf(1), -x)
+	}
+	if math.IsInf(x, -1) {
+		return math.NaN()
+	}
+	if x < 0 {
+		if x == math.Trunc(x) {
+			return math.NaN()
+		}
+		// reflection; the whole part goes first, or the tangent loses its digits
+		_, r := math.Modf(x)
+		return digamma(1-x) - math.Pi/math.Tan(math.Pi*r)
+	}
+	s := 0.0
+	for x < 10 {
+		s -= 1 / x
+		x++
+	}
+	if x == 10 {
+		return s + 2.25175258906672110764
+	}
+	y := 0.0
+	if x < 1e17 {
+		z := 1 / (x * x)
+		y = z * (1.0/12 - z*(1.0/120-z*(1.0/252-z*(1.0/240-z*(1.0/132-z*(691.0/32760-z/12))))))
+	}
+	return s + math.Log(x) - 0.5/x - y
+}
+
+func trigamma(x float64) float64 {
+	sign, s := 1.0, 0.0
+	if x < 0.5 {
+		sign = -1
+		p := math.Sin(math.Pi * x)
+		s -= math.Pi * math.Pi / (p * p)
+		x = 1 - x
+	}
+	for x < 15 {
+		s += 1 / (x * x)
+		x++
+	}
+	z := 1 / (x * x)
+	s += (1 + 0.5/x + z*(1.0/6-z*(1.0/30-z*(1.0/42-z*(1.0/30-z*5/66))))) / x
+	return sign * s
+}
+
+// polygamma is the nth derivative of digamma.
+func polygamma(n int) func(x float64) float64 {
+	switch n {
+	case 0:
+		return digamma
+	case 1:
+		return trigamma
+	}
+	f := math.Gamma(float64(n) + 1)
+	if n%2 == 0 {
+		f = -f
+	}
+	return func(x float64) float64 { return f * zeta(float64(n)+1, x) }
+}
+
+func lgamma(x float64) float64 {
+	y, _ := math.Lgamma(x)
+	return y
+}
+
+// besselIe is exp(-|x|) times the modified Bessel function of the first kind and order 0 or 1: the power series, whose terms are all
+// positive, for small arguments and the asymptotic one for large.
+func besselIe(order int, x float64) float64 {
+	a := math.Abs(x)
+	if math.IsInf(a, 1) {
+		return 0
+	}
+	nu := float64(order)
+	var y float64
+	if a < 30 {
+		q := a * a / 4
+		t := 1.0
+		if order == 1 {
+			t = a / 2
+		}
+		y = t
+		for k := 1.0; t > 1e-18*y; k++ {
+			t *= q / (k * (k + nu))
+			y += t
+		}
+		y *= math.Exp(-a)
+	} else {
+		t, s := 1.0, 1.0
+		for k := 1.0; k < 40; k++ {
+			next := -t * (4*nu*nu - (2*k-1)*(2*k-1)) / (k * 8 * a)
+			if math.Abs(next) > math.Abs(t) || math.Abs(next) < 1e-18 {
+				break
+			}
+			t = next
+			s += t
+		}
+		y = s / math.Sqrt(2*math.Pi*a)
+	}
+	if order == 1 && x < 0 {
+		return -y
+	}
+	return y
+}
+
+func i0(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return math.Inf(1)
+	}
+	return math.Exp(math.Abs(x)) * besselIe(0, x)
+}
+
+func i1(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return x
+	}
+	return math.Exp(math.Abs(x)) * besselIe(1, x)
+}
+
+func i0e(x float64) float64 { return besselIe(0, x) }
+
+func i1e(x float64) float64 { return besselIe(1, x) }
+
+// erfcx is exp(x²) erfc(x).
+func erfcx(x float64) float64 {
+	if x < 25 {
+		if x < -26.7 {
+			return math.Inf(1)
+		}
+		// the square is split so that its rounding error does not grow in the exponential
+		h := math.Trunc(x*65536) / 65536
+		return math.Exp(h*h) * math.Exp((x-h)*(x+h)) * math.Erfc(x)
+	}
+	if math.IsInf(x, 1) {
+		return 0
+	}
+	z := 1 / (2 * x * x)
+	return twoSqrtPi / 2 / x * (1 - z*(1-3*z*(1-5*z*(1-7*z))))
+}
+
+func ndtr(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+
+func logNdtr(x float64) float64 {
+	t := x / math.Sqrt2
+	if x < -1 {
+		return math.Log(erfcx(-t)/2) - t*t
+	}
+	return math.Log1p(-math.Erfc(t) / 2)
+}
+
+// ndtri is the inverse of ndtr: a first guess, then Newton's steps on the logarithm, which converge from either side.
+func ndtri(p float64) float64 {
+	switch {
+	case p == 0:
+		return math.Inf(-1)
+	case p == 1:
+		return math.Inf(1)
+	case !(p > 0 && p < 1):
+		return math.NaN()
+	case p > 0.5:
+		if p > 0.9 {
+			return -ndtri(1 - p)
+		}
+		return math.Sqrt2 * math.Erfinv(2*p-1)
+	case p > 0.05:
+		return math.Sqrt2 * math.Erfinv(2*p-1)
+	}
+	l := math.Log(p)
+	x := -math.Sqrt(-2 * l)
+	for range 20 {
+		y := logNdtr(x)
+		// derivative of log ndtr
+		d := math.Sqrt(2/math.Pi) / erfcx(-x/math.Sqrt2)
+		step := (y - l) / d
+		x -= step
+		if math.Abs(step) < 1e-15*math.Abs(x) {
+			break
+		}
+	}
+	return x
+}
+
+func entr(x float64) float64 {
+	switch {
+	case x != x:
+		return x
+	case x > 0:
+		return -x * math.Log(x)
+	case x == 0:
+		return 0
+	}
+	return math.Inf(-1)
+}
+
+// igamma and igammac are the regularised incomplete gamma functions: a series below the mean, a continued fraction above.
+func igamma(a, x float64) float64 {
+	switch {
+	case x < 0 || a < 0 || a != a || x != x:
+		return math.NaN()
+	case a == 0:
+		if x > 0 {
+			return 1
+		}
+		return math.NaN()
+	case x == 0:
+		return 0
+	case math.IsInf(a, 1):
+		if math.IsInf(x, 1) {
+			return math.NaN()
+		}
+		return 0
+	case math.IsInf(x, 1):
+		return 1
+	case x <= a+1:
+		return gammaSeries(a, x)
+	}
+	return 1 - gammaFraction(a, x)
+}
+
+func igammac(a, x float64) float64 {
+	switch {
+	case x < 0 || a < 0 || a != a || x != x:
+		return math.NaN()
+	case a == 0:
+		if x > 0 {
+			return 0
+		}
+		return math.NaN()
+	case x == 0:
+		return 1
+	case math.IsInf(a, 1):
+		if math.IsInf(x, 1) {
+			return math.NaN()
+		}
+		return 1
+	case math.IsInf(x, 1):
+		return 0
+	case x <= a+1:
+		return 1 - gammaSeries(a, x)
+	}
+	return gammaFraction(a, x)
+}
+
+func gammaFactor(a, x float64) float64 { return math.Exp(a*math.Log(x) - x - lgamma(a)) }
+
+func gammaSeries(a, x float64) float64 {
+	t := 1 / a
+	s := t
+	for k := 1.0; k < 1e5; k++ {
+		t *= x / (a + k)
+		s += t
+		if t < 1e-17*s {
+			break
+		}
+	}
+	return s * gammaFactor(a, x)
+}
+
+// gammaFraction is Lentz's evaluation of the continued fraction.
+func gammaFraction(a, x float64) float64 {
+	const tiny = 1e-300
+	b := x + 1 - a
+	c := 1 / tiny
+	d := 1 / b
+	h := d
+	for k := 1.0; k < 1e5; k++ {
+		n := -k * (k - a)
+		b += 2
+		if d = n*d + b; math.Abs(d) < tiny {
+			d = tiny
+		}
+		if c = b + n/c; math.Abs(c) < tiny {
+			c = tiny
+		}
+		d = 1 / d
+		h *= d * c
+		if math.Abs(d*c-1) < 1e-16 {
+			break
+		}
+	}
+	return h * gammaFactor(a, x)
+}
+
+// besselK is the modified Bessel function of the second kind times exp(x): an integral over cosh, which the trapezoid rule sums to full
+// precision because the integrand dies off doubly exponentially.
+func besselKe(order int, x float64) float64 {
+	switch {
+	case x == 0:
+		return math.Inf(1)
+	case !(x > 0):
+		return math.NaN()
+	case math.IsInf(x, 1):
+		return 0
+	}
+	const h = 1.0 / 64
+	s := 0.5
+	for k := 1; ; k++ {
+		u := float64(k) * h
+		e := math.Exp(-x * 2 * math.Pow(math.Sinh(u/2), 2))
+		if order == 1 {
+			e *= math.Cosh(u)
+		}
+		s += e
+		if e < 1e-18*s {
+			break
+		}
+	}
+	return s * h
+}
+
+func besselK(order int) func(x float64) float64 {
+	return func(x float64) float64 {
+		if math.IsInf(x, 1) {
+			return 0
+		}
+		return math.Exp(-x) * besselKe(order, x)
+	}
+}
+
+func besselY(f func(float64) float64) func(x float64) float64 {
+	return func(x float64) float64 {
+		if x == 0 {
+			return math.Inf(-1)
+		}
+		return f(x)
+	}
+}
+
+func sphericalJ0(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	if math.Abs(x) < 0.5 {
+		z := x * x
+		return 1 - z/6*(1-z/20*(1-z/42*(1-z/72*(1-z/110*(1-z/156)))))
+	}
+	return math.Sin(x) / x
+}
+
+// recurrence is a polynomial of degree n by a rule of three terms: first and second give degrees 0 and 1, next degree k+1 from k, k-1.
+func recurrence(first, second func(x float64) float64, next func(k, x, p, q float64) float64) func(x, n float64) float64 {
+	return func(x, n float64) float64 {
+		if n != n || x != x {
+			return math.NaN()
+		}
+		if n < 0 {
+			return 0
+		}
+		m := int64(n)
+		q := first(x)
+		if m == 0 {
+			return q
+		}
+		p := second(x)
+		for k := int64(1); k < m && p == p; k++ {
+			p, q = next(float64(k), x, p, q), p
+		}
+		return p
+	}
+}
+
+func chebyshev(second func(x float64) float64) func(x, n float64) float64 {
+	return recurrence(func(float64) float64 { return 1 }, second, func(_, x, p, q float64) float64 { return 2*x*p - q })
+}
+
+func shifted(f func(x, n float64) float64) func(x, n float64) float64 {
+	return func(x, n float64) float64 { return f(2*x-1, n) }
+}
+
+func init() {
+	floatUnary("lgamma(Tensor self) -> Tensor", "is the logarithm of the absolute value of the gamma function.", fn("lgamma", lgamma, nil),
+		tensor.Def{Aliases: []string{"special_gammaln"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Digamma()) })})
+	polygammaOp := tensor.Slot("aten::polygamma")
+	floatUnary("digamma(Tensor self) -> Tensor", "is the derivative of the logarithm of the gamma function.", fn("digamma", digamma, nil),
+		tensor.Def{Aliases: []string{"special_digamma", "special_psi"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(1), tv(c.T(0)))) })})
+	tensor.Register(tensor.Def{
+		Schema: "polygamma(int n, Tensor self) -> Tensor", Doc: "is the nth derivative of digamma.", Out: true, Elementwise: true, Aliases: []string{"special_polygamma"},
+		Infer: func(c *Ctx) {
+			if c.Int(0) < 0 {
+				c.Fail(tensor.ErrValue, "polygamma(n, x) does not support negative n.")
+			}
+			c.Alloc(0, c.Shape(1), floatType(c.ArgDType(1)))
+		},
+		CPU: func(c *Ctx) {
+			f := polygamma(c.Int(0))
+			fn("polygamma", f, nil).run(c, c.Out(0), c.T(1), c.Out(0).DType())
+		},
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(c.Int(0)+1), tv(c.T(1)))) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", Doc: "is polygamma written to the tensor itself.", Go: "PolygammaInPlace",
+		Body: func(c *Ctx) {
+			x := c.T(0)
+			c.Return(x.CopyInPlace(call(polygammaOp, c.Value(1), tv(x))))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "mvlgamma(Tensor self, int p) -> Tensor", Doc: "is the logarithm of the multivariate gamma function of dimension p, which wants elements above (p-1)/2.",
+		Aliases: []string{"special_multigammaln"}, InPlace: true, Out: true,
+		Body: func(c *Ctx) {
+			x, p := c.T(0), c.Int(1)
+			if dt := x.DType(); dt == tensor.Bool || dt.IsComplex() {
+				c.Fail(tensor.ErrDType, "mvlgamma is not implemented for %s", dt.ClassName())
+			}
+			if p < 1 {
+				c.Fail(tensor.ErrValue, "p has to be greater than or equal to 1")
+			}
+			var sum *T
+			for j := range p {
+				if t := x.AddScalar(-float64(j) / 2).Lgamma(); sum == nil {
+					sum = t
+				} else {
+					sum = sum.Add(t)
+				}
+			}
+			c.Return(sum.AddScalar(float64(p*(p-1)) / 4 * math.Log(math.Pi)))
+		},
+	})
+	opI0, opI1, opI0e, opI1e := tensor.Slot("aten::i0"), tensor.Slot("aten::special_i1"), tensor.Slot("aten::special_i0e"), tensor.Slot("aten::special_i1e")
+	// i1(x)/x and its like at 0
+	half := func(x, y *T) *T {
+		return call(opWhere, tv(x.EqScalar(0)), tensor.FloatValue(0.5), tv(y.Div(x)))
+	}
+	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fn("i0", i0, nil),
+		tensor.Def{Aliases: []string{"special_i0"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(opI1, tv(c.T(0)))) })})
+	floatOnly("special_i0e(Tensor self) -> Tensor", "is exp(-|self|) i0(self).", fn("i0e", i0e, nil),
+		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			return g.Mul(call(opI1e, tv(x)).Sub(x.Sgn().Mul(c.Out(0))))
+		})})
+	floatOnly("special_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fn("i1", i1, nil),
+		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			return g.Mul(call(opI0, tv(x)).Sub(half(x, c.Out(0))))
+		})})
+	floatOnly("special_i1e(Tensor self) -> Tensor", "is exp(-|self|) i1(self).", fn("i1e", i1e, nil),
+		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
+			x, y := c.T(0), c.Out(0)
+			return g.Mul(call(opI0e, tv(x)).Sub(x.Sgn().Mul(y)).Sub(half(x, y)))
+		})})
+	opErfcx := tensor.Slot("aten::special_erfcx")
+	floatOnly("special_erfcx(Tensor self) -> Tensor", "is exp(self²) erfc(self).", fn("erfcx", erfcx, nil),
+		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
+			return g.Mul(c.T(0).MulScalar(2).Mul(c.Out(0)).SubScalar(twoSqrtPi))
+		})})
+	floatOnly("special_ndtr(Tensor self) -> Tensor", "is the distribution function of the standard normal distribution.", fn("ndtr", ndtr, nil),
+		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			return g.Mul(x.Mul(x).MulScalar(-0.5).Exp().MulScalar(1 / math.Sqrt(2*math.Pi)))
+		})})
+	floatOnly("special_log_ndtr(Tensor self) -> Tensor", "is the logarithm of the standard normal distribution's function.", fn("log_ndtr", logNdtr, nil),
+		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
+			return g.Div(call(opErfcx, tv(c.T(0).MulScalar(-1/math.Sqrt2)))).MulScalar(math.Sqrt(2 / math.Pi))
+		})})
+	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.", fn("ndtri", ndtri, nil),
+		tensor.Def{Save: "result", VJP: rule(func(c *Ctx, g *T) *T {
+			y := c.Out(0)
+			return g.Mul(y.Mul(y).MulScalar(0.5).Exp().MulScalar(math.Sqrt(2 * math.Pi)))
+		})})
+	floatOnly("special_entr(Tensor self) -> Tensor", "is -self log(self), 0 at 0 and minus infinity below.", fn("entr", entr, nil),
+		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Log().AddScalar(1).Neg()) })})
+	const none = "PyTorch gives none either"
+	floatOnly("special_bessel_j0(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 0.", fn("bessel_j0", math.J0, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fn("bessel_j1", math.J1, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fn("bessel_y0", besselY(math.Y0), nil), tensor.Def{NoGrad: none})
+	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fn("bessel_y1", besselY(math.Y1), nil), tensor.Def{NoGrad: none})
+	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fn("modified_bessel_i0", i0, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fn("modified_bessel_i1", i1, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fn("modified_bessel_k0", besselK(0), nil), tensor.Def{NoGrad: none})
+	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fn("modified_bessel_k1", besselK(1), nil), tensor.Def{NoGrad: none})
+	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).", fn("scaled_modified_bessel_k0", func(x float64) float64 { return besselKe(0, x) }, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", "is exp(x) k1(x).", fn("scaled_modified_bessel_k1", func(x float64) float64 { return besselKe(1, x) }, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_spherical_bessel_j0(Tensor x) -> Tensor", "is sin(x) / x.", fn("spherical_bessel_j0", sphericalJ0, nil), tensor.Def{NoGrad: none})
+
+	// logit
+	logitBackward := tensor.Slot("aten::logit_backward")
+	logitKernel := func(c *Ctx, i int) func(x float64) float64 {
+		if !c.Has(i) {
+			return func(x float64) float64 { return math.Log(x / (1 - x)) }
+		}
+		e := c.Float(i)
+		lo, hi := e, 1-e
+		return func(x float64) float64 {
+			if x < lo {
+				x = lo
+			} else if x > hi {
+				x = hi
+			}
+			return math.Log(x / (1 - x))
+		}
+	}
+	tensor.Register(tensor.Def{
+		Schema: "logit(Tensor self, float? eps=None) -> Tensor", Doc: "is log(self / (1 - self)); self is limited to [eps, 1 - eps] first when eps is given.",
+		Aliases: []string{"special_logit"}, InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), floatType(c.ArgDType(0))) },
+		CPU: func(c *Ctx) {
+			fn("logit", logitKernel(c, 1), nil).run(c, c.Out(0), c.T(0), c.Out(0).DType())
+		},
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return call(logitBackward, tv(g), tv(c.T(0)), c.Value(1)) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", Doc: "is the gradient of logit.", Go: "-", Out: true,
+		Body: func(c *Ctx) {
+			g, x := c.T(0), c.T(1)
+			d := g.Div(x.Mul(x.Neg().AddScalar(1)))
+			if !c.Has(2) {
+				// outside of [0, 1] the function is not defined
+				in := x.GeScalar(0).LogicalAnd(x.LeScalar(1))
+				c.Return(call(opWhere, tv(in), tv(d), tensor.FloatValue(math.NaN())))
+				return
+			}
+			e := c.Float(2)
+			c.Return(keepIf(x.GeScalar(e).LogicalAnd(x.LeScalar(1-e)), d))
+		},
+	})
+
+	// two arguments
+	igammaGrad := func(sign float64) func(c *Ctx, g *T) []*T {
+		return func(c *Ctx, g *T) []*T {
+			a, x := c.T(0), c.T(1)
+			if c.Needs(0) {
+				c.Fail(tensor.ErrAutograd, "the derivative for '%s: input' is not implemented.", c.Op().Sch.Name)
+			}
+			return []*T{nil, g.MulScalar(sign).Mul(a.SubScalar(1).Mul(x.Log()).Sub(x).Sub(a.Lgamma()).Exp())}
+		}
+	}
+	binary("igamma(Tensor self, Tensor other) -> Tensor", "is the regularised lower incomplete gamma function.", zipF("igamma", igamma), floatInfer,
+		tensor.Def{Aliases: []string{"special_gammainc"}, Save: "self other", VJP: igammaGrad(1)})
+	binary("igammac(Tensor self, Tensor other) -> Tensor", "is the regularised upper incomplete gamma function.", zipF("igammac", igammac), floatInfer,
+		tensor.Def{Aliases: []string{"special_gammaincc"}, Save: "self other", VJP: igammaGrad(-1)})
+	zetaOp := tensor.Slot("aten::special_zeta")
+	pair("special_zeta(Tensor self, Tensor other) -> Tensor", "is Hurwitz's zeta function of self, starting at other.", zipF("zeta", zeta), floatInfer,
+		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+			if c.Needs(0) {
+				c.Fail(tensor.ErrAutograd, "the derivative for 'special_zeta: self' is not implemented.")
+			}
+			s := c.T(0)
+			return []*T{nil, g.Mul(s.Neg()).Mul(call(zetaOp, tv(s.AddScalar(1)), tv(c.T(1))))}
+		}})
+	numberForm("special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", "special_zeta", false)
+	numberForm("special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor", "special_zeta", false)
+
+	// orthogonal polynomials of x and degree n
+	one := func(float64) float64 { return 1 }
+	chebT := chebyshev(func(x float64) float64 { return x })
+	chebU := chebyshev(func(x float64) float64 { return 2 * x })
+	chebV := chebyshev(func(x float64) float64 { return 2*x - 1 })
+	chebW := chebyshev(func(x float64) float64 { return 2*x + 1 })
+	polynomial("special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the first kind.", "chebyshev_polynomial_t", chebT)
+	polynomial("special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the second kind.", "chebyshev_polynomial_u", chebU)
+	polynomial("special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the third kind.", "chebyshev_polynomial_v", chebV)
+	polynomial("special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the fourth kind.", "chebyshev_polynomial_w", chebW)
+	polynomial("special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the first kind at 2x - 1.", "shifted_chebyshev_polynomial_t", shifted(chebT))
+	polynomial("special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the second kind at 2x - 1.", "shifted_chebyshev_polynomial_u", shifted(chebU))
+	polynomial("special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the third kind at 2x - 1.", "shifted_chebyshev_polynomial_v", shifted(chebV))
+	polynomial("special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the fourth kind at 2x - 1.", "shifted_chebyshev_polynomial_w", shifted(chebW))
+	polynomial("special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor", "is the physicists' Hermite polynomial.", "hermite_polynomial_h",
+		recurrence(one, func(x float64) float64 { return 2 * x }, func(k, x, p, q float64) float64 { return 2*x*p - 2*k*q }))
+	polynomial("special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor", "is the probabilists' Hermite polynomial.", "hermite_polynomial_he",
+		recurrence(one, func(x float64) float64 { return x }, func(k, x, p, q float64) float64 { return x*p - k*q }))
+	polynomial("special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor", "is Laguerre's polynomial.", "laguerre_polynomial_l",
+		recurrence(one, func(x float64) float64 { return 1 - x }, func(k, x, p, q float64) float64 { return ((2*k+1-x)*p - k*q) / (k + 1) }))
+	polynomial("special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor", "is Legendre's polynomial.", "legendre_polynomial_p",
+		recurrence(one, func(x float64) float64 { return x }, func(k, x, p, q float64) float64 { return ((2*k+1)*x*p - k*q) / (k + 1) }))
+	for _, n := range []string{"chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
+		"shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w",
+		"hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"} {
+		numberForm(fmt.Sprintf("special_%s.x_scalar(Scalar x, Tensor n) -> Tensor", n), "special_"+n, false)
+		numberForm(fmt.Sprintf("special_%s.n_scalar(Tensor x, Scalar n) -> Tensor", n), "special_"+n, false)
+	}
+}
+
+// polynomial registers a polynomial of an argument and a degree; there is no gradient, as in PyTorch.
+//
+//gen:polynomial Out
+func polynomial(schema, doc, name string, f func(x, n float64) float64) {
+	k := &biK{name: name, f32: zip32(f), f64: zip64(f)}
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, Elementwise: true, Infer: floatInfer,
+		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "PyTorch gives none either"})
+}
