@@ -579,6 +579,9 @@ var opCopy = slot("aten::copy_")
 
 func (t *Tensor) bump() { t.ver.Add(1) }
 
+// Bump counts an in-place change made outside the operators, as optimizers make, so that autograd notices stale saved values.
+func (t *Tensor) Bump() { t.bump() }
+
 // Do1, Do2, Do3 and DoN run the call and return its tensor results.
 func (c *Ctx) Do1() *Tensor {
 	c.Run()

@@ -1,0 +1,239 @@
+package optim
+
+import (
+	"sort"
+	"sync"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+const (
+	maxArrays = 4 // state arrays beside the parameter: m, v, vmax, and one to spare
+
+	// grain is the number of elements of one parallel task: some 5 µs of work.
+	grain = 16 * 1024
+	// span aligns the places of parameters in the common index space, so that tasks begin at whole cache lines of every array.
+	span = 64
+	// block is the number of elements that go through scratch memory at a time.
+	block = 2048
+)
+
+// kernel32 and kernel64 update a run of a parameter. state holds the arrays in the optimizer's order.
+type (
+	kernel32 func(h *hyper, p, g []float32, state *[maxArrays][]float32)
+	kernel64 func(h *hyper, p, g []float64, state *[maxArrays][]float64)
+)
+
+// hyper are the numbers that a kernel needs, worked out once per parameter in float64 as Python does.
+type hyper struct {
+	decay, l2, lr, momentum, damp          float64
+	beta1c, beta2, beta2c, step, corr, eps float64
+	maximize                               bool
+	nesterov                               bool
+	k32                                    kernel32
+	k64                                    kernel64
+}
+
+// item is one parameter of a step.
+type item struct {
+	h      hyper
+	dt     tensor.DType // of the parts: float32 for complex64
+	n      int
+	p, g   unsafe.Pointer
+	s      [maxArrays]unsafe.Pointer
+	ns     int
+	param  *Tensor
+	write  *Tensor // a dense copy of a parameter with gaps, copied back in the end
+	keep   *Tensor // a gradient in the parameter's layout, kept alive
+	places int     // where the parameter begins in the common index space
+}
+
+// batch collects the parameters of a step and updates them in one parallel loop.
+type batch struct {
+	items []item
+	total int
+}
+
+func (b *batch) reset() {
+	clear(b.items) // drop the gradients of the last step
+	b.items, b.total = b.items[:0], 0
+}
+
+// add puts a parameter with its gradient and state arrays into the batch. The arrays have p's layout.
+func (b *batch) add(p, g *Tensor, h hyper, state ...*Tensor) {
+	if p.Numel() == 0 {
+		return
+	}
+	if g.DType() != p.DType() {
+		tensor.Fail(tensor.ErrDType, "optim: a gradient is %s, its parameter %s", g.DType(), p.DType())
+	}
+	b.items = append(b.items, item{h: h, dt: p.DType().Real(), n: p.Numel(), param: p, ns: len(state), places: b.total})
+	it := &b.items[len(b.items)-1]
+	if p.DType().IsComplex() {
+		it.n *= 2 // the parts are independent
+	}
+	dense := p
+	if !p.IsDense() {
+		dense = like(p)
+		tensor.CopyRaw(dense, p)
+		it.write = dense
+	}
+	if !sameLayout(dense, g) {
+		c := tensor.NewStrided(dense.Shape(), dense.Strides(), g.DType())
+		tensor.CopyRaw(c, g)
+		g = c
+	}
+	it.keep = g
+	it.p, it.g = dense.Ptr(), g.Ptr()
+	for i, s := range state {
+		if !sameLayout(dense, s) || s.DType() != p.DType() {
+			tensor.Fail(tensor.ErrShape, "optim: state of shape %s and dtype %s belongs to a parameter of shape %s and dtype %s",
+				tensor.ShapeString(s.Shape()), s.DType(), tensor.ShapeString(p.Shape()), p.DType())
+		}
+		it.s[i] = s.Ptr()
+	}
+	b.total += (it.n + span - 1) / span * span
+}
+
+// sameLayout reports that two tensors of one shape have their elements in the same order.
+func sameLayout(a, b *Tensor) bool {
+	if !tensor.SameShape(a.Shape(), b.Shape()) {
+		return false
+	}
+	for i, n := range a.Shape() {
+		if n > 1 && a.Strides()[i] != b.Strides()[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// run updates all parameters and counts the change of each.
+func (b *batch) run() {
+	if len(b.items) == 0 {
+		return
+	}
+	par.For(b.total, grain, b.update)
+	for i := range b.items {
+		it := &b.items[i]
+		if it.write != nil {
+			tensor.CopyRaw(it.param, it.write)
+		}
+		it.param.Bump()
+	}
+	b.reset()
+}
+
+// update handles the places from lo to hi, which may hold parts of several parameters.
+func (b *batch) update(lo, hi int) {
+	i := sort.Search(len(b.items), func(i int) bool { return b.items[i].places > lo }) - 1
+	for ; i < len(b.items) && b.items[i].places < hi; i++ {
+		it := &b.items[i]
+		from, to := max(lo-it.places, 0), min(hi-it.places, it.n)
+		if from >= to {
+			continue
+		}
+		switch it.dt {
+		case dtype.Float32:
+			run32(it, from, to)
+		case dtype.Float64:
+			run64(it, from, to)
+		default:
+			runHalf(it, from, to)
+		}
+	}
+}
+
+func sliceAt[T any](p unsafe.Pointer, from, to int) []T {
+	return unsafe.Slice((*T)(p), to)[from:to:to]
+}
+
+func run32(it *item, from, to int) {
+	p, g := sliceAt[float32](it.p, from, to), sliceAt[float32](it.g, from, to)
+	var s [maxArrays][]float32
+	for k := range it.ns {
+		s[k] = sliceAt[float32](it.s[k], from, to)
+	}
+	if !it.h.maximize {
+		it.h.k32(&it.h, p, g, &s)
+		return
+	}
+	// The kernels descend: to ascend they get the negative gradient, a block at a time while it is in cache.
+	buf := scratch.Get().(*scratchBuf)
+	defer scratch.Put(buf)
+	for len(p) > 0 {
+		n := min(len(p), block)
+		neg := buf[0][:n]
+		for i, x := range g[:n] {
+			neg[i] = -x
+		}
+		var part [maxArrays][]float32
+		for k := range it.ns {
+			part[k], s[k] = s[k][:n:n], s[k][n:]
+		}
+		it.h.k32(&it.h, p[:n:n], neg, &part)
+		p, g = p[n:], g[n:]
+	}
+}
+
+func run64(it *item, from, to int) {
+	p, g := sliceAt[float64](it.p, from, to), sliceAt[float64](it.g, from, to)
+	var s [maxArrays][]float64
+	for k := range it.ns {
+		s[k] = sliceAt[float64](it.s[k], from, to)
+	}
+	if !it.h.maximize {
+		it.h.k64(&it.h, p, g, &s)
+		return
+	}
+	var neg [block / 4]float64
+	for len(p) > 0 {
+		n := min(len(p), len(neg))
+		for i, x := range g[:n] {
+			neg[i] = -x
+		}
+		var part [maxArrays][]float64
+		for k := range it.ns {
+			part[k], s[k] = s[k][:n:n], s[k][n:]
+		}
+		it.h.k64(&it.h, p[:n:n], neg[:n], &part)
+		p, g = p[n:], g[n:]
+	}
+}
+
+type scratchBuf [maxArrays + 2][block]float32
+
+var scratch = sync.Pool{New: func() any { return new(scratchBuf) }}
+
+// runHalf widens 16-bit parameters, gradients and state to float32 in blocks and rounds them once when the step is done, as PyTorch's
+// fused kernels do.
+func runHalf(it *item, from, to int) {
+	widen, narrow := dtype.Convert(dtype.Float32, it.dt), dtype.Convert(it.dt, dtype.Float32)
+	buf := scratch.Get().(*scratchBuf)
+	defer scratch.Put(buf)
+	for ; from < to; from += block {
+		n := min(to-from, block)
+		at := uintptr(from * it.dt.Size())
+		var s [maxArrays][]float32
+		p, g := buf[0][:n], buf[1][:n]
+		widen(unsafe.Pointer(&p[0]), unsafe.Add(it.p, at), n)
+		widen(unsafe.Pointer(&g[0]), unsafe.Add(it.g, at), n)
+		for k := range it.ns {
+			s[k] = buf[2+k][:n]
+			widen(unsafe.Pointer(&s[k][0]), unsafe.Add(it.s[k], at), n)
+		}
+		if it.h.maximize {
+			for i := range g {
+				g[i] = -g[i]
+			}
+		}
+		it.h.k32(&it.h, p, g, &s)
+		narrow(unsafe.Add(it.p, at), unsafe.Pointer(&p[0]), n)
+		for k := range it.ns {
+			narrow(unsafe.Add(it.s[k], at), unsafe.Pointer(&s[k][0]), n)
+		}
+	}
+}

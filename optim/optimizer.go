@@ -1,0 +1,442 @@
+package optim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/pyfmt"
+	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Optimizer is what all optimizers have in common.
+type Optimizer interface {
+	// Step updates every parameter that has a gradient.
+	Step()
+	// StepClosure calls f with gradients enabled, which clears the gradients, computes the loss and calls Backward; then it steps. It
+	// returns the loss.
+	StepClosure(f func() *Tensor) *Tensor
+	// ZeroGrad drops the gradients of all parameters; with KeepZeros it fills them with zeros instead.
+	ZeroGrad(how ...ZeroGradMode)
+	// ParamGroups are the groups; their settings may be changed between steps.
+	ParamGroups() []*ParamGroup
+	// AddParamGroup adds parameters, as when frozen layers are released during training.
+	AddParamGroup(g Group)
+	// Defaults are the settings that new groups inherit.
+	Defaults() *ParamGroup
+	// State is what the optimizer remembers of a parameter, nil before its first step.
+	State(p *Tensor) *State
+	// StateDict is the state under Python's keys; saved with torch.Save, PyTorch's load_state_dict reads it.
+	StateDict() *serialize.Dict
+	// LoadStateDict takes over a state, of this package or PyTorch's. The tensors are copied.
+	LoadStateDict(d *serialize.Dict) error
+	// RegisterStepPostHook calls f after every step until remove is called.
+	RegisterStepPostHook(f func(Optimizer)) (remove func())
+	// RegisterStepPreHook calls f before every step until remove is called.
+	RegisterStepPreHook(f func(Optimizer)) (remove func())
+	// String prints the groups' settings as Python does.
+	String() string
+}
+
+// ZeroGradMode says what ZeroGrad leaves behind.
+type ZeroGradMode int
+
+const (
+	// SetToNone drops the gradients, which also frees their memory: the default.
+	SetToNone ZeroGradMode = iota
+	// KeepZeros fills the gradients with zeros.
+	KeepZeros
+)
+
+// State is what an optimizer remembers of one parameter: tensors, or numbers, by PyTorch's names and in its order.
+type State struct {
+	keys []string
+	vals []any
+}
+
+// Get returns an entry, nil when there is none.
+func (s *State) Get(key string) any {
+	if s == nil {
+		return nil
+	}
+	for i, k := range s.keys {
+		if k == key {
+			return s.vals[i]
+		}
+	}
+	return nil
+}
+
+// Tensor returns an entry that is a tensor, nil when there is none.
+func (s *State) Tensor(key string) *Tensor {
+	t, _ := s.Get(key).(*Tensor)
+	return t
+}
+
+// Set changes or adds an entry.
+func (s *State) Set(key string, val any) {
+	for i, k := range s.keys {
+		if k == key {
+			s.vals[i] = val
+			return
+		}
+	}
+	s.keys, s.vals = append(s.keys, key), append(s.vals, val)
+}
+
+// Keys lists the entries in order.
+func (s *State) Keys() []string { return slices.Clone(s.keys) }
+
+// stepHook is one registered function; nil when removed.
+type stepHook struct{ f func(Optimizer) }
+
+// base is the part that all optimizers share.
+type base struct {
+	self     Optimizer
+	name     string
+	groups   []*ParamGroup
+	defaults *ParamGroup
+	state    map[*Tensor]*State
+	pre      []*stepHook
+	post     []*stepHook
+	check    func(g *ParamGroup) // validates a group's settings
+	update   func(g *ParamGroup, b *batch)
+	batch    batch
+}
+
+// init sets the optimizer up and adds the groups.
+func (b *base) init(self Optimizer, name string, defaults []setting, groups []Group) {
+	b.self, b.name = self, name
+	b.defaults = &ParamGroup{settings: defaults}
+	b.state = map[*Tensor]*State{}
+	b.check(b.defaults)
+	if len(groups) == 0 {
+		tensor.Fail(tensor.ErrValue, "optimizer got an empty parameter list")
+	}
+	for i := range groups {
+		b.AddParamGroup(groups[i])
+	}
+}
+
+// one makes the group of a constructor that takes plain parameters.
+func one(params []*Tensor) []Group {
+	if len(params) == 0 {
+		return nil
+	}
+	return []Group{{Params: params}}
+}
+
+func (b *base) AddParamGroup(g Group) {
+	ng := &ParamGroup{Params: slices.Clone(g.Params)}
+	for _, s := range g.overrides() {
+		if !b.defaults.Has(s.key) {
+			tensor.Fail(tensor.ErrValue, "optim: %s has no setting %q", b.name, s.key)
+		}
+		ng.settings = append(ng.settings, s)
+	}
+	for _, s := range b.defaults.settings {
+		if !ng.Has(s.key) {
+			ng.settings = append(ng.settings, s)
+		}
+	}
+	b.check(ng)
+	seen := map[*Tensor]bool{}
+	for _, old := range b.groups {
+		for _, p := range old.Params {
+			seen[p] = true
+		}
+	}
+	for i, p := range ng.Params {
+		switch {
+		case p == nil:
+			tensor.Fail(tensor.ErrType, "optimizer can only optimize Tensors, but parameter %d of the group is nil", i)
+		case !p.IsLeaf() && !p.RetainsGrad():
+			tensor.Fail(tensor.ErrValue, "can't optimize a non-leaf Tensor")
+		case !p.DType().IsDifferentiable():
+			tensor.Fail(tensor.ErrDType, "optimizer can only optimize floating point and complex tensors, but parameter %d is %s", i, p.DType())
+		case seen[p]:
+			tensor.Fail(tensor.ErrValue, "some parameters appear in more than one parameter group")
+		}
+		seen[p] = true
+	}
+	b.groups = append(b.groups, ng)
+}
+
+func (b *base) ParamGroups() []*ParamGroup { return b.groups }
+
+func (b *base) Defaults() *ParamGroup { return b.defaults }
+
+func (b *base) State(p *Tensor) *State { return b.state[p] }
+
+func (b *base) ZeroGrad(how ...ZeroGradMode) {
+	keep := len(how) > 0 && how[0] == KeepZeros
+	for _, g := range b.groups {
+		for _, p := range g.Params {
+			switch grad := p.Grad(); {
+			case grad == nil:
+			case !keep:
+				p.SetGrad(nil)
+			case grad.GradFn() != nil: // kept by create_graph: cut it off
+				z := tensor.New(grad.Shape(), grad.DType())
+				z.ZeroRaw()
+				p.SetGrad(z)
+			default:
+				zero := tensor.New(nil, grad.DType())
+				zero.ZeroRaw()
+				tensor.CopyRaw(grad, zero)
+				grad.Bump()
+			}
+		}
+	}
+}
+
+func (b *base) RegisterStepPreHook(f func(Optimizer)) (remove func()) { return addHook(&b.pre, f) }
+
+func (b *base) RegisterStepPostHook(f func(Optimizer)) (remove func()) { return addHook(&b.post, f) }
+
+func addHook(list *[]*stepHook, f func(Optimizer)) func() {
+	h := &stepHook{f}
+	*list = append(*list, h)
+	return func() { *list = slices.DeleteFunc(*list, func(x *stepHook) bool { return x == h }) }
+}
+
+func (b *base) Step() {
+	for _, h := range slices.Clone(b.pre) {
+		h.f(b.self)
+	}
+	// All groups go into one batch, so that the whole step is one parallel loop.
+	b.batch.reset()
+	for _, g := range b.groups {
+		b.update(g, &b.batch)
+	}
+	b.batch.run()
+	for _, h := range slices.Clone(b.post) {
+		h.f(b.self)
+	}
+}
+
+func (b *base) StepClosure(f func() *Tensor) (loss *Tensor) {
+	tensor.EnableGrad(func() { loss = f() })
+	b.Step()
+	return loss
+}
+
+// stateOf returns a parameter's state, made on first use.
+func (b *base) stateOf(p *Tensor) *State {
+	s := b.state[p]
+	if s == nil {
+		s = &State{}
+		b.state[p] = s
+	}
+	return s
+}
+
+func (b *base) StateDict() *serialize.Dict {
+	index := map[*Tensor]int{}
+	state, groups := serialize.NewDict(), []any{}
+	for _, g := range b.groups {
+		d, ids := serialize.NewDict(), []any{}
+		for _, s := range g.settings {
+			v := s.val
+			if betas, ok := v.([2]float64); ok {
+				v = serialize.Tuple{betas[0], betas[1]}
+			}
+			d.Set(s.key, v)
+		}
+		for _, p := range g.Params {
+			index[p] = len(index)
+			ids = append(ids, index[p])
+		}
+		d.Set("params", ids)
+		groups = append(groups, d)
+	}
+	for _, g := range b.groups {
+		for _, p := range g.Params {
+			s := b.state[p]
+			if s == nil {
+				continue
+			}
+			d := serialize.NewDict()
+			for i, k := range s.keys {
+				d.Set(k, s.vals[i])
+			}
+			state.Set(index[p], d)
+		}
+	}
+	return serialize.NewDict("state", state, "param_groups", groups)
+}
+
+func (b *base) LoadStateDict(d *serialize.Dict) error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("optim: %s.LoadStateDict: %s", b.name, fmt.Sprintf(format, args...))
+	}
+	groups, ok := d.Get("param_groups").([]any)
+	if !ok {
+		return fail("param_groups is a %T, want a list", d.Get("param_groups"))
+	}
+	if len(groups) != len(b.groups) {
+		return fail("loaded state dict has a different number of parameter groups: %d, the optimizer has %d", len(groups), len(b.groups))
+	}
+	// Everything is read before anything changes, so that a bad file leaves the optimizer as it was.
+	params := map[int]*Tensor{}
+	var loaded []*ParamGroup
+	for i, g := range groups {
+		gd, ok := g.(*serialize.Dict)
+		if !ok {
+			return fail("param_groups[%d] is a %T, want a dict", i, g)
+		}
+		ids, ok := gd.Get("params").([]any)
+		if !ok || len(ids) != len(b.groups[i].Params) {
+			return fail("loaded state dict contains a parameter group that doesn't match the size of optimizer's group: group %d has %d parameters in the dict and %d in the optimizer", i, len(ids), len(b.groups[i].Params))
+		}
+		for j, id := range ids {
+			n, ok := id.(int)
+			if !ok {
+				return fail("param_groups[%d]['params'][%d] is a %T, want an int", i, j, id)
+			}
+			params[n] = b.groups[i].Params[j]
+		}
+		ng := &ParamGroup{Params: b.groups[i].Params}
+		for k, v := range gd.All() {
+			key, ok := k.(string)
+			if !ok || key == "params" {
+				continue
+			}
+			switch x := v.(type) {
+			case serialize.Tuple:
+				if p, ok := pair(x); ok {
+					v = p
+				}
+			case []any:
+				if p, ok := pair(x); ok && key == "betas" {
+					v = p
+				}
+			}
+			ng.settings = append(ng.settings, setting{key, v})
+		}
+		// Settings that the file's version did not have yet.
+		for _, s := range b.defaults.settings {
+			if !ng.Has(s.key) {
+				ng.settings = append(ng.settings, s)
+			}
+		}
+		if err := tensor.Try(func() { b.check(ng) }); err != nil {
+			return fail("group %d: %v", i, err)
+		}
+		loaded = append(loaded, ng)
+	}
+	sd, ok := d.Get("state").(*serialize.Dict)
+	if !ok {
+		return fail("state is a %T, want a dict", d.Get("state"))
+	}
+	state := map[*Tensor]*State{}
+	for k, v := range sd.All() {
+		id, ok := k.(int)
+		p := params[id]
+		vals, ok2 := v.(*serialize.Dict)
+		if !ok || !ok2 || p == nil {
+			return fail("state[%v] is a %T that belongs to no parameter", k, v)
+		}
+		s := &State{}
+		for name, val := range vals.All() {
+			key, ok := name.(string)
+			if !ok {
+				return fail("state[%v] has a key %v, want a name", k, name)
+			}
+			if t, ok := val.(*Tensor); ok {
+				c, err := adopt(t, p, key)
+				if err != nil {
+					return fail("state[%v][%q]: %v", k, key, err)
+				}
+				val = c
+			}
+			s.Set(key, val)
+		}
+		state[p] = s
+	}
+	for i, g := range loaded {
+		*b.groups[i] = *g // in place: schedulers and users may hold the group
+	}
+	b.state = state
+	return nil
+}
+
+// adopt copies a loaded tensor into the parameter's dtype and layout. Step counters keep theirs.
+func adopt(t, p *Tensor, key string) (*Tensor, error) {
+	if key == "step" {
+		if t.Numel() != 1 {
+			return nil, fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
+		}
+		return t.CloneRaw(), nil
+	}
+	if !tensor.SameShape(t.Shape(), p.Shape()) {
+		return nil, fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(p.Shape()))
+	}
+	c := like(p)
+	tensor.CopyRaw(c, t)
+	return c, nil
+}
+
+func pair(l []any) (p [2]float64, ok bool) {
+	if len(l) != 2 {
+		return p, false
+	}
+	for i, v := range l {
+		switch x := v.(type) {
+		case float64:
+			p[i] = x
+		case int:
+			p[i] = float64(x)
+		default:
+			return p, false
+		}
+	}
+	return p, true
+}
+
+func (b *base) String() string {
+	var s strings.Builder
+	s.WriteString(b.name + " (")
+	for i, g := range b.groups {
+		fmt.Fprintf(&s, "\nParameter Group %d\n", i)
+		keys := g.Keys()
+		slices.Sort(keys)
+		for _, k := range keys {
+			fmt.Fprintf(&s, "    %s: %s\n", k, pyfmt.Repr(g.Get(k)))
+		}
+	}
+	s.WriteString(")")
+	return s.String()
+}
+
+// like returns an uninitialised tensor of p's shape and, when it has no gaps, layout.
+func like(p *Tensor) *Tensor {
+	if p.IsDense() {
+		return tensor.NewStrided(p.Shape(), p.Strides(), p.DType())
+	}
+	return tensor.New(p.Shape(), p.DType())
+}
+
+// zerosLike is like, cleared.
+func zerosLike(p *Tensor) *Tensor {
+	z := like(p)
+	clear(z.Storage().Bytes())
+	return z
+}
+
+// number boxes a setting as Python has it: a default of 0 prints "0", a given float prints as a float.
+func number(f float64) any {
+	if f == 0 {
+		return 0
+	}
+	return f
+}
+
+// or returns the value, or def when none was given.
+func or(f, def float64) float64 {
+	if !given(f) {
+		return def
+	}
+	return plainZero(f)
+}
