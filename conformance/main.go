@@ -15,6 +15,7 @@ import (
 	_ "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
 )
 
@@ -22,6 +23,9 @@ import (
 var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error){
 	"opinfo": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
+	},
+	"optim": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
+		return optcheck.Run(dir, optcheck.Options{Only: only, Verbose: verbose})
 	},
 	"tensorboard": func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) {
 		return tbcheck.Run(dir)

@@ -3,7 +3,6 @@ package optim
 import (
 	"math"
 
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -118,9 +117,9 @@ func (a *Adam) collect(g *ParamGroup, b *batch) {
 	betas, lr, wd := g.Betas(), g.LR(), g.Float("weight_decay")
 	amsgrad := g.Bool("amsgrad")
 	h := hyper{decay: 1, beta1c: 1 - betas[0], beta2: betas[1], beta2c: 1 - betas[1], eps: g.Float("eps"), maximize: g.Bool("maximize")}
-	h.k32, h.k64 = adam32, adam64
+	h.rule = plainAdam
 	if amsgrad {
-		h.k32, h.k64 = amsgrad32, amsgrad64
+		h.rule = amsgradAdam
 	}
 	if g.Bool("decoupled_weight_decay") {
 		h.decay = 1 - lr*wd
@@ -182,20 +181,4 @@ func count(st *State) float64 {
 	*f++
 	t.Bump()
 	return float64(*f)
-}
-
-func adam32(h *hyper, p, g []float32, s *[maxArrays][]float32) {
-	vec.AdamF32(p, s[0], s[1], g, float32(h.decay), float32(h.l2), float32(h.beta1c), float32(h.beta2), float32(h.beta2c), float32(h.step), float32(h.corr), float32(h.eps))
-}
-
-func adam64(h *hyper, p, g []float64, s *[maxArrays][]float64) {
-	vec.AdamF64(p, s[0], s[1], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
-}
-
-func amsgrad32(h *hyper, p, g []float32, s *[maxArrays][]float32) {
-	vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, float32(h.decay), float32(h.l2), float32(h.beta1c), float32(h.beta2), float32(h.beta2c), float32(h.step), float32(h.corr), float32(h.eps))
-}
-
-func amsgrad64(h *hyper, p, g []float64, s *[maxArrays][]float64) {
-	vec.AdamAMSGradF64(p, s[0], s[1], s[2], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
 }

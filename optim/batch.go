@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
@@ -21,10 +22,16 @@ const (
 	block = 2048
 )
 
-// kernel32 and kernel64 update a run of a parameter. state holds the arrays in the optimizer's order.
-type (
-	kernel32 func(h *hyper, p, g []float32, state *[maxArrays][]float32)
-	kernel64 func(h *hyper, p, g []float64, state *[maxArrays][]float64)
+// kernel is the rule of a step. The rules are told apart by number and called directly: through a function value every task would put its
+// slices on the heap.
+type kernel uint8
+
+const (
+	plainSGD kernel = iota
+	momentumSGD
+	nesterovSGD
+	plainAdam
+	amsgradAdam
 )
 
 // hyper are the numbers that a kernel needs, worked out once per parameter in float64 as Python does.
@@ -32,9 +39,7 @@ type hyper struct {
 	decay, l2, lr, momentum, damp          float64
 	beta1c, beta2, beta2c, step, corr, eps float64
 	maximize                               bool
-	nesterov                               bool
-	k32                                    kernel32
-	k64                                    kernel64
+	rule                                   kernel
 }
 
 // item is one parameter of a step.
@@ -158,7 +163,7 @@ func run32(it *item, from, to int) {
 		s[k] = sliceAt[float32](it.s[k], from, to)
 	}
 	if !it.h.maximize {
-		it.h.k32(&it.h, p, g, &s)
+		it.h.step32(p, g, &s)
 		return
 	}
 	// The kernels descend: to ascend they get the negative gradient, a block at a time while it is in cache.
@@ -174,7 +179,7 @@ func run32(it *item, from, to int) {
 		for k := range it.ns {
 			part[k], s[k] = s[k][:n:n], s[k][n:]
 		}
-		it.h.k32(&it.h, p[:n:n], neg, &part)
+		it.h.step32(p[:n:n], neg, &part)
 		p, g = p[n:], g[n:]
 	}
 }
@@ -186,7 +191,7 @@ func run64(it *item, from, to int) {
 		s[k] = sliceAt[float64](it.s[k], from, to)
 	}
 	if !it.h.maximize {
-		it.h.k64(&it.h, p, g, &s)
+		it.h.step64(p, g, &s)
 		return
 	}
 	var neg [block / 4]float64
@@ -199,7 +204,7 @@ func run64(it *item, from, to int) {
 		for k := range it.ns {
 			part[k], s[k] = s[k][:n:n], s[k][n:]
 		}
-		it.h.k64(&it.h, p[:n:n], neg[:n], &part)
+		it.h.step64(p[:n:n], neg[:n], &part)
 		p, g = p[n:], g[n:]
 	}
 }
@@ -230,10 +235,42 @@ func runHalf(it *item, from, to int) {
 				g[i] = -g[i]
 			}
 		}
-		it.h.k32(&it.h, p, g, &s)
+		it.h.step32(p, g, &s)
 		narrow(unsafe.Add(it.p, at), unsafe.Pointer(&p[0]), n)
 		for k := range it.ns {
 			narrow(unsafe.Add(it.s[k], at), unsafe.Pointer(&s[k][0]), n)
 		}
+	}
+}
+
+// step32 and step64 update a run. s holds the state's arrays in the order given to add.
+func (h *hyper) step32(p, g []float32, s *[maxArrays][]float32) {
+	f := func(x float64) float32 { return float32(x) }
+	switch h.rule {
+	case plainSGD:
+		vec.SGDF32(p, g, f(h.lr), f(h.l2))
+	case momentumSGD:
+		vec.SGDMomentumF32(p, s[0], g, f(h.lr), f(h.l2), f(h.momentum), f(h.damp))
+	case nesterovSGD:
+		vec.SGDNesterovF32(p, s[0], g, f(h.lr), f(h.l2), f(h.momentum), f(h.damp))
+	case plainAdam:
+		vec.AdamF32(p, s[0], s[1], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr), f(h.eps))
+	case amsgradAdam:
+		vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr), f(h.eps))
+	}
+}
+
+func (h *hyper) step64(p, g []float64, s *[maxArrays][]float64) {
+	switch h.rule {
+	case plainSGD:
+		vec.SGDF64(p, g, h.lr, h.l2)
+	case momentumSGD:
+		vec.SGDMomentumF64(p, s[0], g, h.lr, h.l2, h.momentum, h.damp)
+	case nesterovSGD:
+		vec.SGDNesterovF64(p, s[0], g, h.lr, h.l2, h.momentum, h.damp)
+	case plainAdam:
+		vec.AdamF64(p, s[0], s[1], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
+	case amsgradAdam:
+		vec.AdamAMSGradF64(p, s[0], s[1], s[2], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
 	}
 }

@@ -127,6 +127,7 @@ func one(params []*Tensor) []Group {
 	return []Group{{Params: params}}
 }
 
+// AddParamGroup adds parameters with settings of their own; see [Group].
 func (b *base) AddParamGroup(g Group) {
 	ng := &ParamGroup{Params: slices.Clone(g.Params)}
 	for _, s := range g.overrides() {
@@ -163,12 +164,16 @@ func (b *base) AddParamGroup(g Group) {
 	b.groups = append(b.groups, ng)
 }
 
+// ParamGroups are the groups; their settings may be changed between steps.
 func (b *base) ParamGroups() []*ParamGroup { return b.groups }
 
+// Defaults are the settings that new groups inherit.
 func (b *base) Defaults() *ParamGroup { return b.defaults }
 
+// State is what the optimizer remembers of a parameter, nil before its first step.
 func (b *base) State(p *Tensor) *State { return b.state[p] }
 
+// ZeroGrad drops the gradients of all parameters; with KeepZeros it fills them with zeros instead.
 func (b *base) ZeroGrad(how ...ZeroGradMode) {
 	keep := len(how) > 0 && how[0] == KeepZeros
 	for _, g := range b.groups {
@@ -191,8 +196,10 @@ func (b *base) ZeroGrad(how ...ZeroGradMode) {
 	}
 }
 
+// RegisterStepPreHook calls f before every step until remove is called.
 func (b *base) RegisterStepPreHook(f func(Optimizer)) (remove func()) { return addHook(&b.pre, f) }
 
+// RegisterStepPostHook calls f after every step until remove is called.
 func (b *base) RegisterStepPostHook(f func(Optimizer)) (remove func()) { return addHook(&b.post, f) }
 
 func addHook(list *[]*stepHook, f func(Optimizer)) func() {
@@ -201,6 +208,7 @@ func addHook(list *[]*stepHook, f func(Optimizer)) func() {
 	return func() { *list = slices.DeleteFunc(*list, func(x *stepHook) bool { return x == h }) }
 }
 
+// Step updates every parameter that has a gradient.
 func (b *base) Step() {
 	for _, h := range slices.Clone(b.pre) {
 		h.f(b.self)
@@ -216,6 +224,7 @@ func (b *base) Step() {
 	}
 }
 
+// StepClosure calls f with gradients enabled, then steps, and returns what f returned.
 func (b *base) StepClosure(f func() *Tensor) (loss *Tensor) {
 	tensor.EnableGrad(func() { loss = f() })
 	b.Step()
@@ -232,6 +241,7 @@ func (b *base) stateOf(p *Tensor) *State {
 	return s
 }
 
+// StateDict is the state under Python's keys. Its tensors are the optimizer's own.
 func (b *base) StateDict() *serialize.Dict {
 	index := map[*Tensor]int{}
 	state, groups := serialize.NewDict(), []any{}
@@ -267,6 +277,7 @@ func (b *base) StateDict() *serialize.Dict {
 	return serialize.NewDict("state", state, "param_groups", groups)
 }
 
+// LoadStateDict takes over a state, of this package or PyTorch's. The tensors are copied; on an error nothing has changed.
 func (b *base) LoadStateDict(d *serialize.Dict) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("optim: %s.LoadStateDict: %s", b.name, fmt.Sprintf(format, args...))
@@ -395,6 +406,7 @@ func pair(l []any) (p [2]float64, ok bool) {
 	return p, true
 }
 
+// String prints the groups' settings as Python does.
 func (b *base) String() string {
 	var s strings.Builder
 	s.WriteString(b.name + " (")

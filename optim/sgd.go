@@ -1,7 +1,6 @@
 package optim
 
 import (
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -60,19 +59,23 @@ func checkSGD(g *ParamGroup) {
 
 func (s *SGD) collect(g *ParamGroup, b *batch) {
 	h := hyper{lr: g.LR(), l2: g.Float("weight_decay"), momentum: g.Float("momentum"), damp: 1 - g.Float("dampening"),
-		maximize: g.Bool("maximize"), nesterov: g.Bool("nesterov")}
+		maximize: g.Bool("maximize"), rule: momentumSGD}
+	switch {
+	case h.momentum == 0:
+		h.rule = plainSGD
+	case g.Bool("nesterov"):
+		h.rule = nesterovSGD
+	}
 	for _, p := range g.Params {
 		grad := p.Grad()
 		if grad == nil {
 			continue
 		}
 		if h.momentum == 0 {
-			h.k32, h.k64 = sgd32, sgd64
 			b.add(p, grad, h)
 			continue
 		}
 		hp := h
-		hp.k32, hp.k64 = sgdMomentum32, sgdMomentum64
 		st := s.stateOf(p)
 		buf := st.Tensor("momentum_buffer")
 		if buf == nil {
@@ -83,26 +86,4 @@ func (s *SGD) collect(g *ParamGroup, b *batch) {
 		}
 		b.add(p, grad, hp, buf)
 	}
-}
-
-func sgd32(h *hyper, p, g []float32, _ *[maxArrays][]float32) {
-	vec.SGDF32(p, g, float32(h.lr), float32(h.l2))
-}
-
-func sgd64(h *hyper, p, g []float64, _ *[maxArrays][]float64) { vec.SGDF64(p, g, h.lr, h.l2) }
-
-func sgdMomentum32(h *hyper, p, g []float32, s *[maxArrays][]float32) {
-	if h.nesterov {
-		vec.SGDNesterovF32(p, s[0], g, float32(h.lr), float32(h.l2), float32(h.momentum), float32(h.damp))
-		return
-	}
-	vec.SGDMomentumF32(p, s[0], g, float32(h.lr), float32(h.l2), float32(h.momentum), float32(h.damp))
-}
-
-func sgdMomentum64(h *hyper, p, g []float64, s *[maxArrays][]float64) {
-	if h.nesterov {
-		vec.SGDNesterovF64(p, s[0], g, h.lr, h.l2, h.momentum, h.damp)
-		return
-	}
-	vec.SGDMomentumF64(p, s[0], g, h.lr, h.l2, h.momentum, h.damp)
 }

@@ -1,0 +1,424 @@
+// Package optcheck runs the optimizer and learning-rate-schedule cases of a directory in the optim format. The losses and gradients of its
+// small problems are worked out here, in plain loops, so that what is checked is the optimizers alone.
+package optcheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type runRecord struct {
+	I            int
+	Name         string
+	Problem      string
+	DType        string
+	Steps        int
+	Kwargs       map[string]any
+	Params       []int
+	Groups       []map[string]any
+	ClipNorm     float64        `json:"clip_norm"`
+	AddGroup     map[string]any `json:"add_group"`
+	Losses       []float64
+	ParamSteps   []int `json:"param_steps"`
+	Mid          int
+	StateFile    string `json:"state_file"`
+	StateMidFile string `json:"state_mid_file"`
+}
+
+// Options choose what runs.
+type Options struct {
+	Only    *regexp.Regexp
+	Verbose func(format string, args ...any)
+}
+
+// tally collects results by name, in order of appearance.
+type tally struct {
+	o     Options
+	order []string
+	by    map[string]*golden.Result
+}
+
+type errSkip string
+
+func (e errSkip) Error() string { return string(e) }
+
+func (t *tally) add(name string, i int, err error) {
+	r := t.by[name]
+	if r == nil {
+		r = &golden.Result{Name: name}
+		t.by[name] = r
+		t.order = append(t.order, name)
+	}
+	skip, skipped := err.(errSkip)
+	switch {
+	case err == nil:
+		r.Passed++
+	case skipped:
+		r.Skipped++
+		if r.Reason == "" {
+			r.Reason = string(skip)
+		}
+	default:
+		r.Failed++
+		why := fmt.Sprintf("case %d: %v", i, err)
+		if r.Failed == 1 {
+			r.Reason = why
+		}
+		if t.o.Verbose != nil {
+			t.o.Verbose("%s %s", name, why)
+		}
+	}
+}
+
+// Run checks every case of dir's optim.json and schedulers.json.
+func Run(dir string, o Options) ([]golden.Result, error) {
+	t := &tally{o: o, by: map[string]*golden.Result{}}
+	var index struct {
+		Runs []runRecord
+	}
+	if err := readJSON(filepath.Join(dir, "optim.json"), &index); err != nil {
+		return nil, err
+	}
+	d, err := golden.NewDecoder(filepath.Join(dir, "optim.npz"))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	for i := range index.Runs {
+		r := &index.Runs[i]
+		if o.Only == nil || o.Only.MatchString(r.Name) {
+			t.add(r.Name, r.I, try(func() error { return checkRun(dir, d, r) }))
+		}
+	}
+	if err := checkSchedules(filepath.Join(dir, "schedulers.json"), t); err != nil {
+		return nil, err
+	}
+	var out []golden.Result
+	for _, n := range t.order {
+		out = append(out, *t.by[n])
+	}
+	return out, nil
+}
+
+func readJSON(path string, v any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// try turns a panic into an error.
+func try(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return f()
+}
+
+func num(m map[string]any, key string) float64 { f, _ := m[key].(float64); return f }
+
+func flag(m map[string]any, key string) bool { b, _ := m[key].(bool); return b }
+
+// explicit is a number as an option: 0 that is given is not the default.
+func explicit(m map[string]any, key string) float64 {
+	f, ok := m[key].(float64)
+	if ok && f == 0 {
+		return optim.Zero
+	}
+	return f
+}
+
+func betas(m map[string]any) (b [2]float64) {
+	if l, ok := m["betas"].([]any); ok && len(l) == 2 {
+		b[0], b[1] = l[0].(float64), l[1].(float64)
+	}
+	return b
+}
+
+func ints(v any) []int {
+	l, _ := v.([]any)
+	out := make([]int, len(l))
+	for i, e := range l {
+		out[i] = int(e.(float64))
+	}
+	return out
+}
+
+func group(m map[string]any, params []*tensor.Tensor) optim.Group {
+	g := optim.Group{LR: explicit(m, "lr"), Betas: betas(m), Eps: explicit(m, "eps"), Momentum: explicit(m, "momentum"),
+		Dampening: explicit(m, "dampening"), WeightDecay: explicit(m, "weight_decay")}
+	for _, f := range []struct {
+		key string
+		dst *tensor.Opt[bool]
+	}{{"nesterov", &g.Nesterov}, {"amsgrad", &g.AMSGrad}, {"maximize", &g.Maximize}} {
+		if b, ok := m[f.key].(bool); ok {
+			*f.dst = tensor.Some(b)
+		}
+	}
+	for _, i := range ints(m["params"]) {
+		g.Params = append(g.Params, params[i])
+	}
+	return g
+}
+
+// build makes the optimizer of a run; nil when there is no such class.
+func build(r *runRecord, params []*tensor.Tensor) optim.Optimizer {
+	k := r.Kwargs
+	var groups []optim.Group
+	for _, g := range r.Groups {
+		groups = append(groups, group(g, params))
+	}
+	if groups == nil {
+		which := params
+		if r.Params != nil {
+			which = nil
+			for _, i := range r.Params {
+				which = append(which, params[i])
+			}
+		}
+		groups = []optim.Group{{Params: which}}
+	}
+	lr, ok := k["lr"].(float64)
+	if !ok {
+		lr = 1e-3
+	}
+	opt := Make(r.Name, groups, lr, k)
+	if opt != nil { // the reference ran with foreach=False, which its state files say
+		opt.Defaults().Set("foreach", false)
+		for _, g := range opt.ParamGroups() {
+			g.Set("foreach", false)
+		}
+	}
+	return opt
+}
+
+// Make constructs an optimizer by its Python name and arguments; nil when there is no such class.
+func Make(name string, groups []optim.Group, lr float64, k map[string]any) optim.Optimizer {
+	switch name {
+	case "SGD":
+		return optim.NewSGDGroups(groups, lr, optim.SGDOptions{Momentum: num(k, "momentum"), Dampening: num(k, "dampening"),
+			WeightDecay: num(k, "weight_decay"), Nesterov: flag(k, "nesterov"), Maximize: flag(k, "maximize")})
+	case "Adam":
+		return optim.NewAdamGroups(groups, lr, optim.AdamOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: explicit(k, "weight_decay"),
+			AMSGrad: flag(k, "amsgrad"), Maximize: flag(k, "maximize"), DecoupledWeightDecay: flag(k, "decoupled_weight_decay")})
+	case "AdamW":
+		return optim.NewAdamWGroups(groups, lr, optim.AdamWOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: explicit(k, "weight_decay"),
+			AMSGrad: flag(k, "amsgrad"), Maximize: flag(k, "maximize")})
+	}
+	return nil
+}
+
+func tolerance(r *runRecord) float64 {
+	if r.DType == "float32" {
+		return 1e-4
+	}
+	return 1e-6
+}
+
+func checkRun(dir string, d *golden.Decoder, r *runRecord) error {
+	p, err := newProblem(d, r.Problem, dtype.Parse(r.DType))
+	if err != nil {
+		return err
+	}
+	opt := build(r, p.params)
+	if opt == nil {
+		return errSkip("no optimizer " + r.Name + " yet")
+	}
+	if err := follow(d, r, p, opt, 0); err != nil {
+		return err
+	}
+	if err := sameState(filepath.Join(dir, r.StateFile), opt, tolerance(r)); err != nil {
+		return fmt.Errorf("%s: %w", r.StateFile, err)
+	}
+	// Go on from the state that PyTorch wrote in the middle.
+	if p, err = newProblem(d, r.Problem, dtype.Parse(r.DType)); err != nil {
+		return err
+	}
+	for j := range p.params {
+		at, err := d.Array(fmt.Sprintf("%d.step%d.p%d", r.I, r.Mid, j))
+		if err != nil {
+			return err
+		}
+		tensor.CopyRaw(p.params[j], at)
+	}
+	opt = build(r, p.params)
+	if r.AddGroup != nil && num(r.AddGroup, "step") < float64(r.Mid) {
+		opt.AddParamGroup(group(r.AddGroup, p.params))
+	}
+	v, err := serialize.LoadFile(filepath.Join(dir, r.StateMidFile))
+	if err != nil {
+		return err
+	}
+	sd, ok := v.(*serialize.Dict)
+	if !ok {
+		return fmt.Errorf("%s holds a %T", r.StateMidFile, v)
+	}
+	if err := opt.LoadStateDict(sd); err != nil {
+		return fmt.Errorf("%s: %w", r.StateMidFile, err)
+	}
+	if err := follow(d, r, p, opt, r.Mid); err != nil {
+		return fmt.Errorf("after loading %s: %w", r.StateMidFile, err)
+	}
+	return nil
+}
+
+// follow takes the steps from one on and compares losses and parameters.
+func follow(d *golden.Decoder, r *runRecord, p *problem, opt optim.Optimizer, from int) error {
+	tol := tolerance(r)
+	for s := from; s < r.Steps; s++ {
+		if r.AddGroup != nil && num(r.AddGroup, "step") == float64(s) {
+			opt.AddParamGroup(group(r.AddGroup, p.params))
+		}
+		opt.ZeroGrad()
+		loss, grads := p.loss(s)
+		if s < len(r.Losses) && math.Abs(loss-r.Losses[s]) > tol*math.Max(1, math.Abs(r.Losses[s])) {
+			return fmt.Errorf("loss before step %d is %.9g, want %.9g", s, loss, r.Losses[s])
+		}
+		if r.ClipNorm > 0 {
+			clip(grads, r.ClipNorm)
+		}
+		for j, q := range p.params {
+			g := tensor.New(q.Shape(), q.DType())
+			tensor.CopyRaw(g, tensor.FromSlice(grads[j], q.Shape()...))
+			q.SetGrad(g)
+		}
+		opt.Step()
+		for _, at := range r.ParamSteps {
+			if at != s+1 {
+				continue
+			}
+			for j, q := range p.params {
+				want, err := d.Array(fmt.Sprintf("%d.step%d.p%d", r.I, at, j))
+				if err != nil {
+					return err
+				}
+				if why := golden.Close(q, want, golden.Tolerance{RTol: tol, ATol: tol / 10}); why != "" {
+					return fmt.Errorf("p%d after step %d: %s", j, at, why)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func clip(grads [][]float64, most float64) {
+	sum := 0.0
+	for _, g := range grads {
+		for _, x := range g {
+			sum += x * x
+		}
+	}
+	if f := most / (math.Sqrt(sum) + 1e-6); f < 1 {
+		for _, g := range grads {
+			for i := range g {
+				g[i] *= f
+			}
+		}
+	}
+}
+
+// sameState compares an optimizer's state dict with the one in a file: keys and their order, kinds of values, values.
+func sameState(path string, opt optim.Optimizer, tol float64) error {
+	want, err := serialize.LoadFile(path)
+	if err != nil {
+		return err
+	}
+	return same("", opt.StateDict(), want, tol)
+}
+
+func same(at string, got, want any, tol float64) error {
+	switch w := want.(type) {
+	case *serialize.Dict:
+		g, ok := got.(*serialize.Dict)
+		if !ok {
+			return fmt.Errorf("%s is a %T, want a dict", at, got)
+		}
+		var gk, wk []any
+		for k := range g.All() {
+			gk = append(gk, k)
+		}
+		for k := range w.All() {
+			wk = append(wk, k)
+		}
+		if fmt.Sprint(gk) != fmt.Sprint(wk) {
+			return fmt.Errorf("%s has the keys %v, want %v", at, gk, wk)
+		}
+		for k, v := range w.All() {
+			if err := same(fmt.Sprintf("%s[%v]", at, k), g.Get(k), v, tol); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *tensor.Tensor:
+		g, ok := got.(*tensor.Tensor)
+		if !ok {
+			return fmt.Errorf("%s is a %T, want a tensor", at, got)
+		}
+		if why := golden.Close(g, w, golden.Tolerance{RTol: tol, ATol: tol / 10}); why != "" {
+			return fmt.Errorf("%s: %s", at, why)
+		}
+		return nil
+	case []any:
+		return sameList(at, got, w, tol)
+	case serialize.Tuple:
+		return sameList(at, got, w, tol)
+	case float64, int:
+		if g, ok := float(got); ok {
+			if f, _ := float(want); g == f || math.Abs(g-f) <= 1e-9*math.Abs(f) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is %v, want %v", at, got, want)
+	}
+	if got != want {
+		return fmt.Errorf("%s is %v, want %v", at, got, want)
+	}
+	return nil
+}
+
+func sameList(at string, got any, want []any, tol float64) error {
+	var g []any
+	switch x := got.(type) {
+	case []any:
+		g = x
+	case serialize.Tuple:
+		g = x
+	default:
+		return fmt.Errorf("%s is a %T, want a list", at, got)
+	}
+	if len(g) != len(want) {
+		return fmt.Errorf("%s has %d entries, want %d", at, len(g), len(want))
+	}
+	for i := range want {
+		if err := same(fmt.Sprintf("%s[%d]", at, i), g[i], want[i], tol); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func float(v any) (float64, bool) {
+	switch x := v.(type) {
+	case float64:
+		return x, true
+	case int:
+		return float64(x), true
+	}
+	return 0, false
+}

@@ -1,0 +1,112 @@
+package lr_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/optim/lr"
+	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func sgd(rate float64) *optim.SGD {
+	return optim.NewSGD([]*tensor.Tensor{tensor.FromSlice([]float32{0})}, rate)
+}
+
+func Example() {
+	opt := sgd(0.1)
+	sched := lr.NewStepLR(opt, 3, lr.Options{Gamma: 0.1})
+	for range 5 {
+		fmt.Printf("%.3f ", sched.LastLR()[0])
+		opt.Step()
+		sched.Step()
+	}
+	// Output: 0.100 0.100 0.100 0.010 0.010
+}
+
+func ExampleNewSequentialLR() {
+	opt := sgd(1)
+	sched := lr.NewSequentialLR(opt, []lr.Scheduler{
+		lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: 0.25, TotalIters: 3}), // warm-up
+		lr.NewCosineAnnealingLR(opt, 4),
+	}, []int{3})
+	for range 8 {
+		fmt.Printf("%.3f ", sched.LastLR()[0])
+		opt.Step()
+		sched.Step()
+	}
+	// Output: 0.250 0.500 0.750 1.000 0.854 0.500 0.146 0.000
+}
+
+func TestWarnsOfWrongOrder(t *testing.T) {
+	var got []string
+	old := lr.Warn
+	lr.Warn = func(s string) { got = append(got, s) }
+	defer func() { lr.Warn = old }()
+	opt := sgd(1)
+	s := lr.NewExponentialLR(opt, 0.5)
+	s.Step()
+	if len(got) != 1 || !strings.Contains(got[0], "before `optimizer.step()`") {
+		t.Errorf("warnings: %q", got)
+	}
+	opt = sgd(1)
+	s = lr.NewExponentialLR(opt, 0.5)
+	opt.Step()
+	s.Step()
+	if len(got) != 1 {
+		t.Errorf("warnings: %q", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	plain := sgd(1)
+	for _, c := range []struct {
+		want string
+		f    func()
+	}{
+		{"param 'initial_lr' is not specified in param_groups[0]", func() { lr.NewStepLR(sgd(1), 3, lr.Options{LastEpoch: tensor.Some(4)}) }},
+		{"Factor should be < 1.0.", func() { lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: 1}) }},
+		{"Expected 1 lr_lambdas, but got 2", func() {
+			f := func(int) float64 { return 1 }
+			lr.NewLambdaLR(plain, f, f)
+		}},
+		{"You must define either total_steps", func() { lr.NewOneCycleLR(plain, 1, 0) }},
+		{"max_lr must have the same length", func() { lr.NewOneCycleLR(plain, 1, 5, lr.OneCycleOptions{MaxLRs: []float64{1, 2}}) }},
+		{"Tried to step 3 times", func() {
+			s := lr.NewOneCycleLR(plain, 1, 2)
+			for range 3 {
+				plain.Step()
+				s.Step()
+			}
+		}},
+		{"expects all schedulers to belong to the same optimizer", func() { lr.NewChainedScheduler(lr.NewStepLR(plain, 1), lr.NewStepLR(sgd(1), 1)) }},
+		{"one more than the number of milestone points", func() { lr.NewSequentialLR(plain, []lr.Scheduler{lr.NewStepLR(plain, 1)}, []int{1}) }},
+	} {
+		if err := tensor.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestResume(t *testing.T) {
+	opt := sgd(1)
+	opt.ParamGroups()[0].Set("initial_lr", 1.0)
+	s := lr.NewMultiStepLR(opt, []int{2, 5}, lr.Options{Gamma: 0.5, LastEpoch: tensor.Some(1)})
+	if got := s.LastLR()[0]; got != 0.5 || s.LastEpoch() != 2 {
+		t.Errorf("rate %v at epoch %d", got, s.LastEpoch())
+	}
+}
+
+func TestLoadBadState(t *testing.T) {
+	s := lr.NewOneCycleLR(sgd(1), 1, 10)
+	for _, d := range []*serialize.Dict{
+		serialize.NewDict("last_epoch", "x"), serialize.NewDict("last_epoch", 1.5), serialize.NewDict("_last_lr", 3), serialize.NewDict("_last_lr", []any{"x"}),
+		serialize.NewDict("_schedule_phases", []any{}), serialize.NewDict("_schedule_phases", []any{serialize.NewDict()}), serialize.NewDict("_anneal_func_type", "x"), serialize.NewDict("cycle_momentum", 2),
+	} {
+		if err := s.LoadStateDict(d); err == nil {
+			t.Errorf("loading %v succeeded", d)
+		}
+	}
+}
