@@ -4,6 +4,154 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// IndexTensors is the function form of [tensor.Tensor.IndexTensors].
+func IndexTensors(t *tensor.Tensor, indices []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.IndexTensors(indices, opts...)
+}
+
+// UnsafeIndexTensors is the function form of [tensor.Tensor.UnsafeIndexTensors].
+func UnsafeIndexTensors(t *tensor.Tensor, indices []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.UnsafeIndexTensors(indices, opts...)
+}
+
+// IndexPut is the function form of [tensor.Tensor.IndexPut].
+func IndexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor, opts ...tensor.IndexPutOptions) *tensor.Tensor {
+	return t.IndexPut(indices, values, opts...)
+}
+
+// IndexPutOptions are the optional arguments of IndexPut.
+type IndexPutOptions = tensor.IndexPutOptions
+
+// UnsafeIndexPut is the function form of [tensor.Tensor.UnsafeIndexPut].
+func UnsafeIndexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor, opts ...tensor.UnsafeIndexPutOptions) *tensor.Tensor {
+	return t.UnsafeIndexPut(indices, values, opts...)
+}
+
+// UnsafeIndexPutOptions are the optional arguments of UnsafeIndexPut.
+type UnsafeIndexPutOptions = tensor.UnsafeIndexPutOptions
+
+var slotEmbedding = tensor.Slot("aten::embedding")
+
+// EmbeddingOptions are the optional arguments of Embedding; the zero value is PyTorch's default.
+type EmbeddingOptions struct {
+	PaddingIdx      tensor.Opt[int] // default -1
+	ScaleGradByFreq bool            // default False
+	Sparse          bool            // default False
+}
+
+// Embedding looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). nn/functional has the form
+// with max_norm.
+// nn.functional.embedding.html
+func Embedding(weight *tensor.Tensor, indices *tensor.Tensor, opts ...EmbeddingOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotEmbedding, 5)
+	*c.Arg(0) = tensor.TensorValue(weight)
+	*c.Arg(1) = tensor.TensorValue(indices)
+	*c.Arg(2) = *slotEmbedding.Sch.Params[2].Default
+	*c.Arg(3) = *slotEmbedding.Sch.Params[3].Default
+	*c.Arg(4) = *slotEmbedding.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.PaddingIdx.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		*c.Arg(3) = tensor.BoolValue(o.ScaleGradByFreq)
+		*c.Arg(4) = tensor.BoolValue(o.Sparse)
+	}
+	return c.Do1()
+}
+
+// OneHot is the function form of [tensor.Tensor.OneHot].
+func OneHot(t *tensor.Tensor, opts ...tensor.OneHotOptions) *tensor.Tensor {
+	return t.OneHot(opts...)
+}
+
+// OneHotOptions are the optional arguments of OneHot.
+type OneHotOptions = tensor.OneHotOptions
+
+// Gather is the function form of [tensor.Tensor.Gather].
+func Gather(t *tensor.Tensor, dim int, index *tensor.Tensor, opts ...tensor.GatherOptions) *tensor.Tensor {
+	return t.Gather(dim, index, opts...)
+}
+
+// GatherOptions are the optional arguments of Gather.
+type GatherOptions = tensor.GatherOptions
+
+// Scatter is the function form of [tensor.Tensor.Scatter].
+func Scatter(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Scatter(dim, index, src, opts...)
+}
+
+// ScatterValue is the function form of [tensor.Tensor.ScatterValue].
+func ScatterValue(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterValue(dim, index, value, opts...)
+}
+
+// ScatterWith is the function form of [tensor.Tensor.ScatterWith].
+func ScatterWith(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Tensor, reduce string, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterWith(dim, index, src, reduce, opts...)
+}
+
+// ScatterValueWith is the function form of [tensor.Tensor.ScatterValueWith].
+func ScatterValueWith(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, reduce string, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterValueWith(dim, index, value, reduce, opts...)
+}
+
+// ScatterAdd is the function form of [tensor.Tensor.ScatterAdd].
+func ScatterAdd(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterAdd(dim, index, src, opts...)
+}
+
+// ScatterReduce is the function form of [tensor.Tensor.ScatterReduce].
+func ScatterReduce(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Tensor, reduce string, opts ...tensor.ScatterReduceOptions) *tensor.Tensor {
+	return t.ScatterReduce(dim, index, src, reduce, opts...)
+}
+
+// ScatterReduceOptions are the optional arguments of ScatterReduce.
+type ScatterReduceOptions = tensor.ScatterReduceOptions
+
+// MaskedFill is the function form of [tensor.Tensor.MaskedFill].
+func MaskedFill(t *tensor.Tensor, mask *tensor.Tensor, value *tensor.Tensor) *tensor.Tensor {
+	return t.MaskedFill(mask, value)
+}
+
+// MaskedFillScalar is the function form of [tensor.Tensor.MaskedFillScalar].
+func MaskedFillScalar(t *tensor.Tensor, mask *tensor.Tensor, value tensor.Scalar) *tensor.Tensor {
+	return t.MaskedFillScalar(mask, value)
+}
+
+// MaskedSelect is the function form of [tensor.Tensor.MaskedSelect].
+func MaskedSelect(t *tensor.Tensor, mask *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.MaskedSelect(mask, opts...)
+}
+
+// MaskedScatter is the function form of [tensor.Tensor.MaskedScatter].
+func MaskedScatter(t *tensor.Tensor, mask *tensor.Tensor, source *tensor.Tensor) *tensor.Tensor {
+	return t.MaskedScatter(mask, source)
+}
+
+// Nonzero is the function form of [tensor.Tensor.Nonzero].
+func Nonzero(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Nonzero(opts...)
+}
+
+// ArgWhere is the function form of [tensor.Tensor.ArgWhere].
+func ArgWhere(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ArgWhere(opts...)
+}
+
+// NonzeroStatic is the function form of [tensor.Tensor.NonzeroStatic].
+func NonzeroStatic(t *tensor.Tensor, size int, opts ...tensor.NonzeroStaticOptions) *tensor.Tensor {
+	return t.NonzeroStatic(size, opts...)
+}
+
+// NonzeroStaticOptions are the optional arguments of NonzeroStatic.
+type NonzeroStaticOptions = tensor.NonzeroStaticOptions
+
+// NonzeroNumpy is the function form of [tensor.Tensor.NonzeroNumpy].
+func NonzeroNumpy(t *tensor.Tensor) []*tensor.Tensor {
+	return t.NonzeroNumpy()
+}
+
 // IndexSelect is the function form of [tensor.Tensor.IndexSelect].
 func IndexSelect(t *tensor.Tensor, dim int, index *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.IndexSelect(dim, index, opts...)
@@ -16,3 +164,58 @@ func IndexAdd(t *tensor.Tensor, dim int, index *tensor.Tensor, source *tensor.Te
 
 // IndexAddOptions are the optional arguments of IndexAdd.
 type IndexAddOptions = tensor.IndexAddOptions
+
+// IndexCopy is the function form of [tensor.Tensor.IndexCopy].
+func IndexCopy(t *tensor.Tensor, dim int, index *tensor.Tensor, source *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.IndexCopy(dim, index, source, opts...)
+}
+
+// IndexFill is the function form of [tensor.Tensor.IndexFill].
+func IndexFill(t *tensor.Tensor, dim int, index *tensor.Tensor, value *tensor.Tensor) *tensor.Tensor {
+	return t.IndexFill(dim, index, value)
+}
+
+// IndexFillScalar is the function form of [tensor.Tensor.IndexFillScalar].
+func IndexFillScalar(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar) *tensor.Tensor {
+	return t.IndexFillScalar(dim, index, value)
+}
+
+// IndexReduce is the function form of [tensor.Tensor.IndexReduce].
+func IndexReduce(t *tensor.Tensor, dim int, index *tensor.Tensor, source *tensor.Tensor, reduce string, opts ...tensor.IndexReduceOptions) *tensor.Tensor {
+	return t.IndexReduce(dim, index, source, reduce, opts...)
+}
+
+// IndexReduceOptions are the optional arguments of IndexReduce.
+type IndexReduceOptions = tensor.IndexReduceOptions
+
+// Take is the function form of [tensor.Tensor.Take].
+func Take(t *tensor.Tensor, index *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Take(index, opts...)
+}
+
+// Put is the function form of [tensor.Tensor.Put].
+func Put(t *tensor.Tensor, index *tensor.Tensor, source *tensor.Tensor, opts ...tensor.PutOptions) *tensor.Tensor {
+	return t.Put(index, source, opts...)
+}
+
+// PutOptions are the optional arguments of Put.
+type PutOptions = tensor.PutOptions
+
+// TakeAlongDim is the function form of [tensor.Tensor.TakeAlongDim].
+func TakeAlongDim(t *tensor.Tensor, indices *tensor.Tensor, opts ...tensor.TakeAlongDimOptions) *tensor.Tensor {
+	return t.TakeAlongDim(indices, opts...)
+}
+
+// TakeAlongDimOptions are the optional arguments of TakeAlongDim.
+type TakeAlongDimOptions = tensor.TakeAlongDimOptions
+
+var slotUnravelIndex = tensor.Slot("aten::unravel_index")
+
+// UnravelIndex turns positions in a flattened tensor of the given shape into one index tensor per dimension.
+// unravel_index.html
+func UnravelIndex(indices *tensor.Tensor, shape []int) []*tensor.Tensor {
+	c := tensor.NewCall(slotUnravelIndex, 2)
+	*c.Arg(0) = tensor.TensorValue(indices)
+	*c.Arg(1) = tensor.OptIntsValue(shape)
+	return c.DoN()
+}

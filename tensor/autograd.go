@@ -156,7 +156,7 @@ func (t *Tensor) gradNode() *Node {
 }
 
 var opAsStrided = slot("aten::as_strided")
-var opAsStridedScatter = slot("aten::as_strided_scatter")
+var opAsStridedScatter = slot("aten::_strided_scatter")
 
 func asStrided(t *Tensor, shape, stride []int, off int) *Tensor {
 	c := NewCall(opAsStrided, 4)

@@ -2,10 +2,543 @@
 
 package tensor
 
+var slotIndexTensors = slot("aten::index.Tensor")
+
+// IndexTensors picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient form.
+func (t *Tensor) IndexTensors(indices []*Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotIndexTensors, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(indices)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotUnsafeIndexTensors = slot("aten::_unsafe_index.Tensor")
+
+// UnsafeIndexTensors is another name of [Tensor.IndexTensors].
+func (t *Tensor) UnsafeIndexTensors(indices []*Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotUnsafeIndexTensors, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(indices)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIndexPut = slot("aten::index_put")
+
+// IndexPutOptions are the optional arguments of IndexPut; the zero value is PyTorch's default.
+type IndexPutOptions struct {
+	Accumulate bool // default False
+}
+
+// IndexPut is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.
+// Tensor.index_put_.html
+func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, opts ...IndexPutOptions) *Tensor {
+	c := NewCall(slotIndexPut, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(indices)
+	*c.Arg(2) = TensorValue(values)
+	*c.Arg(3) = *slotIndexPut.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.Accumulate)
+	}
+	return c.Do1()
+}
+
+var slotIndexPutInPlace = slot("aten::index_put_")
+
+// IndexPutInPlaceOptions are the optional arguments of IndexPutInPlace; the zero value is PyTorch's default.
+type IndexPutInPlaceOptions struct {
+	Accumulate bool // default False
+}
+
+// IndexPutInPlace is IndexPut written to the tensor itself, which is returned.
+func (t *Tensor) IndexPutInPlace(indices []*Tensor, values *Tensor, opts ...IndexPutInPlaceOptions) *Tensor {
+	c := NewCall(slotIndexPutInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(indices)
+	*c.Arg(2) = TensorValue(values)
+	*c.Arg(3) = *slotIndexPutInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.Accumulate)
+	}
+	return c.Do1()
+}
+
+var slotUnsafeIndexPut = slot("aten::_unsafe_index_put")
+
+// UnsafeIndexPutOptions are the optional arguments of UnsafeIndexPut; the zero value is PyTorch's default.
+type UnsafeIndexPutOptions struct {
+	Accumulate bool // default False
+}
+
+// UnsafeIndexPut is another name of [Tensor.IndexPut].
+func (t *Tensor) UnsafeIndexPut(indices []*Tensor, values *Tensor, opts ...UnsafeIndexPutOptions) *Tensor {
+	c := NewCall(slotUnsafeIndexPut, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(indices)
+	*c.Arg(2) = TensorValue(values)
+	*c.Arg(3) = *slotUnsafeIndexPut.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.Accumulate)
+	}
+	return c.Do1()
+}
+
+var slotUnsafeIndexPutInPlace = slot("aten::_unsafe_index_put_")
+
+// UnsafeIndexPutInPlaceOptions are the optional arguments of UnsafeIndexPutInPlace; the zero value is PyTorch's default.
+type UnsafeIndexPutInPlaceOptions struct {
+	Accumulate bool // default False
+}
+
+// UnsafeIndexPutInPlace is UnsafeIndexPut written to the tensor itself, which is returned.
+func (t *Tensor) UnsafeIndexPutInPlace(indices []*Tensor, values *Tensor, opts ...UnsafeIndexPutInPlaceOptions) *Tensor {
+	c := NewCall(slotUnsafeIndexPutInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(indices)
+	*c.Arg(2) = TensorValue(values)
+	*c.Arg(3) = *slotUnsafeIndexPutInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.Accumulate)
+	}
+	return c.Do1()
+}
+
+var slotEmbeddingRenormInPlace = slot("aten::embedding_renorm_")
+
+// EmbeddingRenormInPlace scales the rows that indices name down to max_norm where their norm is larger.
+func (t *Tensor) EmbeddingRenormInPlace(indices *Tensor, maxNorm float64, normType float64) *Tensor {
+	c := NewCall(slotEmbeddingRenormInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(indices)
+	*c.Arg(2) = FloatValue(maxNorm)
+	*c.Arg(3) = FloatValue(normType)
+	return c.Do1()
+}
+
+var slotOneHot = slot("aten::one_hot")
+
+// OneHotOptions are the optional arguments of OneHot; the zero value is PyTorch's default.
+type OneHotOptions struct {
+	NumClasses Opt[int] // default -1
+}
+
+// OneHot has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class decides.
+// nn.functional.one_hot.html
+func (t *Tensor) OneHot(opts ...OneHotOptions) *Tensor {
+	c := NewCall(slotOneHot, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotOneHot.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.NumClasses.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGather = slot("aten::gather")
+
+// GatherOptions are the optional arguments of Gather; the zero value is PyTorch's default.
+type GatherOptions struct {
+	SparseGrad bool    // default False
+	Out        *Tensor // write the result to this tensor
+}
+
+// Gather picks, for every position of index, the element of self at that position with the index in place of dim.
+// gather.html
+func (t *Tensor) Gather(dim int, index *Tensor, opts ...GatherOptions) *Tensor {
+	c := NewCall(slotGather, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = *slotGather.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.SparseGrad)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScatter = slot("aten::scatter.src")
+
+// Scatter is self with the elements of src written to the places that index names along dim.
+// Tensor.scatter_.html
+func (t *Tensor) Scatter(dim int, index *Tensor, src *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotScatter, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScatterInPlace = slot("aten::scatter_.src")
+
+// ScatterInPlace is Scatter written to the tensor itself, which is returned.
+func (t *Tensor) ScatterInPlace(dim int, index *Tensor, src *Tensor) *Tensor {
+	c := NewCall(slotScatterInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	return c.Do1()
+}
+
+var slotScatterValue = slot("aten::scatter.value")
+
+// ScatterValue is self with a number written to the places that index names along dim.
+// Tensor.scatter_.html
+func (t *Tensor) ScatterValue(dim int, index *Tensor, value Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotScatterValue, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = ScalarValue(value)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScatterValueInPlace = slot("aten::scatter_.value")
+
+// ScatterValueInPlace is ScatterValue written to the tensor itself, which is returned.
+func (t *Tensor) ScatterValueInPlace(dim int, index *Tensor, value Scalar) *Tensor {
+	c := NewCall(slotScatterValueInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotScatterWith = slot("aten::scatter.reduce")
+
+// ScatterWith is self with the elements of src added to, or multiplied into, the places that index names; reduce is "add" or
+// "multiply".
+func (t *Tensor) ScatterWith(dim int, index *Tensor, src *Tensor, reduce string, opts ...OutOptions) *Tensor {
+	c := NewCall(slotScatterWith, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	*c.Arg(4) = OptStrValue(reduce)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScatterWithInPlace = slot("aten::scatter_.reduce")
+
+// ScatterWithInPlace is ScatterWith written to the tensor itself, which is returned.
+func (t *Tensor) ScatterWithInPlace(dim int, index *Tensor, src *Tensor, reduce string) *Tensor {
+	c := NewCall(slotScatterWithInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	*c.Arg(4) = OptStrValue(reduce)
+	return c.Do1()
+}
+
+var slotScatterValueWith = slot("aten::scatter.value_reduce")
+
+// ScatterValueWith is self with a number added to, or multiplied into, the places that index names.
+func (t *Tensor) ScatterValueWith(dim int, index *Tensor, value Scalar, reduce string, opts ...OutOptions) *Tensor {
+	c := NewCall(slotScatterValueWith, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = ScalarValue(value)
+	*c.Arg(4) = OptStrValue(reduce)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScatterValueWithInPlace = slot("aten::scatter_.value_reduce")
+
+// ScatterValueWithInPlace is ScatterValueWith written to the tensor itself, which is returned.
+func (t *Tensor) ScatterValueWithInPlace(dim int, index *Tensor, value Scalar, reduce string) *Tensor {
+	c := NewCall(slotScatterValueWithInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = ScalarValue(value)
+	*c.Arg(4) = OptStrValue(reduce)
+	return c.Do1()
+}
+
+var slotScatterAdd = slot("aten::scatter_add")
+
+// ScatterAdd is self with the elements of src added to the places that index names along dim.
+// Tensor.scatter_add_.html
+func (t *Tensor) ScatterAdd(dim int, index *Tensor, src *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotScatterAdd, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScatterAddInPlace = slot("aten::scatter_add_")
+
+// ScatterAddInPlace is ScatterAdd written to the tensor itself, which is returned.
+func (t *Tensor) ScatterAddInPlace(dim int, index *Tensor, src *Tensor) *Tensor {
+	c := NewCall(slotScatterAddInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	return c.Do1()
+}
+
+var slotScatterReduce = slot("aten::scatter_reduce.two")
+
+// ScatterReduceOptions are the optional arguments of ScatterReduce; the zero value is PyTorch's default.
+type ScatterReduceOptions struct {
+	NoIncludeSelf bool    // switches include_self off
+	Out           *Tensor // write the result to this tensor
+}
+
+// ScatterReduce reduces the elements of src into the places that index names; reduce is "sum", "prod", "mean", "amax" or "amin".
+// Tensor.scatter_reduce_.html
+func (t *Tensor) ScatterReduce(dim int, index *Tensor, src *Tensor, reduce string, opts ...ScatterReduceOptions) *Tensor {
+	c := NewCall(slotScatterReduce, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	*c.Arg(4) = OptStrValue(reduce)
+	*c.Arg(5) = *slotScatterReduce.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(5) = BoolValue(!o.NoIncludeSelf)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotScatterReduceInPlace = slot("aten::scatter_reduce_.two")
+
+// ScatterReduceInPlaceOptions are the optional arguments of ScatterReduceInPlace; the zero value is PyTorch's default.
+type ScatterReduceInPlaceOptions struct {
+	NoIncludeSelf bool // switches include_self off
+}
+
+// ScatterReduceInPlace is ScatterReduce written to the tensor itself, which is returned.
+func (t *Tensor) ScatterReduceInPlace(dim int, index *Tensor, src *Tensor, reduce string, opts ...ScatterReduceInPlaceOptions) *Tensor {
+	c := NewCall(slotScatterReduceInPlace, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(src)
+	*c.Arg(4) = OptStrValue(reduce)
+	*c.Arg(5) = *slotScatterReduceInPlace.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(5) = BoolValue(!o.NoIncludeSelf)
+	}
+	return c.Do1()
+}
+
+var slotMaskedFill = slot("aten::masked_fill.Tensor")
+
+// MaskedFill is self with a 0-d value where mask is true.
+// Tensor.masked_fill.html
+func (t *Tensor) MaskedFill(mask *Tensor, value *Tensor) *Tensor {
+	c := NewCall(slotMaskedFill, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mask)
+	*c.Arg(2) = TensorValue(value)
+	return c.Do1()
+}
+
+var slotMaskedFillScalar = slot("aten::masked_fill.Scalar")
+
+// MaskedFillScalar is MaskedFill with a number.
+func (t *Tensor) MaskedFillScalar(mask *Tensor, value Scalar) *Tensor {
+	c := NewCall(slotMaskedFillScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mask)
+	*c.Arg(2) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotMaskedFillInPlace = slot("aten::masked_fill_.Tensor")
+
+// MaskedFillInPlace is MaskedFill written to the tensor itself, which is returned.
+func (t *Tensor) MaskedFillInPlace(mask *Tensor, value *Tensor) *Tensor {
+	c := NewCall(slotMaskedFillInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mask)
+	*c.Arg(2) = TensorValue(value)
+	return c.Do1()
+}
+
+var slotMaskedFillScalarInPlace = slot("aten::masked_fill_.Scalar")
+
+// MaskedFillScalarInPlace is MaskedFillScalar written to the tensor itself, which is returned.
+func (t *Tensor) MaskedFillScalarInPlace(mask *Tensor, value Scalar) *Tensor {
+	c := NewCall(slotMaskedFillScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mask)
+	*c.Arg(2) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotMaskedSelect = slot("aten::masked_select")
+
+// MaskedSelect lists the elements of self where mask is true.
+// masked_select.html
+func (t *Tensor) MaskedSelect(mask *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotMaskedSelect, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mask)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMaskedScatter = slot("aten::masked_scatter")
+
+// MaskedScatter is self with the elements of source, in order, where mask is true.
+// Tensor.masked_scatter_.html
+func (t *Tensor) MaskedScatter(mask *Tensor, source *Tensor) *Tensor {
+	c := NewCall(slotMaskedScatter, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mask)
+	*c.Arg(2) = TensorValue(source)
+	return c.Do1()
+}
+
+var slotMaskedScatterInPlace = slot("aten::masked_scatter_")
+
+// MaskedScatterInPlace is MaskedScatter written to the tensor itself, which is returned.
+func (t *Tensor) MaskedScatterInPlace(mask *Tensor, source *Tensor) *Tensor {
+	c := NewCall(slotMaskedScatterInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mask)
+	*c.Arg(2) = TensorValue(source)
+	return c.Do1()
+}
+
+var slotNonzero = slot("aten::nonzero")
+
+// Nonzero lists the positions of the elements that are not zero, one per row.
+// nonzero.html
+func (t *Tensor) Nonzero(opts ...OutOptions) *Tensor {
+	c := NewCall(slotNonzero, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArgWhere = slot("aten::argwhere")
+
+// ArgWhere is another name of [Tensor.Nonzero].
+func (t *Tensor) ArgWhere(opts ...OutOptions) *Tensor {
+	c := NewCall(slotArgWhere, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNonzeroStatic = slot("aten::nonzero_static")
+
+// NonzeroStaticOptions are the optional arguments of NonzeroStatic; the zero value is PyTorch's default.
+type NonzeroStaticOptions struct {
+	FillValue Opt[int] // default -1
+}
+
+// NonzeroStatic is Nonzero cut or filled up to a given number of rows.
+func (t *Tensor) NonzeroStatic(size int, opts ...NonzeroStaticOptions) *Tensor {
+	c := NewCall(slotNonzeroStatic, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(size)
+	*c.Arg(2) = *slotNonzeroStatic.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.FillValue.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNonzeroNumpy = slot("aten::nonzero_numpy")
+
+// NonzeroNumpy gives the positions of the elements that are not zero, one tensor per dimension.
+func (t *Tensor) NonzeroNumpy() []*Tensor {
+	c := NewCall(slotNonzeroNumpy, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoN()
+}
+
 var slotIndexSelect = slot("aten::index_select")
 
 // IndexSelect picks the entries along dim that index (1-d, int32 or int64) names.
-// https://pytorch.org/docs/stable/generated/torch.index_select.html
+// index_select.html
 func (t *Tensor) IndexSelect(dim int, index *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotIndexSelect, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -29,7 +562,7 @@ type IndexAddOptions struct {
 }
 
 // IndexAdd is self with alpha times the entries of source added at the places along dim that index names.
-// https://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html
+// Tensor.index_add_.html
 func (t *Tensor) IndexAdd(dim int, index *Tensor, source *Tensor, opts ...IndexAddOptions) *Tensor {
 	c := NewCall(slotIndexAdd, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -68,6 +601,224 @@ func (t *Tensor) IndexAddInPlace(dim int, index *Tensor, source *Tensor, opts ..
 		o := &opts[0]
 		if o.Alpha != nil {
 			*c.Arg(4) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIndexCopy = slot("aten::index_copy")
+
+// IndexCopy is self with the entries of source written to the places along dim that index names.
+// Tensor.index_copy_.html
+func (t *Tensor) IndexCopy(dim int, index *Tensor, source *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotIndexCopy, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(source)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIndexCopyInPlace = slot("aten::index_copy_")
+
+// IndexCopyInPlace is IndexCopy written to the tensor itself, which is returned.
+func (t *Tensor) IndexCopyInPlace(dim int, index *Tensor, source *Tensor) *Tensor {
+	c := NewCall(slotIndexCopyInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(source)
+	return c.Do1()
+}
+
+var slotIndexFill = slot("aten::index_fill.int_Tensor")
+
+// IndexFill is self with a 0-d value at the places along dim that index names.
+// Tensor.index_fill_.html
+func (t *Tensor) IndexFill(dim int, index *Tensor, value *Tensor) *Tensor {
+	c := NewCall(slotIndexFill, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(value)
+	return c.Do1()
+}
+
+var slotIndexFillScalar = slot("aten::index_fill.int_Scalar")
+
+// IndexFillScalar is IndexFill with a number.
+func (t *Tensor) IndexFillScalar(dim int, index *Tensor, value Scalar) *Tensor {
+	c := NewCall(slotIndexFillScalar, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotIndexFillInPlace = slot("aten::index_fill_.int_Tensor")
+
+// IndexFillInPlace is IndexFill written to the tensor itself, which is returned.
+func (t *Tensor) IndexFillInPlace(dim int, index *Tensor, value *Tensor) *Tensor {
+	c := NewCall(slotIndexFillInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(value)
+	return c.Do1()
+}
+
+var slotIndexFillScalarInPlace = slot("aten::index_fill_.int_Scalar")
+
+// IndexFillScalarInPlace is IndexFillScalar written to the tensor itself, which is returned.
+func (t *Tensor) IndexFillScalarInPlace(dim int, index *Tensor, value Scalar) *Tensor {
+	c := NewCall(slotIndexFillScalarInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = ScalarValue(value)
+	return c.Do1()
+}
+
+var slotIndexReduce = slot("aten::index_reduce")
+
+// IndexReduceOptions are the optional arguments of IndexReduce; the zero value is PyTorch's default.
+type IndexReduceOptions struct {
+	NoIncludeSelf bool    // switches include_self off
+	Out           *Tensor // write the result to this tensor
+}
+
+// IndexReduce reduces the entries of source into the places along dim that index names; reduce is "prod", "mean", "amax" or
+// "amin".
+// Tensor.index_reduce_.html
+func (t *Tensor) IndexReduce(dim int, index *Tensor, source *Tensor, reduce string, opts ...IndexReduceOptions) *Tensor {
+	c := NewCall(slotIndexReduce, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(source)
+	*c.Arg(4) = OptStrValue(reduce)
+	*c.Arg(5) = *slotIndexReduce.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(5) = BoolValue(!o.NoIncludeSelf)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIndexReduceInPlace = slot("aten::index_reduce_")
+
+// IndexReduceInPlaceOptions are the optional arguments of IndexReduceInPlace; the zero value is PyTorch's default.
+type IndexReduceInPlaceOptions struct {
+	NoIncludeSelf bool // switches include_self off
+}
+
+// IndexReduceInPlace is IndexReduce written to the tensor itself, which is returned.
+func (t *Tensor) IndexReduceInPlace(dim int, index *Tensor, source *Tensor, reduce string, opts ...IndexReduceInPlaceOptions) *Tensor {
+	c := NewCall(slotIndexReduceInPlace, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = TensorValue(index)
+	*c.Arg(3) = TensorValue(source)
+	*c.Arg(4) = OptStrValue(reduce)
+	*c.Arg(5) = *slotIndexReduceInPlace.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(5) = BoolValue(!o.NoIncludeSelf)
+	}
+	return c.Do1()
+}
+
+var slotTake = slot("aten::take")
+
+// Take picks elements by their position in the flattened tensor; negative ones count from the end.
+// take.html
+func (t *Tensor) Take(index *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotTake, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(index)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPut = slot("aten::put")
+
+// PutOptions are the optional arguments of Put; the zero value is PyTorch's default.
+type PutOptions struct {
+	Accumulate bool // default False
+}
+
+// Put is self with elements of source written (or added) by their position in the flattened tensor.
+// Tensor.put_.html
+func (t *Tensor) Put(index *Tensor, source *Tensor, opts ...PutOptions) *Tensor {
+	c := NewCall(slotPut, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(index)
+	*c.Arg(2) = TensorValue(source)
+	*c.Arg(3) = *slotPut.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.Accumulate)
+	}
+	return c.Do1()
+}
+
+var slotPutInPlace = slot("aten::put_")
+
+// PutInPlaceOptions are the optional arguments of PutInPlace; the zero value is PyTorch's default.
+type PutInPlaceOptions struct {
+	Accumulate bool // default False
+}
+
+// PutInPlace is Put written to the tensor itself, which is returned.
+func (t *Tensor) PutInPlace(index *Tensor, source *Tensor, opts ...PutInPlaceOptions) *Tensor {
+	c := NewCall(slotPutInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(index)
+	*c.Arg(2) = TensorValue(source)
+	*c.Arg(3) = *slotPutInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(o.Accumulate)
+	}
+	return c.Do1()
+}
+
+var slotTakeAlongDim = slot("aten::take_along_dim")
+
+// TakeAlongDimOptions are the optional arguments of TakeAlongDim; the zero value is PyTorch's default.
+type TakeAlongDimOptions struct {
+	Dim Opt[int] // default None
+	Out *Tensor  // write the result to this tensor
+}
+
+// TakeAlongDim is Gather with broadcasting; without Dim both are flattened.
+// take_along_dim.html
+func (t *Tensor) TakeAlongDim(indices *Tensor, opts ...TakeAlongDimOptions) *Tensor {
+	c := NewCall(slotTakeAlongDim, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(indices)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()

@@ -1870,7 +1870,8 @@ type AsStridedScatterOptions struct {
 	StorageOffset Opt[int] // default None
 }
 
-// AsStridedScatter is a copy of self in which the view that AsStrided would give holds src.
+// AsStridedScatter is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient of self is
+// that of the view's elements alone.
 // as_strided_scatter.html
 func (t *Tensor) AsStridedScatter(src *Tensor, size []int, stride []int, opts ...AsStridedScatterOptions) *Tensor {
 	c := NewCall(slotAsStridedScatter, 5)

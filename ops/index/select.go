@@ -15,7 +15,7 @@ func indices(c *Ctx, arg, n int) []int64 {
 	if t.Dim() > 1 {
 		c.Fail(tensor.ErrIndex, "%s(): Index is supposed to be a vector", c.Op().Sch.Name)
 	}
-	ix := tensor.Data[int64](t.DenseAs(tensor.Int64))
+	ix := longs(t)
 	for _, i := range ix {
 		if i < 0 || int(i) >= n {
 			c.Fail(tensor.ErrIndex, "index out of range in self")
@@ -40,14 +40,68 @@ func split(shape []int, dim int) (outer, n, inner int) {
 	return
 }
 
+// along1 is what the index_* operators with a source share: checks, the copy of self, and the dense source.
+func along1(c *Ctx, srcArg int) (o, src *T, ix []int64, outer, n, inner int) {
+	t := c.T(0)
+	o = c.Out(0)
+	dim := tensor.WrapDim(c.Int(1), t.Dim())
+	outer, n, inner = split(t.Shape(), dim)
+	ix = indices(c, 2, n)
+	if srcArg > 0 {
+		src = c.T(srcArg)
+		checkSource(c, t, src, dim, len(ix))
+		src = src.Dense()
+		if src.Storage() == o.Storage() {
+			src = src.CloneRaw()
+		}
+	}
+	if o != t {
+		tensor.CopyRaw(o, t)
+	}
+	return
+}
+
+// checkSource compares source's shape with self's outside dim.
+func checkSource(c *Ctx, t, s *T, dim, n int) {
+	name := c.Op().Sch.Name
+	if s.DType() != t.DType() {
+		c.Fail(tensor.ErrDType, "%s(): self and source expected to have the same dtype, but got (self) %s and (source) %s", name, t.DType().ClassName(), s.DType().ClassName())
+	}
+	a, b := t.Shape(), s.Shape()
+	if len(b) == 0 && n == 1 && t.Dim() <= 1 {
+		return
+	}
+	if len(a) != len(b) && !(len(a) == 0 && s.Numel() == 1) {
+		c.Fail(tensor.ErrShape, "%s(): source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = %s source.shape = %s", name, tensor.ShapeString(a), tensor.ShapeString(b))
+	}
+	for i := range a {
+		if i != dim && a[i] != b[i] {
+			c.Fail(tensor.ErrShape, "%s(): source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = %s source.shape = %s", name, tensor.ShapeString(a), tensor.ShapeString(b))
+		}
+	}
+	if len(a) > 0 && b[dim] != n {
+		c.Fail(tensor.ErrShape, "%s(): Number of indices (%d) should be equal to source.size(dim) (%d)", name, n, b[dim])
+	}
+}
+
+func sameInfer(c *Ctx) {
+	if g := c.GivenOut(0); g != nil && !c.Op().IsInPlace() {
+		noOverlap(c, g)
+	}
+	c.Alloc(0, c.Shape(0), c.ArgDType(0))
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-		Doc:    "picks the entries along dim that index (1-d, int32 or int64) names.\nhttps://pytorch.org/docs/stable/generated/torch.index_select.html",
+		Doc:    "picks the entries along dim that index (1-d, int32 or int64) names.\n" + doc + "index_select.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			dim := tensor.WrapDim(c.Int(1), t.Dim())
+			if g := c.GivenOut(0); g != nil {
+				noOverlap(c, g)
+			}
 			sh := slices.Clone(t.Shape())
 			if len(sh) > 0 {
 				sh[dim] = c.T(2).Numel()
@@ -59,60 +113,53 @@ func init() {
 			o := c.Out(0)
 			outer, n, inner := split(t.Shape(), tensor.WrapDim(c.Int(1), t.Dim()))
 			ix := indices(c, 2, n)
+			if o.Numel() == 0 {
+				return
+			}
+			if inner == 1 {
+				bySize(o, func() { pickOnes(raw[uint8](o), raw[uint8](t), ix, outer, n) }, func() { pickOnes(raw[uint16](o), raw[uint16](t), ix, outer, n) },
+					func() { pickOnes(raw[uint32](o), raw[uint32](t), ix, outer, n) }, func() { pickOnes(raw[uint64](o), raw[uint64](t), ix, outer, n) },
+					func() { pickOnes(raw[wide](o), raw[wide](t), ix, outer, n) })
+				return
+			}
 			row := inner * t.ElementSize()
 			src, dst := bytesOf(t), bytesOf(o)
-			for a := 0; a < outer; a++ {
-				for k, i := range ix {
-					copy(dst[(a*len(ix)+k)*row:][:row], src[(a*n+int(i))*row:][:row])
+			k := len(ix)
+			parRows(outer*k, row, func(lo, hi int) {
+				for r := lo; r < hi; r++ {
+					copy(dst[r*row:][:row], src[(r/k*n+int(ix[r%k]))*row:][:row])
 				}
-			}
+			})
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			z := tensor.New(c.Shape(0), g.DType())
-			z.ZeroRaw()
-			return []*T{z.IndexAdd(c.Int(1), c.T(2), g), nil}
+			return []*T{call1("index_add", zeros(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-		Doc:     "is self with alpha times the entries of source added at the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
-		InPlace: true, Out: true,
-		Infer: func(c *Ctx) {
-			c.Alloc(0, c.Shape(0), c.ArgDType(0))
-		},
+		Doc:     "is self with alpha times the entries of source added at the places along dim that index names.\n" + doc + "Tensor.index_add_.html",
+		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
-			t, s, o := c.T(0), c.T(3), c.Out(0)
-			if s.DType() != t.DType() {
-				c.Fail(tensor.ErrDType, "index_add_(): self (%s) and source (%s) must have the same scalar type", t.DType().ClassName(), s.DType().ClassName())
-			}
-			dim := tensor.WrapDim(c.Int(1), t.Dim())
-			outer, n, inner := split(t.Shape(), dim)
-			ix := indices(c, 2, n)
-			if s.Numel() != outer*inner*len(ix) {
-				c.Fail(tensor.ErrShape, "index_add_(): source of shape %s does not fit %d indices along dim %d of self's shape %s", tensor.ShapeString(s.Shape()), len(ix), dim, tensor.ShapeString(t.Shape()))
-			}
-			tensor.CopyRaw(o, t)
+			o, s, ix, outer, n, inner := along1(c, 3)
 			alpha := c.Num(4)
-			switch dt := t.DType(); {
-			case dt == tensor.Float32:
-				addRows(tensor.Data[float32](o), tensor.Data[float32](s.Dense()), ix, outer, n, inner, float32(alpha.F))
-			case dt == tensor.Complex64 || dt == tensor.Complex128:
-				w := o.DenseAs(tensor.Complex128)
-				addRows(tensor.Data[complex128](w), tensor.Data[complex128](s.DenseAs(tensor.Complex128)), ix, outer, n, inner, alpha.C)
-				tensor.CopyRaw(o, w)
-			case dt.IsFloat():
-				w := o.DenseAs(tensor.Float64)
-				addRows(tensor.Data[float64](w), tensor.Data[float64](s.DenseAs(tensor.Float64)), ix, outer, n, inner, alpha.F)
-				if w != o {
-					tensor.CopyRaw(o, w)
-				}
+			dt := computeType(o.DType())
+			w := as(o, dt)
+			s = as(s, dt)
+			switch dt {
+			case tensor.Float32:
+				addRows(raw[float32](w), raw[float32](s), ix, outer, n, inner, float32(alpha.F))
+			case tensor.Float64:
+				addRows(raw[float64](w), raw[float64](s), ix, outer, n, inner, alpha.F)
+			case tensor.Complex64:
+				addRows(raw[complex64](w), raw[complex64](s), ix, outer, n, inner, complex64(alpha.C))
+			case tensor.Complex128:
+				addRows(raw[complex128](w), raw[complex128](s), ix, outer, n, inner, alpha.C)
 			default:
-				w := o.DenseAs(tensor.Int64)
-				addRows(tensor.Data[int64](w), tensor.Data[int64](s.DenseAs(tensor.Int64)), ix, outer, n, inner, alpha.I)
-				if w != o {
-					tensor.CopyRaw(o, w)
-				}
+				addRows(raw[int64](w), raw[int64](s), ix, outer, n, inner, alpha.I)
+			}
+			if w != o {
+				tensor.CopyRaw(o, w)
 			}
 		},
 		Save: "index",
@@ -128,12 +175,344 @@ func init() {
 			return r
 		},
 	})
+	tensor.Register(tensor.Def{
+		Schema:  "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+		Doc:     "is self with the entries of source written to the places along dim that index names.\n" + doc + "Tensor.index_copy_.html",
+		InPlace: true, Out: true, Infer: sameInfer,
+		CPU: func(c *Ctx) {
+			o, s, ix, outer, n, inner := along1(c, 3)
+			if s.Numel() == 0 {
+				return
+			}
+			row := inner * o.ElementSize()
+			dst, src := bytesOf(o), bytesOf(s)
+			for a := 0; a < outer; a++ {
+				for k, i := range ix {
+					copy(dst[(a*n+int(i))*row:][:row], src[(a*len(ix)+k)*row:][:row])
+				}
+			}
+		},
+		Save: "index",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{nil, nil, nil}
+			if c.Needs(0) {
+				r[0] = call1("index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
+			}
+			if c.Needs(3) {
+				r[2] = g.IndexSelect(c.Int(1), c.T(2)).Reshape(c.Shape(3))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+		Doc:     "is self with a 0-d value at the places along dim that index names.\n" + doc + "Tensor.index_fill_.html",
+		Go:      "IndexFill",
+		InPlace: true, Scalar: "value",
+		Infer: func(c *Ctx) {
+			if n := c.T(3).Dim(); n != 0 {
+				c.Fail(tensor.ErrShape, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", n)
+			}
+			if c.T(3).IsComplex() && !c.ArgDType(0).IsComplex() {
+				c.Fail(tensor.ErrDType, "index_fill_(): Converting complex Scalar to non-complex type is not supported")
+			}
+			sameInfer(c)
+		},
+		CPU: func(c *Ctx) {
+			t, o := c.T(0), c.Out(0)
+			dim := tensor.WrapDim(c.Int(1), t.Dim())
+			outer, n, inner := split(t.Shape(), dim)
+			ix := longs(c.T(2))
+			if dt := c.ArgDType(2); dt != tensor.Int64 && dt != tensor.Int32 {
+				c.Fail(tensor.ErrIndex, "index_fill_(): Expected dtype int64 for index.")
+			}
+			wrapped := make([]int, len(ix))
+			for k, i := range ix {
+				if int(i) < -n || int(i) >= n {
+					c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", i, dim, n)
+				}
+				wrapped[k] = (int(i) + n) % n
+			}
+			if o != t {
+				tensor.CopyRaw(o, t)
+			}
+			if o.Numel() == 0 {
+				return
+			}
+			v := tensor.New([]int{inner}, o.DType())
+			tensor.CopyRaw(v, c.T(3))
+			row := inner * o.ElementSize()
+			dst, src := bytesOf(o), bytesOf(v)
+			for a := 0; a < outer; a++ {
+				for _, i := range wrapped {
+					copy(dst[(a*n+i)*row:][:row], src)
+				}
+			}
+		},
+		Save: "index",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{nil, nil, nil}
+			if c.Needs(0) {
+				r[0] = call1("index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
+			}
+			if c.Needs(3) {
+				r[2] = call1("sum", g.IndexSelect(c.Int(1), c.T(2)))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+		Doc:     "reduces the entries of source into the places along dim that index names; reduce is \"prod\", \"mean\", \"amax\" or \"amin\".\n" + doc + "Tensor.index_reduce_.html",
+		InPlace: true, Out: true, Infer: sameInfer,
+		CPU: func(c *Ctx) {
+			how := c.Str(4)
+			if how == "sum" {
+				c.Fail(tensor.ErrValue, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.", how)
+			}
+			checkReduce(c, how)
+			o, s, ix, outer, n, inner := along1(c, 3)
+			if s.Numel() == 0 {
+				return
+			}
+			// as a scatter whose index is repeated over the other dimensions
+			big := make([]int64, outer*len(ix)*inner)
+			p := 0
+			for a := 0; a < outer; a++ {
+				for _, i := range ix {
+					for j := 0; j < inner; j++ {
+						big[p] = i
+						p++
+					}
+				}
+			}
+			x := tensor.FromSlice(big, outer, len(ix), inner)
+			var r *T
+			tensor.NoGrad(func() {
+				r = call1("scatter_reduce.two", o.Detach().View([]int{outer, n, inner}), 1, x, s.Detach().View([]int{outer, len(ix), inner}), how, c.Bool(5))
+			})
+			tensor.CopyRaw(o, r.View(o.Shape()))
+		},
+		Save: "self index source result",
+		VJP: func(c *Ctx, g *T) []*T {
+			self, ix, src, out := c.T(0), c.T(2), c.T(3), c.Out(0)
+			dim, how, include := c.Int(1), c.Str(4), c.Bool(5)
+			r := reducer{
+				spread:  func(t *T) *T { return t.IndexSelect(dim, ix) },
+				collect: func(z, s *T) *T { return call1("index_add", z, dim, ix, s) },
+				reduce:  func(a, b *T) *T { return call1("index_reduce", a, dim, ix, b, how, include) },
+				zero:    func(t *T) *T { return call1("index_fill.int_Scalar", t, dim, ix, 0) },
+			}
+			gs, gsrc := r.grads(how, include, self, src, out, g)
+			return []*T{gs, nil, gsrc}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "take(Tensor self, Tensor index) -> Tensor",
+		Doc:    "picks elements by their position in the flattened tensor; negative ones count from the end.\n" + doc + "take.html",
+		Out:    true,
+		Infer: func(c *Ctx) {
+			if dt := c.ArgDType(1); dt != tensor.Int64 {
+				c.Fail(tensor.ErrDType, "take(): Expected a long tensor for index, but got %s", dt.ClassName())
+			}
+			if g := c.GivenOut(0); g != nil {
+				noOverlap(c, g)
+			}
+			c.Alloc(0, c.Shape(1), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			t, o := c.T(0).Dense(), c.Out(0)
+			ix := flatIndex(c, c.T(1), t.Numel())
+			bySize(o, func() { pickOnes(raw[uint8](o), raw[uint8](t), ix, 1, 0) }, func() { pickOnes(raw[uint16](o), raw[uint16](t), ix, 1, 0) },
+				func() { pickOnes(raw[uint32](o), raw[uint32](t), ix, 1, 0) }, func() { pickOnes(raw[uint64](o), raw[uint64](t), ix, 1, 0) },
+				func() { pickOnes(raw[wide](o), raw[wide](t), ix, 1, 0) })
+		},
+		Save: "index",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{call1("put", zeros(c.Shape(0), g.DType()), c.T(1), g, true), nil}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+		Doc:     "is self with elements of source written (or added) by their position in the flattened tensor.\n" + doc + "Tensor.put_.html",
+		InPlace: true,
+		Infer: func(c *Ctx) {
+			if dt := c.ArgDType(1); dt != tensor.Int64 {
+				c.Fail(tensor.ErrDType, "put_(): Expected a long tensor for index, but got %s", dt.ClassName())
+			}
+			if c.ArgDType(0) != c.ArgDType(2) {
+				c.Fail(tensor.ErrDType, "put_(): self and source expected to have the same dtype, but got self.dtype = %s and source.dtype = %s", c.ArgDType(0).ClassName(), c.ArgDType(2).ClassName())
+			}
+			if numel(c.Shape(1)) != numel(c.Shape(2)) {
+				c.Fail(tensor.ErrShape, "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", numel(c.Shape(2)), numel(c.Shape(1)))
+			}
+			sameInfer(c)
+		},
+		CPU: func(c *Ctx) {
+			t, o := c.T(0), c.Out(0)
+			s := c.T(2).Dense()
+			ix := flatIndex(c, c.T(1), t.Numel())
+			if s.Storage() == o.Storage() {
+				s = s.CloneRaw()
+			}
+			if o != t {
+				tensor.CopyRaw(o, t)
+			}
+			if len(ix) == 0 {
+				return
+			}
+			one := []int{1}
+			a := &along{shape: []int{len(ix)}, dim: 0, n: o.Numel(), big: one, small: one, idx: one}
+			if c.Bool(3) {
+				scatterReduce(o.Alias([]int{o.Numel()}, one, o.StorageOffset()), s, ix, a, false, "sum")
+				return
+			}
+			bySize(o, func() { scatterRows(raw[uint8](o), raw[uint8](s), ix, a, false) }, func() { scatterRows(raw[uint16](o), raw[uint16](s), ix, a, false) },
+				func() { scatterRows(raw[uint32](o), raw[uint32](s), ix, a, false) }, func() { scatterRows(raw[uint64](o), raw[uint64](s), ix, a, false) },
+				func() { scatterRows(raw[wide](o), raw[wide](s), ix, a, false) })
+		},
+		Save: "index",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{nil, nil, nil}
+			if c.Needs(0) {
+				r[0] = g
+				if !c.Bool(3) {
+					r[0] = call1("put", g, c.T(1), zeros(c.T(1).Shape(), g.DType()), false)
+				}
+			}
+			if c.Needs(2) {
+				r[2] = call1("take", g, c.T(1)).Reshape(c.Shape(2))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+		Doc:    "is Gather with broadcasting; without Dim both are flattened.\n" + doc + "take_along_dim.html",
+		Out:    true,
+		Body: func(c *Ctx) {
+			t, ix := c.T(0), c.T(1)
+			if ix.DType() != tensor.Int64 && ix.DType() != tensor.Int32 {
+				c.Fail(tensor.ErrDType, "torch.take_along_dim(): dtype of indices should be Long but got %s", ix.DType().ClassName())
+			}
+			if !c.Has(2) {
+				c.Return(call1("gather", t.Reshape([]int{-1}), 0, ix.Reshape([]int{-1})))
+				return
+			}
+			if t.Dim() != ix.Dim() {
+				c.Fail(tensor.ErrShape, "torch.take_along_dim(): input and indices should have the same number of dimensions, but got %d dimensions for input, and %d dimensions for indices", t.Dim(), ix.Dim())
+			}
+			d := tensor.WrapDim(c.Int(2), t.Dim())
+			if t.Dim() > 0 { // here, unlike in gather, indices may count from the end
+				ix = wrapIndex(ix, t.Shape()[d])
+			}
+			a, b := slices.Clone(t.Shape()), slices.Clone(ix.Shape())
+			if len(a) == 0 {
+				c.Return(call1("gather", t, d, ix))
+				return
+			}
+			n, m := a[d], b[d]
+			a[d], b[d] = 1, 1
+			sh := tensor.BroadcastShapes(a, b)
+			sa, sb := slices.Clone(sh), slices.Clone(sh)
+			sa[d], sb[d] = n, m
+			c.Return(call1("gather", t.Expand(sa), d, ix.Detach().Expand(sb)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unravel_index(Tensor indices, SymInt[] shape) -> Tensor[]",
+		Doc:    "turns positions in a flattened tensor of the given shape into one index tensor per dimension.\n" + doc + "unravel_index.html",
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			if !t.DType().IsInt() {
+				c.Fail(tensor.ErrDType, "expected 'indices' to be integer dtype, but got %s", t.DType())
+			}
+			sh := c.Ints(1)
+			for _, s := range sh {
+				if s < 0 {
+					c.Fail(tensor.ErrShape, "'shape' cannot have negative values, but got %s", tensor.ShapeString(sh))
+				}
+			}
+			ix := longs(t)
+			out := make([]*T, len(sh))
+			step := 1
+			for d := len(sh) - 1; d >= 0; d-- {
+				l := make([]int64, len(ix))
+				for i, x := range ix {
+					if sh[d] > 0 {
+						q := int(x) / step
+						r := q % sh[d]
+						if r < 0 {
+							r += sh[d]
+						}
+						l[i] = int64(r)
+					}
+				}
+				step *= max(1, sh[d])
+				w := tensor.New(t.Shape(), tensor.Int64)
+				tensor.CopyRaw(w, tensor.FromSlice(l, append([]int{}, t.Shape()...)...))
+				out[d] = w
+			}
+			c.Return(out...)
+		},
+	})
 }
 
-func addRows[E int64 | float32 | float64 | complex128](dst, src []E, ix []int64, outer, n, inner int, alpha E) {
+// wrapIndex adds n to negative indices.
+func wrapIndex(ix *T, n int) *T {
+	x := longs(ix)
+	for _, v := range x {
+		if v < 0 {
+			w := tensor.FromSlice(x, append([]int{}, ix.Shape()...)...)
+			y := tensor.Data[int64](w)
+			for i := range y {
+				if y[i] < 0 {
+					y[i] += int64(n)
+				}
+			}
+			return w
+		}
+	}
+	return ix
+}
+
+// flatIndex reads positions in n flattened elements; negative ones count from the end.
+func flatIndex(c *Ctx, t *T, n int) []int64 {
+	x := longs(t)
+	out := x
+	for i, v := range x {
+		if int(v) < -n || int(v) >= n {
+			c.Fail(tensor.ErrIndex, "out of range: tried to access index %d on a tensor of %d elements.", v, n)
+		}
+		if v < 0 {
+			if &out[0] == &x[0] {
+				out = slices.Clone(x)
+			}
+			out[i] = v + int64(n)
+		}
+	}
+	return out
+}
+
+func pickOnes[E moved](dst, src []E, ix []int64, outer, n int) {
+	for a := 0; a < outer; a++ {
+		d, s := dst[a*len(ix):][:len(ix)], src[a*n:]
+		for k, i := range ix {
+			d[k] = s[i]
+		}
+	}
+}
+
+func addRows[E number](dst, src []E, ix []int64, outer, n, inner int, alpha E) {
 	for a := 0; a < outer; a++ {
 		for k, i := range ix {
 			d, s := dst[(a*n+int(i))*inner:][:inner], src[(a*len(ix)+k)*inner:][:inner]
+			if alpha == 1 {
+				for j, v := range s {
+					d[j] += v
+				}
+				continue
+			}
 			for j, v := range s {
 				d[j] += alpha * v
 			}
@@ -142,6 +521,9 @@ func addRows[E int64 | float32 | float64 | complex128](dst, src []E, ix []int64,
 }
 
 func bytesOf(t *T) []byte {
+	if t.Numel() == 0 {
+		return nil
+	}
 	b := t.Storage().Bytes()
 	es := t.ElementSize()
 	return b[t.StorageOffset()*es:][:t.Numel()*es]

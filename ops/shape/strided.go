@@ -46,35 +46,54 @@ func init() {
 			c.Return(copyOf(call1("as_strided", t, c.Ints(1), c.Ints(2), offsetArg(c, 3, t.StorageOffset()))))
 		},
 	})
+	infer := func(c *Ctx) {
+		if !tensor.SameShape(c.Shape(1), c.Ints(2)) {
+			c.Fail(tensor.ErrShape, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", tensor.ShapeString(c.Shape(1)), tensor.ShapeString(c.Ints(2)))
+		}
+		c.SetOut(0, cloneStorage(c.T(0)))
+	}
+	cpu := func(c *Ctx) {
+		o := c.Out(0)
+		tensor.CopyRaw(asStrided(c, o, c.Ints(2), c.Ints(3), offsetArg(c, 4, o.StorageOffset())), c.T(1))
+		c.Keep(geometryOf(c.T(0)))
+	}
+	// parts gives the gradient's elements with a zero behind them, and where in them the view's elements lie
+	parts := func(c *Ctx, g *T) (padded, at *T) {
+		self := c.Kept().(geometry)
+		at = places(self, offsetArg(c, 4, self.off), c.Ints(2), c.Ints(3))
+		return cat([]*T{g.Reshape([]int{-1}), zeros([]int{1}, g.DType())}, 0), at
+	}
 	tensor.Register(tensor.Def{
 		Schema: "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
-		Doc:    "is a copy of self in which the view that AsStrided would give holds src.\n" + doc + "as_strided_scatter.html",
-		Infer: func(c *Ctx) {
-			if !tensor.SameShape(c.Shape(1), c.Ints(2)) {
-				c.Fail(tensor.ErrShape, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", tensor.ShapeString(c.Shape(1)), tensor.ShapeString(c.Ints(2)))
-			}
-			c.SetOut(0, cloneStorage(c.T(0)))
-		},
-		CPU: func(c *Ctx) {
-			o := c.Out(0)
-			tensor.CopyRaw(asStrided(c, o, c.Ints(2), c.Ints(3), offsetArg(c, 4, o.StorageOffset())), c.T(1))
-			c.Keep(geometryOf(c.T(0)))
-		},
+		Doc: "is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient of self is that of the view's " +
+			"elements alone.\n" + doc + "as_strided_scatter.html",
+		Infer: infer, CPU: cpu,
 		VJP: func(c *Ctx, g *T) []*T {
-			self := c.Kept().(geometry)
-			off := offsetArg(c, 4, self.off)
-			// the view reaches where self's elements lie: give g the same places
-			at := places(self, off, c.Ints(2), c.Ints(3))
-			flat := g.Reshape([]int{-1})
+			padded, at := parts(c, g)
 			if at == nil {
-				z := zeros(c.Ints(2), g.DType())
-				return []*T{g, z}
+				return []*T{zeros(c.Shape(0), g.DType()), zeros(c.Ints(2), g.DType())}
 			}
-			sl := cat([]*T{flat, zeros([]int{1}, g.DType())}, 0).IndexSelect(0, at)
+			sl := padded.IndexSelect(0, at)
 			r := []*T{nil, sl.View(c.Ints(2))}
 			if c.Needs(0) {
-				out := call1("index_fill.int_Scalar", cat([]*T{flat, zeros([]int{1}, g.DType())}, 0), 0, at, 0)
-				r[0] = out.Narrow(0, 0, g.Numel()).View(self.shape)
+				r[0] = call1("index_copy", zeros([]int{g.Numel() + 1}, g.DType()), 0, at, sl).Narrow(0, 0, g.Numel()).View(c.Shape(0))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+		Doc:    "is AsStridedScatter with the mathematical gradient; the tape's own operator for in-place changes of views.",
+		Go:     "-",
+		Infer:  infer, CPU: cpu,
+		VJP: func(c *Ctx, g *T) []*T {
+			padded, at := parts(c, g)
+			if at == nil {
+				return []*T{g, zeros(c.Ints(2), g.DType())}
+			}
+			r := []*T{nil, padded.IndexSelect(0, at).View(c.Ints(2))}
+			if c.Needs(0) {
+				r[0] = call1("index_fill.int_Scalar", padded, 0, at, 0).Narrow(0, 0, g.Numel()).View(c.Shape(0))
 			}
 			return r
 		},

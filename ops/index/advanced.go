@@ -1,0 +1,423 @@
+package index
+
+import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// advanced is an index list made ready: masks became numbers, the index tensors are broadcast, and the places are linear.
+type advanced struct {
+	off        []int // of every index position, in elements from the start of self
+	before     geom  // dimensions before the indexed ones
+	after      geom  // and after them
+	shape      []int // of the result
+	indexShape []int
+	runContig  bool // after is one contiguous run
+	afterN     int
+	beforeN    int
+	beforeOff  []int
+	afterOff   []int
+}
+
+type geom struct{ shape, stride []int }
+
+// offsets lists the places of a strided block in logical order.
+func (g geom) offsets() []int {
+	n := 1
+	for _, s := range g.shape {
+		n *= s
+	}
+	out := make([]int, 0, n)
+	if n == 0 {
+		return out
+	}
+	out = append(out, 0)
+	for d, s := range g.shape {
+		next := make([]int, 0, len(out)*s)
+		for _, o := range out {
+			for i := 0; i < s; i++ {
+				next = append(next, o+i*g.stride[d])
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// expandMasks turns bool and uint8 masks into index tensors, one per dimension that the mask covers.
+func expandMasks(c *Ctx, shape []int, list []*T) []*T {
+	var out []*T
+	for _, t := range list {
+		if t == nil {
+			out = append(out, nil)
+			continue
+		}
+		switch dt := t.DType(); dt {
+		case tensor.Bool, tensor.Uint8:
+			at := len(out)
+			for k, s := range t.Shape() {
+				if at+k >= len(shape) {
+					c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d", len(shape))
+				}
+				if shape[at+k] != s {
+					c.Fail(tensor.ErrIndex, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at index %d", tensor.ShapeString(t.Shape()), k, tensor.ShapeString(shape), at+k)
+				}
+			}
+			nz := nonzeroLists(t)
+			for _, l := range nz {
+				out = append(out, tensor.FromSlice(l))
+			}
+		case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8:
+			out = append(out, t)
+		default:
+			c.Fail(tensor.ErrType, "tensors used as indices must be long, int, byte or bool tensors")
+		}
+	}
+	return out
+}
+
+// nonzeroLists gives, per dimension, the places of the elements that are not zero.
+func nonzeroLists(t *T) [][]int64 {
+	b := tensor.Data[bool](t.DenseAs(tensor.Bool))
+	n := 0
+	for _, x := range b {
+		if x {
+			n++
+		}
+	}
+	nd := t.Dim()
+	out := make([][]int64, nd)
+	for d := range out {
+		out[d] = make([]int64, 0, n)
+	}
+	sh := t.Shape()
+	for i, x := range b {
+		if !x {
+			continue
+		}
+		for d := nd - 1; d >= 0; d-- {
+			out[d] = append(out[d], int64(i%sh[d]))
+			i /= sh[d]
+		}
+	}
+	return out
+}
+
+// prepare makes an index list ready for a tensor of the given shape and strides. Negative indices count from the end.
+func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
+	list = expandMasks(c, shape, list)
+	if len(list) > len(shape) {
+		c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d (got %d)", len(shape), len(list))
+	}
+	for len(list) < len(shape) {
+		list = append(list, nil)
+	}
+	var shapes [][]int
+	var dims []int
+	for d, t := range list {
+		if t != nil {
+			shapes, dims = append(shapes, t.Shape()), append(dims, d)
+		}
+	}
+	if err := tensor.Try(func() { shapes = [][]int{tensor.BroadcastShapes(shapes...)} }); err != nil {
+		text := ""
+		for i, s := range shapes {
+			if i > 0 {
+				text += ", "
+			}
+			text += tensor.ShapeString(s)
+		}
+		c.Fail(tensor.ErrIndex, "shape mismatch: indexing tensors could not be broadcast together with shapes %s", text)
+	}
+	ish := shapes[0]
+	a := &advanced{indexShape: ish}
+	n := 1
+	for _, s := range ish {
+		n *= s
+	}
+	a.off = make([]int, n)
+	for _, d := range dims {
+		t := list[d]
+		if !tensor.SameShape(t.Shape(), ish) {
+			t = t.Detach().Expand(ish)
+		}
+		size, st := shape[d], stride[d]
+		for i, x := range longs(t) {
+			k := int(x)
+			if k < -size || k >= size {
+				c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", x, d, size)
+			}
+			if k < 0 {
+				k += size
+			}
+			a.off[i] += k * st
+		}
+	}
+	adjacent := len(dims) == 0 || dims[len(dims)-1]-dims[0] == len(dims)-1
+	for d := range shape {
+		if list[d] != nil {
+			continue
+		}
+		if adjacent && len(dims) > 0 && d < dims[0] {
+			a.before.shape, a.before.stride = append(a.before.shape, shape[d]), append(a.before.stride, stride[d])
+		} else {
+			a.after.shape, a.after.stride = append(a.after.shape, shape[d]), append(a.after.stride, stride[d])
+		}
+	}
+	a.shape = append(append(slices.Clone(a.before.shape), ish...), a.after.shape...)
+	a.beforeOff = a.before.offsets()
+	a.beforeN = len(a.beforeOff)
+	a.runContig, a.afterN = true, 1
+	want := 1
+	for d := len(a.after.shape) - 1; d >= 0; d-- {
+		if a.after.shape[d] != 1 && a.after.stride[d] != want {
+			a.runContig = false
+		}
+		want *= a.after.shape[d]
+		a.afterN *= a.after.shape[d]
+	}
+	if !a.runContig {
+		a.afterOff = a.after.offsets()
+	}
+	return a
+}
+
+// read copies the chosen elements to dst in order.
+func read[E moved](a *advanced, dst, src []E) {
+	m := a.afterN
+	k := len(a.off)
+	par.For(a.beforeN*k, max(1, 16<<10/max(1, m)), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			o := a.beforeOff[r/k] + a.off[r%k]
+			d := dst[r*m : r*m+m]
+			if a.runContig {
+				if m == 1 {
+					d[0] = src[o]
+				} else {
+					copy(d, src[o:o+m])
+				}
+				continue
+			}
+			for j, q := range a.afterOff {
+				d[j] = src[o+q]
+			}
+		}
+	})
+}
+
+// put writes src in order to the chosen places.
+func put[E moved](a *advanced, dst, src []E) {
+	m, k := a.afterN, len(a.off)
+	for r := 0; r < a.beforeN*k; r++ {
+		o := a.beforeOff[r/k] + a.off[r%k]
+		s := src[r*m : r*m+m]
+		if a.runContig {
+			copy(dst[o:o+m], s)
+			continue
+		}
+		for j, q := range a.afterOff {
+			dst[o+q] = s[j]
+		}
+	}
+}
+
+// putAdd adds src in order to the chosen places.
+func putAdd[E number](a *advanced, dst, src []E) {
+	m, k := a.afterN, len(a.off)
+	for r := 0; r < a.beforeN*k; r++ {
+		o := a.beforeOff[r/k] + a.off[r%k]
+		s := src[r*m : r*m+m]
+		if a.runContig {
+			d := dst[o : o+m]
+			for j, v := range s {
+				d[j] += v
+			}
+			continue
+		}
+		for j, q := range a.afterOff {
+			dst[o+q] += s[j]
+		}
+	}
+}
+
+func indexInfer(c *Ctx) {
+	self := c.T(0)
+	a := prepare(c, self.Shape(), self.Strides(), c.Tensors(1))
+	c.Keep(a)
+	if g := c.GivenOut(0); g != nil {
+		noOverlap(c, g)
+	}
+	c.Alloc(0, a.shape, self.DType())
+}
+
+func indexCPU(c *Ctx) {
+	self, o, a := c.T(0), c.Out(0), c.Kept().(*advanced)
+	c.Keep(nil)
+	if o.Numel() == 0 {
+		return
+	}
+	bySize(o, func() { read(a, raw[uint8](o), raw[uint8](self)) }, func() { read(a, raw[uint16](o), raw[uint16](self)) },
+		func() { read(a, raw[uint32](o), raw[uint32](self)) }, func() { read(a, raw[uint64](o), raw[uint64](self)) },
+		func() { read(a, raw[wide](o), raw[wide](self)) })
+}
+
+// pick lists the gradients of (self, indices…, values): indices have none.
+func pick(c *Ctx, self, values *T) []*T {
+	r := make([]*T, 1+len(c.Tensors(1)))
+	r[0] = self
+	if c.Op().Sch.Index("values") >= 0 {
+		r = append(r, values)
+	}
+	return r
+}
+
+func indexPutInfer(c *Ctx) {
+	self, v := c.T(0), c.T(2)
+	if v.DType() != self.DType() {
+		c.Fail(tensor.ErrDType, "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.", self.DType().ClassName(), v.DType().ClassName())
+	}
+	o := c.AllocStrided(0, self.Shape(), likeStrides(self), self.DType())
+	a := prepare(c, o.Shape(), o.Strides(), c.Tensors(1))
+	c.Keep(a)
+	if !tensor.Broadcastable(v.Shape(), a.shape) {
+		ok := false // leading ones may be too many
+		if v.Dim() > len(a.shape) {
+			ok = tensor.SameShape(v.Shape()[v.Dim()-len(a.shape):], a.shape) && v.Numel() == numel(a.shape)
+		}
+		if !ok {
+			c.Fail(tensor.ErrShape, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", tensor.ShapeString(v.Shape()), tensor.ShapeString(a.shape))
+		}
+	}
+}
+
+func numel(s []int) int {
+	n := 1
+	for _, x := range s {
+		n *= x
+	}
+	return n
+}
+
+func indexPutCPU(c *Ctx, accumulate bool) {
+	self, o, a := c.T(0), c.Out(0), c.Kept().(*advanced)
+	c.Keep(nil)
+	v := c.T(2).Detach()
+	if v.Dim() > len(a.shape) {
+		v = v.Reshape(a.shape)
+	}
+	if !tensor.SameShape(v.Shape(), a.shape) {
+		v = v.Expand(a.shape)
+	}
+	v = v.Dense()
+	if v.Storage() == o.Storage() {
+		v = v.CloneRaw()
+	}
+	if o != self {
+		tensor.CopyRaw(o, self)
+	}
+	if v.Numel() == 0 {
+		return
+	}
+	if !accumulate {
+		bySize(o, func() { put(a, raw[uint8](o), raw[uint8](v)) }, func() { put(a, raw[uint16](o), raw[uint16](v)) },
+			func() { put(a, raw[uint32](o), raw[uint32](v)) }, func() { put(a, raw[uint64](o), raw[uint64](v)) },
+			func() { put(a, raw[wide](o), raw[wide](v)) })
+		return
+	}
+	dt := computeType(o.DType())
+	w := o
+	if dt != o.DType() {
+		w, v = as(o, dt), as(v, dt)
+		a = prepare(c, w.Shape(), w.Strides(), c.Tensors(1))
+	}
+	switch dt {
+	case tensor.Float32:
+		putAdd(a, raw[float32](w), raw[float32](v))
+	case tensor.Float64:
+		putAdd(a, raw[float64](w), raw[float64](v))
+	case tensor.Int64:
+		putAdd(a, raw[int64](w), raw[int64](v))
+	case tensor.Complex64:
+		putAdd(a, raw[complex64](w), raw[complex64](v))
+	default:
+		putAdd(a, raw[complex128](w), raw[complex128](v))
+	}
+	if w != o {
+		tensor.CopyRaw(o, w)
+	}
+}
+
+func init() {
+	indexVJP := func(c *Ctx, g *T) []*T {
+		return pick(c, call1("index_put", zeros(c.Shape(0), g.DType()), c.Tensors(1), g, true), nil)
+	}
+	tensor.Register(tensor.Def{
+		Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+		Doc:    "picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient form.",
+		Go:     "IndexTensors", Aliases: []string{"_unsafe_index"}, Out: true,
+		Infer: indexInfer, CPU: indexCPU, Save: "indices", VJP: indexVJP, Grad: "IndexBackward0",
+	})
+	putVJP := func(c *Ctx, g *T) []*T {
+		var gs, gv *T
+		list := c.Tensors(1)
+		if c.Needs(0) {
+			gs = g
+			if !c.Bool(3) {
+				gs = call1("index_put", g, list, zeros(nil, g.DType()), false)
+			}
+		}
+		if n := c.Shape(2); c.Needs(2) {
+			gv = call1("index.Tensor", g, list)
+			if gv.Dim() < len(n) {
+				gv = gv.Reshape(append(slices.Repeat([]int{1}, len(n)-gv.Dim()), gv.Shape()...))
+			}
+		}
+		return pick(c, gs, gv)
+	}
+	tensor.Register(tensor.Def{
+		Schema:  "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+		Doc:     "is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.\n" + doc + "Tensor.index_put_.html",
+		Aliases: []string{"_unsafe_index_put"},
+		InPlace: true, Infer: indexPutInfer,
+		CPU:  func(c *Ctx) { indexPutCPU(c, c.Bool(3)) },
+		Save: "indices", VJP: putVJP, Grad: "IndexPutBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+		Doc:    "is Index with clamped indices where the mask is set and a number elsewhere.",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			r := call1("index.Tensor", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)))
+			c.Return(call1("masked_fill.Scalar", r, invert(c.T(1)), c.Num(3)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
+		Doc:    "is IndexPut with accumulation at clamped indices of the values where the mask is set.",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			v := call1("masked_fill.Scalar", c.T(3), invert(c.T(1)), 0)
+			c.Return(call1("index_put", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)), v, true))
+		},
+	})
+}
+
+// clampIndices brings indices into the range of their dimensions.
+func clampIndices(c *Ctx, self *T, list []*T) []*T {
+	out := make([]*T, len(list))
+	for d, t := range list {
+		if t == nil {
+			continue
+		}
+		n := int64(self.Size(d))
+		w := t.DenseAs(tensor.Int64).CloneRaw()
+		x := tensor.Data[int64](w)
+		for i := range x {
+			x[i] = min(max(x[i], -n), n-1)
+		}
+		out[d] = w
+	}
+	return out
+}

@@ -1,0 +1,340 @@
+package index
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// invert is the logical negation of a mask, without gradient.
+func invert(t *T) *T {
+	w := t.Detach().DenseAs(tensor.Bool).CloneRaw()
+	b := tensor.Data[bool](w)
+	for i := range b {
+		b[i] = !b[i]
+	}
+	return w
+}
+
+func operand(t *T, shape []int, as tensor.DType) iter.Operand {
+	st := t.Strides()
+	if !tensor.SameShape(t.Shape(), shape) {
+		st = tensor.ExpandStrides(t, shape)
+	}
+	return iter.Operand{P: t.Ptr(), Strides: st, Mem: t.DType(), As: as}
+}
+
+// fillMasked writes v where the mask is set and self elsewhere.
+func fillMasked[E moved](o, self, mask, v *T) {
+	x := raw[E](v)[0]
+	shape, dt := o.Shape(), o.DType()
+	ops := [...]iter.Operand{operand(o, shape, dt), operand(self, shape, dt), operand(mask, shape, tensor.Bool)}
+	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) {
+		d, s, m := sl[E](p[0], n), sl[E](p[1], n), sl[uint8](p[2], n)
+		for i, b := range m {
+			y := s[i]
+			if b != 0 {
+				y = x
+			}
+			d[i] = y
+		}
+	})
+}
+
+// overflows reports a number that the dtype cannot hold, which PyTorch refuses.
+func overflows(n tensor.Num, dt tensor.DType) bool {
+	switch {
+	case dt == tensor.Bool || dt.IsComplex():
+		return false
+	case n.K == tensor.KComplex:
+		return imag(n.C) != 0
+	case dt.IsInt():
+		if n.K == tensor.KFloat && (math.IsNaN(n.F) || math.IsInf(n.F, 0)) {
+			return true
+		}
+		if dt == tensor.Uint8 {
+			return n.F > 255 || n.F < -255
+		}
+		return n.F < float64(lowest(dt)) || n.F > float64(highest(dt))
+	case dt == tensor.Float16:
+		return math.Abs(n.F) > 65504 && !math.IsInf(n.F, 0)
+	case dt == tensor.Float32:
+		return math.Abs(n.F) > math.MaxFloat32 && !math.IsInf(n.F, 0)
+	}
+	return false
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema:  "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+		Doc:     "is self with a 0-d value where mask is true.\n" + doc + "Tensor.masked_fill.html",
+		InPlace: true, Scalar: "value", Elementwise: true,
+		Infer: func(c *Ctx) {
+			v := c.T(2)
+			if v.Dim() != 0 {
+				c.Fail(tensor.ErrShape, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", v.Dim())
+			}
+			if dt := c.ArgDType(1); dt != tensor.Bool {
+				c.Fail(tensor.ErrDType, "masked_fill_ only supports boolean masks, but got mask with dtype %s", dt)
+			}
+			self := c.ArgDType(0)
+			if v.IsWrappedNumber() {
+				if n := v.Num(); overflows(n, self) {
+					c.Fail(tensor.ErrValue, "value cannot be converted to type %s without overflow", cppName(self))
+				}
+			} else if !tensor.CanCast(v.DType(), self) {
+				c.Fail(tensor.ErrValue, "value cannot be converted to type %s without overflow", cppName(self))
+			}
+			c.Alloc(0, c.BroadcastArgs(0, 1), self)
+		},
+		CPU: func(c *Ctx) {
+			o, self, m := c.Out(0), c.T(0), c.T(1)
+			if o.Numel() == 0 {
+				return
+			}
+			v := tensor.New(nil, o.DType())
+			tensor.CopyRaw(v, c.T(2))
+			bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) }, func() { fillMasked[uint32](o, self, m, v) },
+				func() { fillMasked[uint64](o, self, m, v) }, func() { fillMasked[wide](o, self, m, v) })
+		},
+		Save: "mask",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{nil, nil, nil}
+			if c.Needs(0) {
+				r[0] = g.MaskedFillScalar(c.T(1), 0)
+			}
+			if c.Needs(2) {
+				r[2] = call1("sum", g.MaskedFillScalar(invert(c.T(1)), 0))
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "masked_select(Tensor self, Tensor mask) -> Tensor",
+		Doc:    "lists the elements of self where mask is true.\n" + doc + "masked_select.html",
+		Out:    true,
+		Infer: func(c *Ctx) {
+			if dt := c.ArgDType(1); dt != tensor.Bool {
+				c.Fail(tensor.ErrDType, "masked_select: expected BoolTensor for mask")
+			}
+			if g := c.GivenOut(0); g != nil {
+				noOverlap(c, g)
+			}
+			sh := c.BroadcastArgs(0, 1)
+			m := expand(c.T(1), sh).Dense()
+			n := 0
+			for _, b := range tensor.Data[bool](m) {
+				if b {
+					n++
+				}
+			}
+			c.Keep(m)
+			c.Alloc(0, []int{n}, c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			m, o := c.Kept().(*T), c.Out(0)
+			self := expand(c.T(0), m.Shape()).Dense()
+			b := tensor.Data[bool](m)
+			bySize(o, func() { sel(raw[uint8](o), raw[uint8](self), b) }, func() { sel(raw[uint16](o), raw[uint16](self), b) },
+				func() { sel(raw[uint32](o), raw[uint32](self), b) }, func() { sel(raw[uint64](o), raw[uint64](self), b) }, func() { sel(raw[wide](o), raw[wide](self), b) })
+			c.Keep(nil)
+		},
+		Save: "mask",
+		VJP: func(c *Ctx, g *T) []*T {
+			sh := tensor.BroadcastShapes(c.Shape(0), c.Shape(1))
+			return []*T{zeros(sh, g.DType()).MaskedScatter(c.T(1), g), nil}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+		Doc:     "is self with the elements of source, in order, where mask is true.\n" + doc + "Tensor.masked_scatter_.html",
+		InPlace: true,
+		Infer: func(c *Ctx) {
+			if c.ArgDType(0) != c.ArgDType(2) {
+				c.Fail(tensor.ErrDType, "masked_scatter_: expected self and source to have same dtypes but got %s and %s", c.ArgDType(0).ClassName(), c.ArgDType(2).ClassName())
+			}
+			if dt := c.ArgDType(1); dt != tensor.Bool {
+				c.Fail(tensor.ErrDType, "masked_scatter_ only supports boolean masks, but got mask with dtype %s", dt)
+			}
+			c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			o := c.Out(0)
+			m := tensor.Data[bool](expand(c.T(1), o.Shape()).Dense())
+			src := c.T(2).Dense()
+			n := 0
+			for _, b := range m {
+				if b {
+					n++
+				}
+			}
+			if n > src.Numel() {
+				c.Fail(tensor.ErrShape, "masked_scatter: expected the number of elements in source to be greater than or equal to the number of ones in mask: got %d and %d", src.Numel(), n)
+			}
+			if src.Storage() == o.Storage() {
+				src = src.CloneRaw()
+			}
+			if o != c.T(0) {
+				tensor.CopyRaw(o, c.T(0))
+			}
+			bySize(o, func() { place(raw[uint8](o), raw[uint8](src), m) }, func() { place(raw[uint16](o), raw[uint16](src), m) },
+				func() { place(raw[uint32](o), raw[uint32](src), m) }, func() { place(raw[uint64](o), raw[uint64](src), m) }, func() { place(raw[wide](o), raw[wide](src), m) })
+		},
+		Save: "mask",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{nil, nil, nil}
+			if c.Needs(0) {
+				r[0] = g.MaskedFillScalar(c.T(1), 0)
+			}
+			if sh := c.Shape(2); c.Needs(2) {
+				s := g.MaskedSelect(c.T(1).Detach().Expand(g.Shape()))
+				if extra := numel(sh) - s.Numel(); extra > 0 {
+					s = call1("cat", []*T{s, zeros([]int{extra}, g.DType())}, 0)
+				}
+				r[2] = s.Reshape(sh)
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nonzero(Tensor self) -> Tensor",
+		Doc:    "lists the positions of the elements that are not zero, one per row.\n" + doc + "nonzero.html",
+		Out:    true, NoGrad: "integer result",
+		Aliases: []string{"argwhere"},
+		Infer: func(c *Ctx) {
+			l := nonzeroLists(c.T(0))
+			n := 0
+			if len(l) > 0 {
+				n = len(l[0])
+			} else {
+				n = countTrue(c.T(0))
+			}
+			c.Keep(l)
+			c.Alloc(0, []int{n, len(l)}, tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			l := c.Kept().([][]int64)
+			d := tensor.Data[int64](c.Out(0))
+			for k, col := range l {
+				for i, x := range col {
+					d[i*len(l)+k] = x
+				}
+			}
+			c.Keep(nil)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Any",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			if c.Bool(1) {
+				c.ReturnValue(tensor.TensorsValue(callN("nonzero_numpy", c.T(0))))
+				return
+			}
+			c.Return(call1("nonzero", c.T(0)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
+		Doc:    "is Nonzero cut or filled up to a given number of rows.",
+		NoGrad: "integer result",
+		Infer: func(c *Ctx) {
+			if c.Int(1) < 0 {
+				c.Fail(tensor.ErrValue, "nonzero_static: 'size' must be an non-negative integer")
+			}
+			c.Alloc(0, []int{c.Int(1), c.T(0).Dim()}, tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			l := nonzeroLists(c.T(0))
+			d := tensor.Data[int64](c.Out(0))
+			for i := range d {
+				d[i] = int64(c.Int(2))
+			}
+			for k, col := range l {
+				for i, x := range col[:min(len(col), c.Int(1))] {
+					d[i*len(l)+k] = x
+				}
+			}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nonzero_numpy(Tensor self) -> Tensor[]",
+		Doc:    "gives the positions of the elements that are not zero, one tensor per dimension.",
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			if t.Dim() == 0 {
+				t = t.Unsqueeze(0)
+			}
+			c.Return(call1("nonzero", t).Unbind(tensor.UnbindOptions{Dim: 1})...)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "where(Tensor condition) -> Tensor[]",
+		Doc:    "gives the positions where condition holds, one tensor per dimension.\n" + doc + "where.html",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(callN("nonzero_numpy", c.T(0))...) },
+	})
+}
+
+func countTrue(t *T) int {
+	n := 0
+	for _, b := range tensor.Data[bool](t.DenseAs(tensor.Bool)) {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+// expand sees t with a larger shape, without recording.
+func expand(t *T, shape []int) *T {
+	if tensor.SameShape(t.Shape(), shape) {
+		return t
+	}
+	return t.Alias(shape, tensor.ExpandStrides(t, shape), t.StorageOffset())
+}
+
+func sel[E moved](dst, src []E, m []bool) {
+	k := 0
+	for i, b := range m {
+		if b {
+			dst[k] = src[i]
+			k++
+		}
+	}
+}
+
+func place[E moved](dst, src []E, m []bool) {
+	k := 0
+	for i, b := range m {
+		if b {
+			dst[i] = src[k]
+			k++
+		}
+	}
+}
+
+func cppName(dt tensor.DType) string {
+	switch dt {
+	case tensor.Uint8:
+		return "uint8_t"
+	case tensor.Int8:
+		return "int8_t"
+	case tensor.Int16:
+		return "int16_t"
+	case tensor.Int32:
+		return "int"
+	case tensor.Int64:
+		return "int64_t"
+	case tensor.Float16:
+		return "at::Half"
+	case tensor.BFloat16:
+		return "at::BFloat16"
+	case tensor.Float32:
+		return "float"
+	case tensor.Float64:
+		return "double"
+	}
+	return dt.Name()
+}
