@@ -378,7 +378,7 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema:  "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-		Doc:     "is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.\n" + doc + "Tensor.index_put_.html",
+		Doc:     "is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
 		Aliases: []string{"_unsafe_index_put"},
 		InPlace: true, Infer: indexPutInfer,
 		CPU:  func(c *Ctx) { indexPutCPU(c, c.Bool(3)) },

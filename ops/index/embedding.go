@@ -121,7 +121,7 @@ func checkIndexType(c *Ctx, t *T) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-		Doc:    "looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). nn/functional has the form with max_norm.\n" + doc + "nn.functional.embedding.html",
+		Doc:    "looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). nn/functional has the form with max_norm.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
 		Infer: func(c *Ctx) {
 			w := c.T(0)
 			if w.Dim() != 2 {
@@ -177,7 +177,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "F::embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
 		Doc: "looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than MaxNorm are shortened first, in place. " +
-			"Sparse is accepted, but gradients are dense.\n" + doc + "nn.functional.embedding.html",
+			"Sparse is accepted, but gradients are dense.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
 		Body: func(c *Ctx) {
 			ix, w := c.T(0), c.T(1)
 			pad := padIndex(c, 2, w)
@@ -189,7 +189,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "one_hot(Tensor self, int num_classes=-1) -> Tensor",
-		Doc:    "has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class decides.\n" + doc + "nn.functional.one_hot.html",
+		Doc:    "has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class decides.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 		NoGrad: "integer result",
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(0); dt != tensor.Int64 {
@@ -250,7 +250,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, float norm_type=2, bool scale_grad_by_freq=False, str mode=\"mean\", bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> Tensor",
-		Doc:    "reduces bags of embedding rows: \"sum\", \"mean\" or \"max\". The rows of a 2-d input are the bags; a 1-d input is cut at Offsets.\n" + doc + "nn.functional.embedding_bag.html",
+		Doc:    "reduces bags of embedding rows: \"sum\", \"mean\" or \"max\". The rows of a 2-d input are the bags; a 1-d input is cut at Offsets.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html",
 		Body: func(c *Ctx) {
 			ix, w := c.T(0), c.T(1)
 			var psw any

@@ -57,7 +57,7 @@ func atLeast1(st []int) []int {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-		Doc:    "picks, for every position of index, the element of self at that position with the index in place of dim.\n" + doc + "gather.html",
+		Doc:    "picks, for every position of index, the element of self at that position with the index in place of dim.\nhttps://pytorch.org/docs/stable/generated/torch.gather.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
 			if g := c.GivenOut(0); g != nil {
@@ -131,7 +131,7 @@ func init() {
 	zeroAt := func(c *Ctx, g *T) *T { return call1("scatter.value", g, c.Int(1), c.T(2), 0) }
 	tensor.Register(tensor.Def{
 		Schema:  "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-		Doc:     "is self with the elements of src written to the places that index names along dim.\n" + doc + "Tensor.scatter_.html",
+		Doc:     "is self with the elements of src written to the places that index names along dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
 		Go:      "Scatter", // the plain one
 		InPlace: true, Out: true, Infer: same,
 		CPU:  func(c *Ctx) { write(c, c.T(3), false) },
@@ -149,7 +149,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-		Doc:     "is self with a number written to the places that index names along dim.\n" + doc + "Tensor.scatter_.html",
+		Doc:     "is self with a number written to the places that index names along dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
 		InPlace: true, Out: true, Infer: same,
 		CPU:  func(c *Ctx) { write(c, number(c, 3), true) },
 		Save: "index",
@@ -181,7 +181,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-		Doc:     "is self with the elements of src added to the places that index names along dim.\n" + doc + "Tensor.scatter_add_.html",
+		Doc:     "is self with the elements of src added to the places that index names along dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_add_.html",
 		InPlace: true, Out: true, Infer: same,
 		CPU:  func(c *Ctx) { reduce(c, c.T(3), false, "sum") },
 		Save: "index",
@@ -195,7 +195,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-		Doc:     "reduces the elements of src into the places that index names; reduce is \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\".\n" + doc + "Tensor.scatter_reduce_.html",
+		Doc:     "reduces the elements of src into the places that index names; reduce is \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\".\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html",
 		Go:      "ScatterReduce",
 		InPlace: true, Out: true, Infer: same,
 		CPU: func(c *Ctx) {

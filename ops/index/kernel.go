@@ -7,8 +7,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-const doc = "https://pytorch.org/docs/stable/generated/torch."
-
 // Elements are moved by their size only: these stand for 1, 2, 4, 8 and 16 bytes.
 type wide [2]uint64
 

@@ -68,7 +68,7 @@ func overflows(n tensor.Num, dt tensor.DType) bool {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-		Doc:     "is self with a 0-d value where mask is true.\n" + doc + "Tensor.masked_fill.html",
+		Doc:     "is self with a 0-d value where mask is true.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html",
 		InPlace: true, Scalar: "value", Elementwise: true,
 		Infer: func(c *Ctx) {
 			v := c.T(2)
@@ -112,7 +112,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "masked_select(Tensor self, Tensor mask) -> Tensor",
-		Doc:    "lists the elements of self where mask is true.\n" + doc + "masked_select.html",
+		Doc:    "lists the elements of self where mask is true.\nhttps://pytorch.org/docs/stable/generated/torch.masked_select.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(1); dt != tensor.Bool {
@@ -148,7 +148,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-		Doc:     "is self with the elements of source, in order, where mask is true.\n" + doc + "Tensor.masked_scatter_.html",
+		Doc:     "is self with the elements of source, in order, where mask is true.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.masked_scatter_.html",
 		InPlace: true,
 		Infer: func(c *Ctx) {
 			if c.ArgDType(0) != c.ArgDType(2) {
@@ -199,7 +199,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nonzero(Tensor self) -> Tensor",
-		Doc:    "lists the positions of the elements that are not zero, one per row.\n" + doc + "nonzero.html",
+		Doc:    "lists the positions of the elements that are not zero, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.nonzero.html",
 		Out:    true, NoGrad: "integer result",
 		Aliases: []string{"argwhere"},
 		Infer: func(c *Ctx) {
@@ -271,7 +271,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "where(Tensor condition) -> Tensor[]",
-		Doc:    "gives the positions where condition holds, one tensor per dimension.\n" + doc + "where.html",
+		Doc:    "gives the positions where condition holds, one tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.where.html",
 		Go:     "-",
 		Body:   func(c *Ctx) { c.Return(callN("nonzero_numpy", c.T(0))...) },
 	})

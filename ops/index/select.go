@@ -94,7 +94,7 @@ func sameInfer(c *Ctx) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-		Doc:    "picks the entries along dim that index (1-d, int32 or int64) names.\n" + doc + "index_select.html",
+		Doc:    "picks the entries along dim that index (1-d, int32 or int64) names.\nhttps://pytorch.org/docs/stable/generated/torch.index_select.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
@@ -138,7 +138,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-		Doc:     "is self with alpha times the entries of source added at the places along dim that index names.\n" + doc + "Tensor.index_add_.html",
+		Doc:     "is self with alpha times the entries of source added at the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
 			o, s, ix, outer, n, inner := along1(c, 3)
@@ -177,7 +177,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-		Doc:     "is self with the entries of source written to the places along dim that index names.\n" + doc + "Tensor.index_copy_.html",
+		Doc:     "is self with the entries of source written to the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
 			o, s, ix, outer, n, inner := along1(c, 3)
@@ -206,7 +206,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-		Doc:     "is self with a 0-d value at the places along dim that index names.\n" + doc + "Tensor.index_fill_.html",
+		Doc:     "is self with a 0-d value at the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_fill_.html",
 		Go:      "IndexFill",
 		InPlace: true, Scalar: "value",
 		Infer: func(c *Ctx) {
@@ -263,7 +263,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-		Doc:     "reduces the entries of source into the places along dim that index names; reduce is \"prod\", \"mean\", \"amax\" or \"amin\".\n" + doc + "Tensor.index_reduce_.html",
+		Doc:     "reduces the entries of source into the places along dim that index names; reduce is \"prod\", \"mean\", \"amax\" or \"amin\".\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_reduce_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
 			how := c.Str(4)
@@ -309,7 +309,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "take(Tensor self, Tensor index) -> Tensor",
-		Doc:    "picks elements by their position in the flattened tensor; negative ones count from the end.\n" + doc + "take.html",
+		Doc:    "picks elements by their position in the flattened tensor; negative ones count from the end.\nhttps://pytorch.org/docs/stable/generated/torch.take.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(1); dt != tensor.Int64 {
@@ -334,7 +334,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-		Doc:     "is self with elements of source written (or added) by their position in the flattened tensor.\n" + doc + "Tensor.put_.html",
+		Doc:     "is self with elements of source written (or added) by their position in the flattened tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.put_.html",
 		InPlace: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(1); dt != tensor.Int64 {
@@ -388,7 +388,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-		Doc:    "is Gather with broadcasting; without Dim both are flattened.\n" + doc + "take_along_dim.html",
+		Doc:    "is Gather with broadcasting; without Dim both are flattened.\nhttps://pytorch.org/docs/stable/generated/torch.take_along_dim.html",
 		Out:    true,
 		Body: func(c *Ctx) {
 			t, ix := c.T(0), c.T(1)
@@ -421,7 +421,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unravel_index(Tensor indices, SymInt[] shape) -> Tensor[]",
-		Doc:    "turns positions in a flattened tensor of the given shape into one index tensor per dimension.\n" + doc + "unravel_index.html",
+		Doc:    "turns positions in a flattened tensor of the given shape into one index tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.unravel_index.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			if !t.DType().IsInt() {

@@ -40,7 +40,7 @@ func deviceOf(c *Ctx, v tensor.Value) (d tensor.Device, given bool) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\n" + doc + "Tensor.to.html",
+		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
 		Go:     "ToDType",
 		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), tensor.Value{}, c.Bool(3), c.Format(4))) },
 	})
@@ -56,7 +56,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-		Doc:    "converts to the dtype and device of other.\n" + doc + "Tensor.to.html",
+		Doc:    "converts to the dtype and device of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
 		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), tensor.Value{}, c.Bool(3), c.Format(4))) },
 	})
 	tensor.Register(tensor.Def{
@@ -66,7 +66,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "type_as(Tensor self, Tensor other) -> Tensor",
-		Doc:    "converts to the dtype of other.\n" + doc + "Tensor.type_as.html",
+		Doc:    "converts to the dtype of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html",
 		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), tensor.Value{}, false, 0)) },
 	})
 	to := func(dt tensor.DType) func(c *Ctx) {
@@ -87,7 +87,7 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "item(Tensor self) -> Scalar",
-		Doc:    "is the only element as a number.\n" + doc + "Tensor.item.html",
+		Doc:    "is the only element as a number.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.item.html",
 		Go:     "-", NoGrad: "a number",
 		Body: func(c *Ctx) { c.ReturnValue(c.T(0).Num().Value()) },
 	})
@@ -150,7 +150,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "is_nonzero(Tensor self) -> bool",
-		Doc:    "reports that the only element is not zero.\n" + doc + "is_nonzero.html",
+		Doc:    "reports that the only element is not zero.\nhttps://pytorch.org/docs/stable/generated/torch.is_nonzero.html",
 		Body: func(c *Ctx) {
 			if n := c.T(0).Numel(); n != 1 {
 				c.Fail(tensor.ErrShape, "Boolean value of Tensor with %s is ambiguous", map[bool]string{true: "no values", false: "more than one value"}[n == 0])
@@ -183,7 +183,7 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-		Doc:    "gives the tensor another shape, growing its storage when needed; new elements are not set.\n" + doc + "Tensor.resize_.html",
+		Doc:    "gives the tensor another shape, growing its storage when needed; new elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.resize_.html",
 		Body:   func(c *Ctx) { resize(c, checkSize(c, c.Ints(1)), c.Format(2)) },
 	})
 	tensor.Register(tensor.Def{

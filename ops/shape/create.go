@@ -7,8 +7,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-const doc = "https://pytorch.org/docs/stable/generated/torch."
-
 // dtypeOr is the dtype of a new tensor: the argument, that of the out tensor, or def.
 func dtypeOr(c *Ctx, arg int, def tensor.DType) tensor.DType {
 	if c.Has(arg) {
@@ -94,28 +92,28 @@ func init() {
 	noGrad := "makes a new tensor"
 	tensor.Register(tensor.Def{
 		Schema: "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a tensor of zeros.\n" + doc + "zeros.html",
+		Doc:    "makes a tensor of zeros.\nhttps://pytorch.org/docs/stable/generated/torch.zeros.html",
 		Out:    true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(0)), dtypeOr(c, 1, tensor.DefaultDType())) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return zeroNum }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a tensor of ones.\n" + doc + "ones.html",
+		Doc:    "makes a tensor of ones.\nhttps://pytorch.org/docs/stable/generated/torch.ones.html",
 		Out:    true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(0)), dtypeOr(c, 1, tensor.DefaultDType())) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return oneNum }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a tensor filled with one number, whose kind decides the dtype unless one is given.\n" + doc + "full.html",
+		Doc:    "makes a tensor filled with one number, whose kind decides the dtype unless one is given.\nhttps://pytorch.org/docs/stable/generated/torch.full.html",
 		Out:    true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(0)), dtypeOr(c, 2, c.Num(1).DType())) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor whose elements are not set.\n" + doc + "empty.html",
+		Doc:    "makes a tensor whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty.html",
 		Go:     "Empty", Out: true, NoGrad: noGrad,
 		Infer: func(c *Ctx) {
 			size := checkSize(c, c.Ints(0))
@@ -134,7 +132,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a tensor with the given strides whose elements are not set.\n" + doc + "empty_strided.html",
+		Doc:    "makes a tensor with the given strides whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty_strided.html",
 		NoGrad: noGrad,
 		Infer: func(c *Ctx) {
 			c.AllocStrided(0, checkSize(c, c.Ints(0)), checkStrides(c, c.Ints(0), c.Ints(1)), dtypeOr(c, 2, tensor.DefaultDType()))
@@ -143,7 +141,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order, outermost first.\n" + doc + "empty_permuted.html",
+		Doc:    "makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order, outermost first.\nhttps://pytorch.org/docs/stable/generated/torch.empty_permuted.html",
 		NoGrad: noGrad,
 		Infer: func(c *Ctx) {
 			size, perm := checkSize(c, c.Ints(0)), c.Ints(1)
@@ -176,22 +174,22 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of self's shape, dtype and layout whose elements are not set.\n" + doc + "empty_like.html",
+		Doc:    "makes a tensor of self's shape, dtype and layout whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: none,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of zeros of self's shape, dtype and layout.\n" + doc + "zeros_like.html",
+		Doc:    "makes a tensor of zeros of self's shape, dtype and layout.\nhttps://pytorch.org/docs/stable/generated/torch.zeros_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: factory(func(c *Ctx) tensor.Num { return zeroNum }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of ones of self's shape, dtype and layout.\n" + doc + "ones_like.html",
+		Doc:    "makes a tensor of ones of self's shape, dtype and layout.\nhttps://pytorch.org/docs/stable/generated/torch.ones_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: factory(func(c *Ctx) tensor.Num { return oneNum }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of self's shape, dtype and layout filled with one number.\n" + doc + "full_like.html",
+		Doc:    "makes a tensor of self's shape, dtype and layout filled with one number.\nhttps://pytorch.org/docs/stable/generated/torch.full_like.html",
 		NoGrad: noGrad, Infer: like(2, 6), CPU: factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
 	})
 
@@ -259,13 +257,13 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes the identity matrix of n rows.\n" + doc + "eye.html",
+		Doc:    "makes the identity matrix of n rows.\nhttps://pytorch.org/docs/stable/generated/torch.eye.html",
 		Out:    true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { eye(c, c.Int(0), c.Int(0), 1) }, CPU: eyeCPU,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes an n x m matrix with ones on the diagonal.\n" + doc + "eye.html",
+		Doc:    "makes an n x m matrix with ones on the diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.eye.html",
 		Out:    true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { eye(c, c.Int(0), c.Int(1), 2) }, CPU: eyeCPU,
 	})
@@ -334,19 +332,19 @@ func init() {
 	i1, k1 := arange(-1, 0, -1, 1)
 	tensor.Register(tensor.Def{
 		Schema: "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "counts from 0 to end, which is left out. Ints give int64, floats the default dtype.\n" + doc + "arange.html",
+		Doc:    "counts from 0 to end, which is left out. Ints give int64, floats the default dtype.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
 		Out:    true, NoGrad: noGrad, Infer: i1, CPU: k1,
 	})
 	i2, k2 := arange(0, 1, -1, 2)
 	tensor.Register(tensor.Def{
 		Schema: "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "counts from start to end, which is left out.\n" + doc + "arange.html",
+		Doc:    "counts from start to end, which is left out.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
 		NoGrad: noGrad, Infer: i2, CPU: k2,
 	})
 	i3, k3 := arange(0, 1, 2, 3)
 	tensor.Register(tensor.Def{
 		Schema: "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "counts from start to end, which is left out, in steps of Step.\n" + doc + "arange.html",
+		Doc:    "counts from start to end, which is left out, in steps of Step.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
 		Go:     "ArangeStep", Out: true, NoGrad: noGrad, Infer: i3, CPU: k3,
 	})
 
@@ -380,7 +378,7 @@ func init() {
 	li, lk := space(3, false)
 	tensor.Register(tensor.Def{
 		Schema: "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes steps numbers evenly spaced from start to end, both included.\n" + doc + "linspace.html",
+		Doc:    "makes steps numbers evenly spaced from start to end, both included.\nhttps://pytorch.org/docs/stable/generated/torch.linspace.html",
 		Out:    true, NoGrad: noGrad, Infer: li, CPU: lk,
 	})
 	tensor.Register(tensor.Def{
@@ -398,7 +396,7 @@ func init() {
 	gi, gk := space(4, true)
 	tensor.Register(tensor.Def{
 		Schema: "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "raises Base to the powers of Linspace.\n" + doc + "logspace.html",
+		Doc:    "raises Base to the powers of Linspace.\nhttps://pytorch.org/docs/stable/generated/torch.logspace.html",
 		Out:    true, NoGrad: noGrad, Infer: gi, CPU: gk,
 	})
 	tensor.Register(tensor.Def{
@@ -444,13 +442,13 @@ func init() {
 	ti, tk := tri(false)
 	tensor.Register(tensor.Def{
 		Schema: "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "lists the row and column numbers of the lower triangle of a row x col matrix.\n" + doc + "tril_indices.html",
+		Doc:    "lists the row and column numbers of the lower triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.tril_indices.html",
 		NoGrad: noGrad, Infer: ti, CPU: tk,
 	})
 	ui, uk := tri(true)
 	tensor.Register(tensor.Def{
 		Schema: "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "lists the row and column numbers of the upper triangle of a row x col matrix.\n" + doc + "triu_indices.html",
+		Doc:    "lists the row and column numbers of the upper triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.triu_indices.html",
 		NoGrad: noGrad, Infer: ui, CPU: uk,
 	})
 
@@ -464,7 +462,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-		Doc:     "is self with every element replaced by a 0-d value.\n" + doc + "Tensor.fill_.html",
+		Doc:     "is self with every element replaced by a 0-d value.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.fill_.html",
 		InPlace: true, Scalar: "value",
 		Infer: func(c *Ctx) {
 			if n := len(c.Shape(1)); n != 0 {

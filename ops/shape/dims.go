@@ -107,27 +107,27 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-		Doc:    "is Expand to the shape of other.\n" + doc + "Tensor.expand_as.html",
+		Doc:    "is Expand to the shape of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.expand_as.html",
 		Body:   func(c *Ctx) { c.Return(c.T(0).Expand(c.Shape(1))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-		Doc:    "is Expand.\n" + doc + "broadcast_to.html",
+		Doc:    "is Expand.\nhttps://pytorch.org/docs/stable/generated/torch.broadcast_to.html",
 		Body:   func(c *Ctx) { c.Return(c.T(0).Expand(c.Ints(1))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-		Doc:    "is View with the shape of other.\n" + doc + "Tensor.view_as.html",
+		Doc:    "is View with the shape of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.view_as.html",
 		Body:   func(c *Ctx) { c.Return(c.T(0).View(c.Shape(1))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-		Doc:    "is Reshape to the shape of other.\n" + doc + "Tensor.reshape_as.html",
+		Doc:    "is Reshape to the shape of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.reshape_as.html",
 		Body:   func(c *Ctx) { c.Return(c.T(0).Reshape(c.Shape(1))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
-		Doc:    "sums over the dimensions along which size was broadcast to self's shape.\n" + doc + "Tensor.sum_to_size.html",
+		Doc:    "sums over the dimensions along which size was broadcast to self's shape.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.sum_to_size.html",
 		Body: func(c *Ctx) {
 			if !tensor.Broadcastable(c.Ints(1), c.Shape(0)) {
 				c.Fail(tensor.ErrShape, "size {%s} is not expandable to size {%s}.", tensor.ShapeString(c.Ints(1)), tensor.ShapeString(c.Shape(0)))
@@ -156,7 +156,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "numpy_T(Tensor(a) self) -> Tensor(a)",
-		Doc:     "reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and x.t().\n" + doc + "t.html",
+		Doc:     "reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and x.t().\nhttps://pytorch.org/docs/stable/generated/torch.t.html",
 		Go:      "NumpyT",
 		Aliases: []string{"T"},
 		Body: func(c *Ctx) {
@@ -215,12 +215,12 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-		Doc:    "swaps two dimensions.\n" + doc + "swapaxes.html",
+		Doc:    "swaps two dimensions.\nhttps://pytorch.org/docs/stable/generated/torch.swapaxes.html",
 		Body:   func(c *Ctx) { c.Return(c.T(0).Transpose(c.Int(1), c.Int(2))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
-		Doc:    "inserts a dimension of size 1.\n" + doc + "unsqueeze.html",
+		Doc:    "inserts a dimension of size 1.\nhttps://pytorch.org/docs/stable/generated/torch.unsqueeze.html",
 		View:   func(c *Ctx) *T { return unsqueezeView(c.T(0), c.Int(1)) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{g.SqueezeDim(tensor.WrapDim(c.Int(1), len(c.Shape(0))+1))}
@@ -234,13 +234,13 @@ func init() {
 	restore := func(c *Ctx, g *T) []*T { return []*T{g.Reshape(c.Shape(0))} }
 	tensor.Register(tensor.Def{
 		Schema: "squeeze(Tensor(a) self) -> Tensor(a)",
-		Doc:    "removes all dimensions of size 1.\n" + doc + "squeeze.html",
+		Doc:    "removes all dimensions of size 1.\nhttps://pytorch.org/docs/stable/generated/torch.squeeze.html",
 		View:   func(c *Ctx) *T { return squeezeView(c.T(0), func(int) bool { return true }) },
 		VJP:    restore,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-		Doc:    "removes one dimension if its size is 1.\n" + doc + "squeeze.html",
+		Doc:    "removes one dimension if its size is 1.\nhttps://pytorch.org/docs/stable/generated/torch.squeeze.html",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			d := tensor.WrapDim(c.Int(1), t.Dim())
@@ -250,7 +250,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-		Doc:    "removes those of the given dimensions whose size is 1.\n" + doc + "squeeze.html",
+		Doc:    "removes those of the given dimensions whose size is 1.\nhttps://pytorch.org/docs/stable/generated/torch.squeeze.html",
 		View:   func(c *Ctx) *T { t := c.T(0); return squeezeView(t, dimSet(c, c.Ints(1), t.Dim())) },
 		VJP:    restore, Grad: "SqueezeBackward2",
 	})
@@ -271,21 +271,21 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-		Doc:     "moves dimensions to other places; the rest keep their order.\n" + doc + "movedim.html",
+		Doc:     "moves dimensions to other places; the rest keep their order.\nhttps://pytorch.org/docs/stable/generated/torch.movedim.html",
 		Go:      "MoveDims",
 		Aliases: []string{"moveaxis"},
 		Body:    func(c *Ctx) { c.Return(moveDims(c, c.T(0), c.Ints(1), c.Ints(2))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-		Doc:     "moves one dimension to another place; the rest keep their order.\n" + doc + "movedim.html",
+		Doc:     "moves one dimension to another place; the rest keep their order.\nhttps://pytorch.org/docs/stable/generated/torch.movedim.html",
 		Go:      "MoveDim",
 		Aliases: []string{"moveaxis"},
 		Body:    func(c *Ctx) { c.Return(moveDims(c, c.T(0), []int{c.Int(1)}, []int{c.Int(2)})) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-		Doc:    "joins the dimensions from StartDim to EndDim into one.\n" + doc + "flatten.html",
+		Doc:    "joins the dimensions from StartDim to EndDim into one.\nhttps://pytorch.org/docs/stable/generated/torch.flatten.html",
 		Go:     "Flatten",
 		Body: func(c *Ctx) {
 			t := c.T(0)
@@ -311,7 +311,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
-		Doc:    "splits one dimension into several; one size may be -1.\n" + doc + "unflatten.html",
+		Doc:    "splits one dimension into several; one size may be -1.\nhttps://pytorch.org/docs/stable/generated/torch.unflatten.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			d := tensor.WrapDim(c.Int(1), t.Dim())
@@ -340,7 +340,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "ravel(Tensor(a) self) -> Tensor(a)",
-		Doc:    "is the elements in one dimension.\n" + doc + "ravel.html",
+		Doc:    "is the elements in one dimension.\nhttps://pytorch.org/docs/stable/generated/torch.ravel.html",
 		Body:   func(c *Ctx) { c.Return(c.T(0).Contiguous().View([]int{-1})) },
 	})
 	at1 := func(t *T) *T {
@@ -371,7 +371,7 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "atleast_1d(Tensor self) -> Tensor",
-		Doc:    "makes a 0-d tensor 1-d.\n" + doc + "atleast_1d.html",
+		Doc:    "makes a 0-d tensor 1-d.\nhttps://pytorch.org/docs/stable/generated/torch.atleast_1d.html",
 		Body:   func(c *Ctx) { c.Return(at1(c.T(0))) },
 	})
 	tensor.Register(tensor.Def{
@@ -380,7 +380,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "atleast_2d(Tensor self) -> Tensor",
-		Doc:    "gives a tensor at least two dimensions; new ones come first.\n" + doc + "atleast_2d.html",
+		Doc:    "gives a tensor at least two dimensions; new ones come first.\nhttps://pytorch.org/docs/stable/generated/torch.atleast_2d.html",
 		Body:   func(c *Ctx) { c.Return(at2(c.T(0))) },
 	})
 	tensor.Register(tensor.Def{
@@ -389,7 +389,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "atleast_3d(Tensor self) -> Tensor",
-		Doc:    "gives a tensor at least three dimensions.\n" + doc + "atleast_3d.html",
+		Doc:    "gives a tensor at least three dimensions.\nhttps://pytorch.org/docs/stable/generated/torch.atleast_3d.html",
 		Body:   func(c *Ctx) { c.Return(at3(c.T(0))) },
 	})
 	tensor.Register(tensor.Def{

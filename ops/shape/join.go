@@ -143,7 +143,7 @@ func copyRows(dst, src []byte, rows, n, stride int) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "cat(Tensor[] tensors, int dim=0) -> Tensor",
-		Doc:     "joins tensors along a dimension; the other sizes must agree. Dtypes are promoted.\n" + doc + "cat.html",
+		Doc:     "joins tensors along a dimension; the other sizes must agree. Dtypes are promoted.\nhttps://pytorch.org/docs/stable/generated/torch.cat.html",
 		Aliases: []string{"concat", "concatenate"},
 		Out:     true,
 		Infer:   catInfer, CPU: catCPU,
@@ -165,7 +165,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "stack(Tensor[] tensors, int dim=0) -> Tensor",
-		Doc:    "joins tensors of one shape along a new dimension.\n" + doc + "stack.html",
+		Doc:    "joins tensors of one shape along a new dimension.\nhttps://pytorch.org/docs/stable/generated/torch.stack.html",
 		Out:    true,
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
@@ -192,7 +192,7 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "hstack(Tensor[] tensors) -> Tensor",
-		Doc:    "joins along dimension 1, 1-d tensors along dimension 0.\n" + doc + "hstack.html",
+		Doc:    "joins along dimension 1, 1-d tensors along dimension 0.\nhttps://pytorch.org/docs/stable/generated/torch.hstack.html",
 		Out:    true,
 		Body: func(c *Ctx) {
 			ts := each(nonEmpty(c), (*T).Atleast1d)
@@ -205,20 +205,20 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "vstack(Tensor[] tensors) -> Tensor",
-		Doc:     "joins along dimension 0 after 1-d tensors became rows.\n" + doc + "vstack.html",
+		Doc:     "joins along dimension 0 after 1-d tensors became rows.\nhttps://pytorch.org/docs/stable/generated/torch.vstack.html",
 		Aliases: []string{"row_stack"},
 		Out:     true,
 		Body:    func(c *Ctx) { c.Return(cat(each(nonEmpty(c), (*T).Atleast2d), 0)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "dstack(Tensor[] tensors) -> Tensor",
-		Doc:    "joins along dimension 2 after all became 3-d.\n" + doc + "dstack.html",
+		Doc:    "joins along dimension 2 after all became 3-d.\nhttps://pytorch.org/docs/stable/generated/torch.dstack.html",
 		Out:    true,
 		Body:   func(c *Ctx) { c.Return(cat(each(nonEmpty(c), (*T).Atleast3d), 2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "column_stack(Tensor[] tensors) -> Tensor",
-		Doc:    "joins along dimension 1 after 1-d tensors became columns.\n" + doc + "column_stack.html",
+		Doc:    "joins along dimension 1 after 1-d tensors became columns.\nhttps://pytorch.org/docs/stable/generated/torch.column_stack.html",
 		Out:    true,
 		Body: func(c *Ctx) {
 			c.Return(call1("hstack", each(nonEmpty(c), func(t *T) *T {
@@ -231,7 +231,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "block_diag(Tensor[] tensors) -> Tensor",
-		Doc:    "puts matrices on the diagonal of a larger one. Vectors count as rows.\n" + doc + "block_diag.html",
+		Doc:    "puts matrices on the diagonal of a larger one. Vectors count as rows.\nhttps://pytorch.org/docs/stable/generated/torch.block_diag.html",
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			if len(ts) == 0 { // as PyTorch: an empty row
@@ -304,7 +304,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
-		Doc:    "expands tensors to their common shape.\n" + doc + "broadcast_tensors.html",
+		Doc:    "expands tensors to their common shape.\nhttps://pytorch.org/docs/stable/generated/torch.broadcast_tensors.html",
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			sh := commonShape(ts)
@@ -366,17 +366,17 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "meshgrid(Tensor[] tensors) -> Tensor[]",
-		Doc:    "makes grids of coordinates from 1-d tensors, indexed ij.\n" + doc + "meshgrid.html",
+		Doc:    "makes grids of coordinates from 1-d tensors, indexed ij.\nhttps://pytorch.org/docs/stable/generated/torch.meshgrid.html",
 		Body:   func(c *Ctx) { mesh(c, "ij") },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
-		Doc:    "makes grids of coordinates from 1-d tensors, indexed \"ij\" or \"xy\".\n" + doc + "meshgrid.html",
+		Doc:    "makes grids of coordinates from 1-d tensors, indexed \"ij\" or \"xy\".\nhttps://pytorch.org/docs/stable/generated/torch.meshgrid.html",
 		Body:   func(c *Ctx) { mesh(c, c.Str(1)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "cartesian_prod(Tensor[] tensors) -> Tensor",
-		Doc:    "lists all tuples with one element of every 1-d tensor, one per row.\n" + doc + "cartesian_prod.html",
+		Doc:    "lists all tuples with one element of every 1-d tensor, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.cartesian_prod.html",
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			for _, t := range ts {
@@ -397,7 +397,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
-		Doc:    "lists the combinations of r elements of a 1-d tensor, one per row.\n" + doc + "combinations.html",
+		Doc:    "lists the combinations of r elements of a 1-d tensor, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.combinations.html",
 		Body: func(c *Ctx) {
 			t, r := c.T(0), c.Int(1)
 			if t.Dim() != 1 {

@@ -128,7 +128,7 @@ func spread(c *Ctx, v func(t *T) *T) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
-		Doc:    "picks one index of a dimension, which is removed. Negative ones count from the end.\n" + doc + "select.html",
+		Doc:    "picks one index of a dimension, which is removed. Negative ones count from the end.\nhttps://pytorch.org/docs/stable/generated/torch.select.html",
 		View:   func(c *Ctx) *T { return selectView(c, c.T(0), c.Int(1), c.Int(2)) },
 		VJP:    func(c *Ctx, g *T) []*T { return []*T{call1("select_backward", g, c.Shape(0), c.Int(1), c.Int(2))} },
 	})
@@ -142,7 +142,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
-		Doc:    "is a copy of self with src at one index of a dimension.\n" + doc + "select_scatter.html",
+		Doc:    "is a copy of self with src at one index of a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.select_scatter.html",
 		Infer:  func(c *Ctx) { scatterInfer(c, selectView(c, c.T(0), c.Int(2), c.Int(3))) },
 		CPU:    func(c *Ctx) { scatterCPU(c, func(t *T) *T { return selectView(c, t, c.Int(2), c.Int(3)) }) },
 		VJP: func(c *Ctx, g *T) []*T {
@@ -175,7 +175,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
-		Doc:    "is a copy of self with src in a slice of a dimension.\n" + doc + "slice_scatter.html",
+		Doc:    "is a copy of self with src in a slice of a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.slice_scatter.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
 			scatterInfer(c, sliceView(c, c.T(0), c.Int(2), c.Int(3), c.Int(4), c.Int(5), c.Has(3), c.Has(4)))
@@ -194,7 +194,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-		Doc:    "is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main diagonal.\n" + doc + "diagonal.html",
+		Doc:    "is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.diagonal.html",
 		View:   func(c *Ctx) *T { return diagonalView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{call1("diagonal_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
@@ -218,7 +218,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-		Doc:    "is a copy of self with src on a diagonal.\n" + doc + "diagonal_scatter.html",
+		Doc:    "is a copy of self with src on a diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.diagonal_scatter.html",
 		Infer:  func(c *Ctx) { scatterInfer(c, diagonalView(c, c.T(0), c.Int(2), c.Int(3), c.Int(4))) },
 		CPU: func(c *Ctx) {
 			scatterCPU(c, func(t *T) *T { return diagonalView(c, t, c.Int(2), c.Int(3), c.Int(4)) })
@@ -231,7 +231,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
-		Doc:    "is length entries of a dimension from start on. Nothing is clamped.\n" + doc + "narrow.html",
+		Doc:    "is length entries of a dimension from start on. Nothing is clamped.\nhttps://pytorch.org/docs/stable/generated/torch.narrow.html",
 		Body: func(c *Ctx) {
 			c.Return(narrow(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)))
 		},
@@ -264,7 +264,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-		Doc:    "is the windows of a given size, step apart, along a dimension; a new last dimension runs inside the windows.\n" + doc + "Tensor.unfold.html",
+		Doc:    "is the windows of a given size, step apart, along a dimension; a new last dimension runs inside the windows.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.unfold.html",
 		View:   func(c *Ctx) *T { return unfoldView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{call1("unfold_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
@@ -297,25 +297,25 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into views of split_size entries, the last one possibly shorter.\n" + doc + "split.html",
+		Doc:    "cuts a dimension into views of split_size entries, the last one possibly shorter.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
 		View:   func(c *Ctx) *T { return splitSizes(c, 0, splitEven(c, c.T(0), c.Int(1), c.Int(2)), c.Int(2)) },
 		VJP:    splitVJP(2), Grad: "SplitBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into views of the given sizes, which must add up to its size.\n" + doc + "split.html",
+		Doc:    "cuts a dimension into views of the given sizes, which must add up to its size.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
 		View:   func(c *Ctx) *T { return splitSizes(c, 0, c.Ints(1), c.Int(2)) },
 		VJP:    splitVJP(2), Grad: "SplitWithSizesBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into views of the given sizes, which must add up to its size.\n" + doc + "split.html",
+		Doc:    "cuts a dimension into views of the given sizes, which must add up to its size.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
 		View:   func(c *Ctx) *T { return splitSizes(c, 0, c.Ints(1), c.Int(2)) },
 		VJP:    splitVJP(2),
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-		Doc:     "cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.\n" + doc + "chunk.html",
+		Doc:     "cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.\nhttps://pytorch.org/docs/stable/generated/torch.chunk.html",
 		Aliases: []string{"unsafe_chunk"},
 		Body: func(c *Ctx) {
 			t, n := c.T(0), c.Int(1)
@@ -346,7 +346,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-		Doc:    "gives the slices along a dimension, which is removed.\n" + doc + "unbind.html",
+		Doc:    "gives the slices along a dimension, which is removed.\nhttps://pytorch.org/docs/stable/generated/torch.unbind.html",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			d := wrapNonZero(c, c.Int(1), t.Dim())
@@ -392,13 +392,13 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into the given number of views whose sizes differ by at most 1.\n" + doc + "tensor_split.html",
+		Doc:    "cuts a dimension into the given number of views whose sizes differ by at most 1.\nhttps://pytorch.org/docs/stable/generated/torch.tensor_split.html",
 		Go:     "TensorSplit",
 		Body:   func(c *Ctx) { tensorSplit(c, c.T(0), nil, c.Int(1), c.Int(2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension before each of the given indices.\n" + doc + "tensor_split.html",
+		Doc:    "cuts a dimension before each of the given indices.\nhttps://pytorch.org/docs/stable/generated/torch.tensor_split.html",
 		Body:   func(c *Ctx) { tensorSplit(c, c.T(0), append([]int{}, c.Ints(1)...), 0, c.Int(2)) },
 	})
 	tensor.Register(tensor.Def{
@@ -460,34 +460,34 @@ func nsplitBody(name string, k int) func(c *Ctx) { return func(c *Ctx) { nsplit[
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-		Doc:    "cuts dimension 1 (0 of a 1-d tensor) into equal views.\n" + doc + "hsplit.html",
+		Doc:    "cuts dimension 1 (0 of a 1-d tensor) into equal views.\nhttps://pytorch.org/docs/stable/generated/torch.hsplit.html",
 		Body:   nsplitBody("hsplit", 0),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-		Doc:    "cuts dimension 1 (0 of a 1-d tensor) before each index.\n" + doc + "hsplit.html",
+		Doc:    "cuts dimension 1 (0 of a 1-d tensor) before each index.\nhttps://pytorch.org/docs/stable/generated/torch.hsplit.html",
 		Go:     "HsplitAt",
 		Body:   nsplitBody("hsplit", 1),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-		Doc:    "cuts dimension 0 into equal views.\n" + doc + "vsplit.html",
+		Doc:    "cuts dimension 0 into equal views.\nhttps://pytorch.org/docs/stable/generated/torch.vsplit.html",
 		Body:   nsplitBody("vsplit", 0),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-		Doc:    "cuts dimension 0 before each index.\n" + doc + "vsplit.html",
+		Doc:    "cuts dimension 0 before each index.\nhttps://pytorch.org/docs/stable/generated/torch.vsplit.html",
 		Go:     "VsplitAt",
 		Body:   nsplitBody("vsplit", 1),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-		Doc:    "cuts dimension 2 into equal views.\n" + doc + "dsplit.html",
+		Doc:    "cuts dimension 2 into equal views.\nhttps://pytorch.org/docs/stable/generated/torch.dsplit.html",
 		Body:   nsplitBody("dsplit", 0),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-		Doc:    "cuts dimension 2 before each index.\n" + doc + "dsplit.html",
+		Doc:    "cuts dimension 2 before each index.\nhttps://pytorch.org/docs/stable/generated/torch.dsplit.html",
 		Go:     "DsplitAt",
 		Body:   nsplitBody("dsplit", 1),
 	})

@@ -17,7 +17,7 @@ func geometryOf(t *T) geometry {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
-		Doc:    "looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.\n" + doc + "as_strided.html",
+		Doc:    "looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.\nhttps://pytorch.org/docs/stable/generated/torch.as_strided.html",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			c.Keep(geometryOf(t)) // self may get another shape in place (unsqueeze_) before the gradient comes
@@ -66,7 +66,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
 		Doc: "is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient of self is that of the view's " +
-			"elements alone.\n" + doc + "as_strided_scatter.html",
+			"elements alone.\nhttps://pytorch.org/docs/stable/generated/torch.as_strided_scatter.html",
 		Infer: infer, CPU: cpu,
 		VJP: func(c *Ctx, g *T) []*T {
 			padded, at := parts(c, g)
