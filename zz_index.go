@@ -41,7 +41,7 @@ type EmbeddingOptions struct {
 
 // Embedding looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). nn/functional has the form
 // with max_norm.
-// nn.functional.embedding.html
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
 func Embedding(weight *tensor.Tensor, indices *tensor.Tensor, opts ...EmbeddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmbedding, 5)
 	*c.Arg(0) = tensor.TensorValue(weight)
@@ -212,7 +212,7 @@ type TakeAlongDimOptions = tensor.TakeAlongDimOptions
 var slotUnravelIndex = tensor.Slot("aten::unravel_index")
 
 // UnravelIndex turns positions in a flattened tensor of the given shape into one index tensor per dimension.
-// unravel_index.html
+// https://pytorch.org/docs/stable/generated/torch.unravel_index.html
 func UnravelIndex(indices *tensor.Tensor, shape []int) []*tensor.Tensor {
 	c := tensor.NewCall(slotUnravelIndex, 2)
 	*c.Arg(0) = tensor.TensorValue(indices)

@@ -74,7 +74,7 @@ type ZerosOptions struct {
 }
 
 // Zeros makes a tensor of zeros.
-// zeros.html
+// https://pytorch.org/docs/stable/generated/torch.zeros.html
 func Zeros(size []int, opts ...ZerosOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotZeros, 5)
 	*c.Arg(0) = tensor.OptIntsValue(size)
@@ -103,7 +103,7 @@ type OnesOptions struct {
 }
 
 // Ones makes a tensor of ones.
-// ones.html
+// https://pytorch.org/docs/stable/generated/torch.ones.html
 func Ones(size []int, opts ...OnesOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotOnes, 5)
 	*c.Arg(0) = tensor.OptIntsValue(size)
@@ -132,7 +132,7 @@ type FullOptions struct {
 }
 
 // Full makes a tensor filled with one number, whose kind decides the dtype unless one is given.
-// full.html
+// https://pytorch.org/docs/stable/generated/torch.full.html
 func Full(size []int, fillValue tensor.Scalar, opts ...FullOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFull, 6)
 	*c.Arg(0) = tensor.OptIntsValue(size)
@@ -163,7 +163,7 @@ type EmptyOptions struct {
 }
 
 // Empty makes a tensor whose elements are not set.
-// empty.html
+// https://pytorch.org/docs/stable/generated/torch.empty.html
 func Empty(size []int, opts ...EmptyOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmpty, 6)
 	*c.Arg(0) = tensor.OptIntsValue(size)
@@ -194,7 +194,7 @@ type EmptyStridedOptions struct {
 }
 
 // EmptyStrided makes a tensor with the given strides whose elements are not set.
-// empty_strided.html
+// https://pytorch.org/docs/stable/generated/torch.empty_strided.html
 func EmptyStrided(size []int, stride []int, opts ...EmptyStridedOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmptyStrided, 6)
 	*c.Arg(0) = tensor.OptIntsValue(size)
@@ -220,7 +220,7 @@ type EmptyPermutedOptions struct {
 }
 
 // EmptyPermuted makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order, outermost first.
-// empty_permuted.html
+// https://pytorch.org/docs/stable/generated/torch.empty_permuted.html
 func EmptyPermuted(size []int, physicalLayout []int, opts ...EmptyPermutedOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmptyPermuted, 6)
 	*c.Arg(0) = tensor.OptIntsValue(size)
@@ -343,7 +343,7 @@ type EyeOptions struct {
 }
 
 // Eye makes the identity matrix of n rows.
-// eye.html
+// https://pytorch.org/docs/stable/generated/torch.eye.html
 func Eye(n int, opts ...EyeOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEye, 5)
 	*c.Arg(0) = tensor.IntValue(n)
@@ -372,7 +372,7 @@ type EyeMOptions struct {
 }
 
 // EyeM makes an n x m matrix with ones on the diagonal.
-// eye.html
+// https://pytorch.org/docs/stable/generated/torch.eye.html
 func EyeM(n int, m int, opts ...EyeMOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEyeM, 6)
 	*c.Arg(0) = tensor.IntValue(n)
@@ -402,7 +402,7 @@ type ArangeOptions struct {
 }
 
 // Arange counts from 0 to end, which is left out. Ints give int64, floats the default dtype.
-// arange.html
+// https://pytorch.org/docs/stable/generated/torch.arange.html
 func Arange(end tensor.Scalar, opts ...ArangeOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotArange, 5)
 	*c.Arg(0) = tensor.ScalarValue(end)
@@ -430,7 +430,7 @@ type ArangeStartOptions struct {
 }
 
 // ArangeStart counts from start to end, which is left out.
-// arange.html
+// https://pytorch.org/docs/stable/generated/torch.arange.html
 func ArangeStart(start tensor.Scalar, end tensor.Scalar, opts ...ArangeStartOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotArangeStart, 6)
 	*c.Arg(0) = tensor.ScalarValue(start)
@@ -458,7 +458,7 @@ type ArangeStepOptions struct {
 }
 
 // ArangeStep counts from start to end, which is left out, in steps of Step.
-// arange.html
+// https://pytorch.org/docs/stable/generated/torch.arange.html
 func ArangeStep(start tensor.Scalar, end tensor.Scalar, opts ...ArangeStepOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotArangeStep, 7)
 	*c.Arg(0) = tensor.ScalarValue(start)
@@ -492,7 +492,7 @@ type LinspaceOptions struct {
 }
 
 // Linspace makes steps numbers evenly spaced from start to end, both included.
-// linspace.html
+// https://pytorch.org/docs/stable/generated/torch.linspace.html
 func Linspace(start tensor.Scalar, end tensor.Scalar, steps int, opts ...LinspaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLinspace, 7)
 	*c.Arg(0) = tensor.ScalarValue(start)
@@ -524,7 +524,7 @@ type LogspaceOptions struct {
 }
 
 // Logspace raises Base to the powers of Linspace.
-// logspace.html
+// https://pytorch.org/docs/stable/generated/torch.logspace.html
 func Logspace(start tensor.Scalar, end tensor.Scalar, steps int, opts ...LogspaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLogspace, 8)
 	*c.Arg(0) = tensor.ScalarValue(start)
@@ -559,7 +559,7 @@ type TrilIndicesOptions struct {
 }
 
 // TrilIndices lists the row and column numbers of the lower triangle of a row x col matrix.
-// tril_indices.html
+// https://pytorch.org/docs/stable/generated/torch.tril_indices.html
 func TrilIndices(row int, col int, opts ...TrilIndicesOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotTrilIndices, 7)
 	*c.Arg(0) = tensor.IntValue(row)
@@ -590,7 +590,7 @@ type TriuIndicesOptions struct {
 }
 
 // TriuIndices lists the row and column numbers of the upper triangle of a row x col matrix.
-// triu_indices.html
+// https://pytorch.org/docs/stable/generated/torch.triu_indices.html
 func TriuIndices(row int, col int, opts ...TriuIndicesOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotTriuIndices, 7)
 	*c.Arg(0) = tensor.IntValue(row)
@@ -881,7 +881,7 @@ type CatOptions struct {
 }
 
 // Cat joins tensors along a dimension; the other sizes must agree. Dtypes are promoted.
-// cat.html
+// https://pytorch.org/docs/stable/generated/torch.cat.html
 func Cat(tensors []*tensor.Tensor, opts ...CatOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCat, 2)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -957,7 +957,7 @@ type StackOptions struct {
 }
 
 // Stack joins tensors of one shape along a new dimension.
-// stack.html
+// https://pytorch.org/docs/stable/generated/torch.stack.html
 func Stack(tensors []*tensor.Tensor, opts ...StackOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotStack, 2)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -977,7 +977,7 @@ func Stack(tensors []*tensor.Tensor, opts ...StackOptions) *tensor.Tensor {
 var slotHstack = tensor.Slot("aten::hstack")
 
 // Hstack joins along dimension 1, 1-d tensors along dimension 0.
-// hstack.html
+// https://pytorch.org/docs/stable/generated/torch.hstack.html
 func Hstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHstack, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -993,7 +993,7 @@ func Hstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor 
 var slotVstack = tensor.Slot("aten::vstack")
 
 // Vstack joins along dimension 0 after 1-d tensors became rows.
-// vstack.html
+// https://pytorch.org/docs/stable/generated/torch.vstack.html
 func Vstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotVstack, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -1024,7 +1024,7 @@ func RowStack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tenso
 var slotDstack = tensor.Slot("aten::dstack")
 
 // Dstack joins along dimension 2 after all became 3-d.
-// dstack.html
+// https://pytorch.org/docs/stable/generated/torch.dstack.html
 func Dstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDstack, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -1040,7 +1040,7 @@ func Dstack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor 
 var slotColumnStack = tensor.Slot("aten::column_stack")
 
 // ColumnStack joins along dimension 1 after 1-d tensors became columns.
-// column_stack.html
+// https://pytorch.org/docs/stable/generated/torch.column_stack.html
 func ColumnStack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotColumnStack, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -1056,7 +1056,7 @@ func ColumnStack(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Te
 var slotBlockDiag = tensor.Slot("aten::block_diag")
 
 // BlockDiag puts matrices on the diagonal of a larger one. Vectors count as rows.
-// block_diag.html
+// https://pytorch.org/docs/stable/generated/torch.block_diag.html
 func BlockDiag(tensors []*tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotBlockDiag, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -1066,7 +1066,7 @@ func BlockDiag(tensors []*tensor.Tensor) *tensor.Tensor {
 var slotBroadcastTensors = tensor.Slot("aten::broadcast_tensors")
 
 // BroadcastTensors expands tensors to their common shape.
-// broadcast_tensors.html
+// https://pytorch.org/docs/stable/generated/torch.broadcast_tensors.html
 func BroadcastTensors(tensors []*tensor.Tensor) []*tensor.Tensor {
 	c := tensor.NewCall(slotBroadcastTensors, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -1076,7 +1076,7 @@ func BroadcastTensors(tensors []*tensor.Tensor) []*tensor.Tensor {
 var slotMeshgrid = tensor.Slot("aten::meshgrid")
 
 // Meshgrid makes grids of coordinates from 1-d tensors, indexed ij.
-// meshgrid.html
+// https://pytorch.org/docs/stable/generated/torch.meshgrid.html
 func Meshgrid(tensors []*tensor.Tensor) []*tensor.Tensor {
 	c := tensor.NewCall(slotMeshgrid, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -1086,7 +1086,7 @@ func Meshgrid(tensors []*tensor.Tensor) []*tensor.Tensor {
 var slotMeshgridIndexing = tensor.Slot("aten::meshgrid.indexing")
 
 // MeshgridIndexing makes grids of coordinates from 1-d tensors, indexed "ij" or "xy".
-// meshgrid.html
+// https://pytorch.org/docs/stable/generated/torch.meshgrid.html
 func MeshgridIndexing(tensors []*tensor.Tensor, indexing string) []*tensor.Tensor {
 	c := tensor.NewCall(slotMeshgridIndexing, 2)
 	*c.Arg(0) = tensor.TensorsValue(tensors)
@@ -1097,7 +1097,7 @@ func MeshgridIndexing(tensors []*tensor.Tensor, indexing string) []*tensor.Tenso
 var slotCartesianProd = tensor.Slot("aten::cartesian_prod")
 
 // CartesianProd lists all tuples with one element of every 1-d tensor, one per row.
-// cartesian_prod.html
+// https://pytorch.org/docs/stable/generated/torch.cartesian_prod.html
 func CartesianProd(tensors []*tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotCartesianProd, 1)
 	*c.Arg(0) = tensor.TensorsValue(tensors)

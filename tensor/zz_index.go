@@ -42,7 +42,7 @@ type IndexPutOptions struct {
 }
 
 // IndexPut is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.
-// Tensor.index_put_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html
 func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, opts ...IndexPutOptions) *Tensor {
 	c := NewCall(slotIndexPut, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -139,7 +139,7 @@ type OneHotOptions struct {
 }
 
 // OneHot has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class decides.
-// nn.functional.one_hot.html
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html
 func (t *Tensor) OneHot(opts ...OneHotOptions) *Tensor {
 	c := NewCall(slotOneHot, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -162,7 +162,7 @@ type GatherOptions struct {
 }
 
 // Gather picks, for every position of index, the element of self at that position with the index in place of dim.
-// gather.html
+// https://pytorch.org/docs/stable/generated/torch.gather.html
 func (t *Tensor) Gather(dim int, index *Tensor, opts ...GatherOptions) *Tensor {
 	c := NewCall(slotGather, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -182,7 +182,7 @@ func (t *Tensor) Gather(dim int, index *Tensor, opts ...GatherOptions) *Tensor {
 var slotScatter = slot("aten::scatter.src")
 
 // Scatter is self with the elements of src written to the places that index names along dim.
-// Tensor.scatter_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html
 func (t *Tensor) Scatter(dim int, index *Tensor, src *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotScatter, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -213,7 +213,7 @@ func (t *Tensor) ScatterInPlace(dim int, index *Tensor, src *Tensor) *Tensor {
 var slotScatterValue = slot("aten::scatter.value")
 
 // ScatterValue is self with a number written to the places that index names along dim.
-// Tensor.scatter_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html
 func (t *Tensor) ScatterValue(dim int, index *Tensor, value Scalar, opts ...OutOptions) *Tensor {
 	c := NewCall(slotScatterValue, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -309,7 +309,7 @@ func (t *Tensor) ScatterValueWithInPlace(dim int, index *Tensor, value Scalar, r
 var slotScatterAdd = slot("aten::scatter_add")
 
 // ScatterAdd is self with the elements of src added to the places that index names along dim.
-// Tensor.scatter_add_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_add_.html
 func (t *Tensor) ScatterAdd(dim int, index *Tensor, src *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotScatterAdd, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -346,7 +346,7 @@ type ScatterReduceOptions struct {
 }
 
 // ScatterReduce reduces the elements of src into the places that index names; reduce is "sum", "prod", "mean", "amax" or "amin".
-// Tensor.scatter_reduce_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html
 func (t *Tensor) ScatterReduce(dim int, index *Tensor, src *Tensor, reduce string, opts ...ScatterReduceOptions) *Tensor {
 	c := NewCall(slotScatterReduce, 6)
 	*c.Arg(0) = TensorValue(t)
@@ -391,7 +391,7 @@ func (t *Tensor) ScatterReduceInPlace(dim int, index *Tensor, src *Tensor, reduc
 var slotMaskedFill = slot("aten::masked_fill.Tensor")
 
 // MaskedFill is self with a 0-d value where mask is true.
-// Tensor.masked_fill.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html
 func (t *Tensor) MaskedFill(mask *Tensor, value *Tensor) *Tensor {
 	c := NewCall(slotMaskedFill, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -436,7 +436,7 @@ func (t *Tensor) MaskedFillScalarInPlace(mask *Tensor, value Scalar) *Tensor {
 var slotMaskedSelect = slot("aten::masked_select")
 
 // MaskedSelect lists the elements of self where mask is true.
-// masked_select.html
+// https://pytorch.org/docs/stable/generated/torch.masked_select.html
 func (t *Tensor) MaskedSelect(mask *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMaskedSelect, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -453,7 +453,7 @@ func (t *Tensor) MaskedSelect(mask *Tensor, opts ...OutOptions) *Tensor {
 var slotMaskedScatter = slot("aten::masked_scatter")
 
 // MaskedScatter is self with the elements of source, in order, where mask is true.
-// Tensor.masked_scatter_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.masked_scatter_.html
 func (t *Tensor) MaskedScatter(mask *Tensor, source *Tensor) *Tensor {
 	c := NewCall(slotMaskedScatter, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -476,7 +476,7 @@ func (t *Tensor) MaskedScatterInPlace(mask *Tensor, source *Tensor) *Tensor {
 var slotNonzero = slot("aten::nonzero")
 
 // Nonzero lists the positions of the elements that are not zero, one per row.
-// nonzero.html
+// https://pytorch.org/docs/stable/generated/torch.nonzero.html
 func (t *Tensor) Nonzero(opts ...OutOptions) *Tensor {
 	c := NewCall(slotNonzero, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -538,7 +538,7 @@ func (t *Tensor) NonzeroNumpy() []*Tensor {
 var slotIndexSelect = slot("aten::index_select")
 
 // IndexSelect picks the entries along dim that index (1-d, int32 or int64) names.
-// index_select.html
+// https://pytorch.org/docs/stable/generated/torch.index_select.html
 func (t *Tensor) IndexSelect(dim int, index *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotIndexSelect, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -562,7 +562,7 @@ type IndexAddOptions struct {
 }
 
 // IndexAdd is self with alpha times the entries of source added at the places along dim that index names.
-// Tensor.index_add_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html
 func (t *Tensor) IndexAdd(dim int, index *Tensor, source *Tensor, opts ...IndexAddOptions) *Tensor {
 	c := NewCall(slotIndexAdd, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -609,7 +609,7 @@ func (t *Tensor) IndexAddInPlace(dim int, index *Tensor, source *Tensor, opts ..
 var slotIndexCopy = slot("aten::index_copy")
 
 // IndexCopy is self with the entries of source written to the places along dim that index names.
-// Tensor.index_copy_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html
 func (t *Tensor) IndexCopy(dim int, index *Tensor, source *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotIndexCopy, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -640,7 +640,7 @@ func (t *Tensor) IndexCopyInPlace(dim int, index *Tensor, source *Tensor) *Tenso
 var slotIndexFill = slot("aten::index_fill.int_Tensor")
 
 // IndexFill is self with a 0-d value at the places along dim that index names.
-// Tensor.index_fill_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.index_fill_.html
 func (t *Tensor) IndexFill(dim int, index *Tensor, value *Tensor) *Tensor {
 	c := NewCall(slotIndexFill, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -696,7 +696,7 @@ type IndexReduceOptions struct {
 
 // IndexReduce reduces the entries of source into the places along dim that index names; reduce is "prod", "mean", "amax" or
 // "amin".
-// Tensor.index_reduce_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.index_reduce_.html
 func (t *Tensor) IndexReduce(dim int, index *Tensor, source *Tensor, reduce string, opts ...IndexReduceOptions) *Tensor {
 	c := NewCall(slotIndexReduce, 6)
 	*c.Arg(0) = TensorValue(t)
@@ -741,7 +741,7 @@ func (t *Tensor) IndexReduceInPlace(dim int, index *Tensor, source *Tensor, redu
 var slotTake = slot("aten::take")
 
 // Take picks elements by their position in the flattened tensor; negative ones count from the end.
-// take.html
+// https://pytorch.org/docs/stable/generated/torch.take.html
 func (t *Tensor) Take(index *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotTake, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -763,7 +763,7 @@ type PutOptions struct {
 }
 
 // Put is self with elements of source written (or added) by their position in the flattened tensor.
-// Tensor.put_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.put_.html
 func (t *Tensor) Put(index *Tensor, source *Tensor, opts ...PutOptions) *Tensor {
 	c := NewCall(slotPut, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -807,7 +807,7 @@ type TakeAlongDimOptions struct {
 }
 
 // TakeAlongDim is Gather with broadcasting; without Dim both are flattened.
-// take_along_dim.html
+// https://pytorch.org/docs/stable/generated/torch.take_along_dim.html
 func (t *Tensor) TakeAlongDim(indices *Tensor, opts ...TakeAlongDimOptions) *Tensor {
 	c := NewCall(slotTakeAlongDim, 3)
 	*c.Arg(0) = TensorValue(t)

@@ -12,7 +12,7 @@ type ToDTypeOptions struct {
 }
 
 // ToDType converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.
-// Tensor.to.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.to.html
 func (t *Tensor) ToDType(dtype DType, opts ...ToDTypeOptions) *Tensor {
 	c := NewCall(slotToDType, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -40,7 +40,7 @@ type ToOtherOptions struct {
 }
 
 // ToOther converts to the dtype and device of other.
-// Tensor.to.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.to.html
 func (t *Tensor) ToOther(other *Tensor, opts ...ToOtherOptions) *Tensor {
 	c := NewCall(slotToOther, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -61,7 +61,7 @@ func (t *Tensor) ToOther(other *Tensor, opts ...ToOtherOptions) *Tensor {
 var slotTypeAs = slot("aten::type_as")
 
 // TypeAs converts to the dtype of other.
-// Tensor.type_as.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html
 func (t *Tensor) TypeAs(other *Tensor) *Tensor {
 	c := NewCall(slotTypeAs, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -91,7 +91,7 @@ func (t *Tensor) IsSameSize(other *Tensor) bool {
 var slotIsNonzero = slot("aten::is_nonzero")
 
 // IsNonzero reports that the only element is not zero.
-// is_nonzero.html
+// https://pytorch.org/docs/stable/generated/torch.is_nonzero.html
 func (t *Tensor) IsNonzero() bool {
 	c := NewCall(slotIsNonzero, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -106,7 +106,7 @@ type ResizeInPlaceOptions struct {
 }
 
 // ResizeInPlace gives the tensor another shape, growing its storage when needed; new elements are not set.
-// Tensor.resize_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.resize_.html
 func (t *Tensor) ResizeInPlace(size []int, opts ...ResizeInPlaceOptions) *Tensor {
 	c := NewCall(slotResizeInPlace, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -246,7 +246,7 @@ type EmptyLikeOptions struct {
 }
 
 // EmptyLike makes a tensor of self's shape, dtype and layout whose elements are not set.
-// empty_like.html
+// https://pytorch.org/docs/stable/generated/torch.empty_like.html
 func (t *Tensor) EmptyLike(opts ...EmptyLikeOptions) *Tensor {
 	c := NewCall(slotEmptyLike, 6)
 	*c.Arg(0) = TensorValue(t)
@@ -275,7 +275,7 @@ type ZerosLikeOptions struct {
 }
 
 // ZerosLike makes a tensor of zeros of self's shape, dtype and layout.
-// zeros_like.html
+// https://pytorch.org/docs/stable/generated/torch.zeros_like.html
 func (t *Tensor) ZerosLike(opts ...ZerosLikeOptions) *Tensor {
 	c := NewCall(slotZerosLike, 6)
 	*c.Arg(0) = TensorValue(t)
@@ -304,7 +304,7 @@ type OnesLikeOptions struct {
 }
 
 // OnesLike makes a tensor of ones of self's shape, dtype and layout.
-// ones_like.html
+// https://pytorch.org/docs/stable/generated/torch.ones_like.html
 func (t *Tensor) OnesLike(opts ...OnesLikeOptions) *Tensor {
 	c := NewCall(slotOnesLike, 6)
 	*c.Arg(0) = TensorValue(t)
@@ -333,7 +333,7 @@ type FullLikeOptions struct {
 }
 
 // FullLike makes a tensor of self's shape, dtype and layout filled with one number.
-// full_like.html
+// https://pytorch.org/docs/stable/generated/torch.full_like.html
 func (t *Tensor) FullLike(fillValue Scalar, opts ...FullLikeOptions) *Tensor {
 	c := NewCall(slotFullLike, 7)
 	*c.Arg(0) = TensorValue(t)
@@ -501,7 +501,7 @@ func (t *Tensor) ZeroInPlace() *Tensor {
 var slotFill = slot("aten::fill.Tensor")
 
 // Fill is self with every element replaced by a 0-d value.
-// Tensor.fill_.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.fill_.html
 func (t *Tensor) Fill(value *Tensor) *Tensor {
 	c := NewCall(slotFill, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -551,7 +551,7 @@ func (t *Tensor) AliasView() *Tensor {
 var slotExpandAs = slot("aten::expand_as")
 
 // ExpandAs is Expand to the shape of other.
-// Tensor.expand_as.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.expand_as.html
 func (t *Tensor) ExpandAs(other *Tensor) *Tensor {
 	c := NewCall(slotExpandAs, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -562,7 +562,7 @@ func (t *Tensor) ExpandAs(other *Tensor) *Tensor {
 var slotBroadcastTo = slot("aten::broadcast_to")
 
 // BroadcastTo is Expand.
-// broadcast_to.html
+// https://pytorch.org/docs/stable/generated/torch.broadcast_to.html
 func (t *Tensor) BroadcastTo(size []int) *Tensor {
 	c := NewCall(slotBroadcastTo, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -573,7 +573,7 @@ func (t *Tensor) BroadcastTo(size []int) *Tensor {
 var slotViewAs = slot("aten::view_as")
 
 // ViewAs is View with the shape of other.
-// Tensor.view_as.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.view_as.html
 func (t *Tensor) ViewAs(other *Tensor) *Tensor {
 	c := NewCall(slotViewAs, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -584,7 +584,7 @@ func (t *Tensor) ViewAs(other *Tensor) *Tensor {
 var slotReshapeAs = slot("aten::reshape_as")
 
 // ReshapeAs is Reshape to the shape of other.
-// Tensor.reshape_as.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.reshape_as.html
 func (t *Tensor) ReshapeAs(other *Tensor) *Tensor {
 	c := NewCall(slotReshapeAs, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -595,7 +595,7 @@ func (t *Tensor) ReshapeAs(other *Tensor) *Tensor {
 var slotSumToSize = slot("aten::sum_to_size")
 
 // SumToSize sums over the dimensions along which size was broadcast to self's shape.
-// Tensor.sum_to_size.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.sum_to_size.html
 func (t *Tensor) SumToSize(size []int) *Tensor {
 	c := NewCall(slotSumToSize, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -615,7 +615,7 @@ func (t *Tensor) TInPlace() *Tensor {
 var slotNumpyT = slot("aten::numpy_T")
 
 // NumpyT reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and x.t().
-// t.html
+// https://pytorch.org/docs/stable/generated/torch.t.html
 func (t *Tensor) NumpyT() *Tensor {
 	c := NewCall(slotNumpyT, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -712,7 +712,7 @@ func (t *Tensor) SwapAxesInPlace(dim0 int, dim1 int) *Tensor {
 var slotSwapAxes = slot("aten::swapaxes")
 
 // SwapAxes swaps two dimensions.
-// swapaxes.html
+// https://pytorch.org/docs/stable/generated/torch.swapaxes.html
 func (t *Tensor) SwapAxes(axis0 int, axis1 int) *Tensor {
 	c := NewCall(slotSwapAxes, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -724,7 +724,7 @@ func (t *Tensor) SwapAxes(axis0 int, axis1 int) *Tensor {
 var slotUnsqueeze = slot("aten::unsqueeze")
 
 // Unsqueeze inserts a dimension of size 1.
-// unsqueeze.html
+// https://pytorch.org/docs/stable/generated/torch.unsqueeze.html
 func (t *Tensor) Unsqueeze(dim int) *Tensor {
 	c := NewCall(slotUnsqueeze, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -745,7 +745,7 @@ func (t *Tensor) UnsqueezeInPlace(dim int) *Tensor {
 var slotSqueeze = slot("aten::squeeze")
 
 // Squeeze removes all dimensions of size 1.
-// squeeze.html
+// https://pytorch.org/docs/stable/generated/torch.squeeze.html
 func (t *Tensor) Squeeze() *Tensor {
 	c := NewCall(slotSqueeze, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -755,7 +755,7 @@ func (t *Tensor) Squeeze() *Tensor {
 var slotSqueezeDim = slot("aten::squeeze.dim")
 
 // SqueezeDim removes one dimension if its size is 1.
-// squeeze.html
+// https://pytorch.org/docs/stable/generated/torch.squeeze.html
 func (t *Tensor) SqueezeDim(dim int) *Tensor {
 	c := NewCall(slotSqueezeDim, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -766,7 +766,7 @@ func (t *Tensor) SqueezeDim(dim int) *Tensor {
 var slotSqueezeDims = slot("aten::squeeze.dims")
 
 // SqueezeDims removes those of the given dimensions whose size is 1.
-// squeeze.html
+// https://pytorch.org/docs/stable/generated/torch.squeeze.html
 func (t *Tensor) SqueezeDims(dim []int) *Tensor {
 	c := NewCall(slotSqueezeDims, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -806,7 +806,7 @@ func (t *Tensor) SqueezeDimsInPlace(dim []int) *Tensor {
 var slotMoveDims = slot("aten::movedim.intlist")
 
 // MoveDims moves dimensions to other places; the rest keep their order.
-// movedim.html
+// https://pytorch.org/docs/stable/generated/torch.movedim.html
 func (t *Tensor) MoveDims(source []int, destination []int) *Tensor {
 	c := NewCall(slotMoveDims, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -829,7 +829,7 @@ func (t *Tensor) MoveaxisIntlist(source []int, destination []int) *Tensor {
 var slotMoveDim = slot("aten::movedim.int")
 
 // MoveDim moves one dimension to another place; the rest keep their order.
-// movedim.html
+// https://pytorch.org/docs/stable/generated/torch.movedim.html
 func (t *Tensor) MoveDim(source int, destination int) *Tensor {
 	c := NewCall(slotMoveDim, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -858,7 +858,7 @@ type FlattenOptions struct {
 }
 
 // Flatten joins the dimensions from StartDim to EndDim into one.
-// flatten.html
+// https://pytorch.org/docs/stable/generated/torch.flatten.html
 func (t *Tensor) Flatten(opts ...FlattenOptions) *Tensor {
 	c := NewCall(slotFlatten, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -879,7 +879,7 @@ func (t *Tensor) Flatten(opts ...FlattenOptions) *Tensor {
 var slotUnflatten = slot("aten::unflatten.int")
 
 // Unflatten splits one dimension into several; one size may be -1.
-// unflatten.html
+// https://pytorch.org/docs/stable/generated/torch.unflatten.html
 func (t *Tensor) Unflatten(dim int, sizes []int) *Tensor {
 	c := NewCall(slotUnflatten, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -891,7 +891,7 @@ func (t *Tensor) Unflatten(dim int, sizes []int) *Tensor {
 var slotRavel = slot("aten::ravel")
 
 // Ravel is the elements in one dimension.
-// ravel.html
+// https://pytorch.org/docs/stable/generated/torch.ravel.html
 func (t *Tensor) Ravel() *Tensor {
 	c := NewCall(slotRavel, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -901,7 +901,7 @@ func (t *Tensor) Ravel() *Tensor {
 var slotAtleast1d = slot("aten::atleast_1d")
 
 // Atleast1d makes a 0-d tensor 1-d.
-// atleast_1d.html
+// https://pytorch.org/docs/stable/generated/torch.atleast_1d.html
 func (t *Tensor) Atleast1d() *Tensor {
 	c := NewCall(slotAtleast1d, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -911,7 +911,7 @@ func (t *Tensor) Atleast1d() *Tensor {
 var slotAtleast2d = slot("aten::atleast_2d")
 
 // Atleast2d gives a tensor at least two dimensions; new ones come first.
-// atleast_2d.html
+// https://pytorch.org/docs/stable/generated/torch.atleast_2d.html
 func (t *Tensor) Atleast2d() *Tensor {
 	c := NewCall(slotAtleast2d, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -921,7 +921,7 @@ func (t *Tensor) Atleast2d() *Tensor {
 var slotAtleast3d = slot("aten::atleast_3d")
 
 // Atleast3d gives a tensor at least three dimensions.
-// atleast_3d.html
+// https://pytorch.org/docs/stable/generated/torch.atleast_3d.html
 func (t *Tensor) Atleast3d() *Tensor {
 	c := NewCall(slotAtleast3d, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -1276,7 +1276,7 @@ type CombinationsOptions struct {
 }
 
 // Combinations lists the combinations of r elements of a 1-d tensor, one per row.
-// combinations.html
+// https://pytorch.org/docs/stable/generated/torch.combinations.html
 func (t *Tensor) Combinations(opts ...CombinationsOptions) *Tensor {
 	c := NewCall(slotCombinations, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1295,7 +1295,7 @@ func (t *Tensor) Combinations(opts ...CombinationsOptions) *Tensor {
 var slotSelect = slot("aten::select.int")
 
 // Select picks one index of a dimension, which is removed. Negative ones count from the end.
-// select.html
+// https://pytorch.org/docs/stable/generated/torch.select.html
 func (t *Tensor) Select(dim int, index int) *Tensor {
 	c := NewCall(slotSelect, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1307,7 +1307,7 @@ func (t *Tensor) Select(dim int, index int) *Tensor {
 var slotSelectScatter = slot("aten::select_scatter")
 
 // SelectScatter is a copy of self with src at one index of a dimension.
-// select_scatter.html
+// https://pytorch.org/docs/stable/generated/torch.select_scatter.html
 func (t *Tensor) SelectScatter(src *Tensor, dim int, index int) *Tensor {
 	c := NewCall(slotSelectScatter, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -1363,7 +1363,7 @@ type SliceScatterOptions struct {
 }
 
 // SliceScatter is a copy of self with src in a slice of a dimension.
-// slice_scatter.html
+// https://pytorch.org/docs/stable/generated/torch.slice_scatter.html
 func (t *Tensor) SliceScatter(src *Tensor, opts ...SliceScatterOptions) *Tensor {
 	c := NewCall(slotSliceScatter, 6)
 	*c.Arg(0) = TensorValue(t)
@@ -1401,7 +1401,7 @@ type DiagonalOptions struct {
 }
 
 // Diagonal is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main diagonal.
-// diagonal.html
+// https://pytorch.org/docs/stable/generated/torch.diagonal.html
 func (t *Tensor) Diagonal(opts ...DiagonalOptions) *Tensor {
 	c := NewCall(slotDiagonal, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -1433,7 +1433,7 @@ type DiagonalScatterOptions struct {
 }
 
 // DiagonalScatter is a copy of self with src on a diagonal.
-// diagonal_scatter.html
+// https://pytorch.org/docs/stable/generated/torch.diagonal_scatter.html
 func (t *Tensor) DiagonalScatter(src *Tensor, opts ...DiagonalScatterOptions) *Tensor {
 	c := NewCall(slotDiagonalScatter, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -1459,7 +1459,7 @@ func (t *Tensor) DiagonalScatter(src *Tensor, opts ...DiagonalScatterOptions) *T
 var slotNarrow = slot("aten::narrow")
 
 // Narrow is length entries of a dimension from start on. Nothing is clamped.
-// narrow.html
+// https://pytorch.org/docs/stable/generated/torch.narrow.html
 func (t *Tensor) Narrow(dim int, start int, length int) *Tensor {
 	c := NewCall(slotNarrow, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -1490,7 +1490,7 @@ func (t *Tensor) NarrowCopy(dim int, start int, length int, opts ...OutOptions) 
 var slotUnfold = slot("aten::unfold")
 
 // Unfold is the windows of a given size, step apart, along a dimension; a new last dimension runs inside the windows.
-// Tensor.unfold.html
+// https://pytorch.org/docs/stable/generated/torch.Tensor.unfold.html
 func (t *Tensor) Unfold(dimension int, size int, step int) *Tensor {
 	c := NewCall(slotUnfold, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -1508,7 +1508,7 @@ type SplitOptions struct {
 }
 
 // Split cuts a dimension into views of split_size entries, the last one possibly shorter.
-// split.html
+// https://pytorch.org/docs/stable/generated/torch.split.html
 func (t *Tensor) Split(splitSize int, opts ...SplitOptions) []*Tensor {
 	c := NewCall(slotSplit, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1531,7 +1531,7 @@ type SplitSizesOptions struct {
 }
 
 // SplitSizes cuts a dimension into views of the given sizes, which must add up to its size.
-// split.html
+// https://pytorch.org/docs/stable/generated/torch.split.html
 func (t *Tensor) SplitSizes(splitSize []int, opts ...SplitSizesOptions) []*Tensor {
 	c := NewCall(slotSplitSizes, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1554,7 +1554,7 @@ type SplitWithSizesOptions struct {
 }
 
 // SplitWithSizes cuts a dimension into views of the given sizes, which must add up to its size.
-// split.html
+// https://pytorch.org/docs/stable/generated/torch.split.html
 func (t *Tensor) SplitWithSizes(splitSizes []int, opts ...SplitWithSizesOptions) []*Tensor {
 	c := NewCall(slotSplitWithSizes, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1577,7 +1577,7 @@ type ChunkOptions struct {
 }
 
 // Chunk cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.
-// chunk.html
+// https://pytorch.org/docs/stable/generated/torch.chunk.html
 func (t *Tensor) Chunk(chunks int, opts ...ChunkOptions) []*Tensor {
 	c := NewCall(slotChunk, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1666,7 +1666,7 @@ type UnbindOptions struct {
 }
 
 // Unbind gives the slices along a dimension, which is removed.
-// unbind.html
+// https://pytorch.org/docs/stable/generated/torch.unbind.html
 func (t *Tensor) Unbind(opts ...UnbindOptions) []*Tensor {
 	c := NewCall(slotUnbind, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1688,7 +1688,7 @@ type TensorSplitOptions struct {
 }
 
 // TensorSplit cuts a dimension into the given number of views whose sizes differ by at most 1.
-// tensor_split.html
+// https://pytorch.org/docs/stable/generated/torch.tensor_split.html
 func (t *Tensor) TensorSplit(sections int, opts ...TensorSplitOptions) []*Tensor {
 	c := NewCall(slotTensorSplit, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1711,7 +1711,7 @@ type TensorSplitIndicesOptions struct {
 }
 
 // TensorSplitIndices cuts a dimension before each of the given indices.
-// tensor_split.html
+// https://pytorch.org/docs/stable/generated/torch.tensor_split.html
 func (t *Tensor) TensorSplitIndices(indices []int, opts ...TensorSplitIndicesOptions) []*Tensor {
 	c := NewCall(slotTensorSplitIndices, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -1729,7 +1729,7 @@ func (t *Tensor) TensorSplitIndices(indices []int, opts ...TensorSplitIndicesOpt
 var slotHsplit = slot("aten::hsplit.int")
 
 // Hsplit cuts dimension 1 (0 of a 1-d tensor) into equal views.
-// hsplit.html
+// https://pytorch.org/docs/stable/generated/torch.hsplit.html
 func (t *Tensor) Hsplit(sections int) []*Tensor {
 	c := NewCall(slotHsplit, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1740,7 +1740,7 @@ func (t *Tensor) Hsplit(sections int) []*Tensor {
 var slotHsplitAt = slot("aten::hsplit.array")
 
 // HsplitAt cuts dimension 1 (0 of a 1-d tensor) before each index.
-// hsplit.html
+// https://pytorch.org/docs/stable/generated/torch.hsplit.html
 func (t *Tensor) HsplitAt(indices []int) []*Tensor {
 	c := NewCall(slotHsplitAt, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1751,7 +1751,7 @@ func (t *Tensor) HsplitAt(indices []int) []*Tensor {
 var slotVsplit = slot("aten::vsplit.int")
 
 // Vsplit cuts dimension 0 into equal views.
-// vsplit.html
+// https://pytorch.org/docs/stable/generated/torch.vsplit.html
 func (t *Tensor) Vsplit(sections int) []*Tensor {
 	c := NewCall(slotVsplit, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1762,7 +1762,7 @@ func (t *Tensor) Vsplit(sections int) []*Tensor {
 var slotVsplitAt = slot("aten::vsplit.array")
 
 // VsplitAt cuts dimension 0 before each index.
-// vsplit.html
+// https://pytorch.org/docs/stable/generated/torch.vsplit.html
 func (t *Tensor) VsplitAt(indices []int) []*Tensor {
 	c := NewCall(slotVsplitAt, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1773,7 +1773,7 @@ func (t *Tensor) VsplitAt(indices []int) []*Tensor {
 var slotDsplit = slot("aten::dsplit.int")
 
 // Dsplit cuts dimension 2 into equal views.
-// dsplit.html
+// https://pytorch.org/docs/stable/generated/torch.dsplit.html
 func (t *Tensor) Dsplit(sections int) []*Tensor {
 	c := NewCall(slotDsplit, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1784,7 +1784,7 @@ func (t *Tensor) Dsplit(sections int) []*Tensor {
 var slotDsplitAt = slot("aten::dsplit.array")
 
 // DsplitAt cuts dimension 2 before each index.
-// dsplit.html
+// https://pytorch.org/docs/stable/generated/torch.dsplit.html
 func (t *Tensor) DsplitAt(indices []int) []*Tensor {
 	c := NewCall(slotDsplitAt, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1800,7 +1800,7 @@ type AsStridedOptions struct {
 }
 
 // AsStrided looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.
-// as_strided.html
+// https://pytorch.org/docs/stable/generated/torch.as_strided.html
 func (t *Tensor) AsStrided(size []int, stride []int, opts ...AsStridedOptions) *Tensor {
 	c := NewCall(slotAsStrided, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -1872,7 +1872,7 @@ type AsStridedScatterOptions struct {
 
 // AsStridedScatter is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient of self is
 // that of the view's elements alone.
-// as_strided_scatter.html
+// https://pytorch.org/docs/stable/generated/torch.as_strided_scatter.html
 func (t *Tensor) AsStridedScatter(src *Tensor, size []int, stride []int, opts ...AsStridedScatterOptions) *Tensor {
 	c := NewCall(slotAsStridedScatter, 5)
 	*c.Arg(0) = TensorValue(t)

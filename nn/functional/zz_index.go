@@ -17,7 +17,7 @@ type EmbeddingOptions struct {
 
 // Embedding looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than MaxNorm are
 // shortened first, in place. Sparse is accepted, but gradients are dense.
-// nn.functional.embedding.html
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
 func Embedding(input *tensor.Tensor, weight *tensor.Tensor, opts ...EmbeddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmbedding, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -59,7 +59,7 @@ type EmbeddingBagOptions struct {
 
 // EmbeddingBag reduces bags of embedding rows: "sum", "mean" or "max". The rows of a 2-d input are the bags; a 1-d input is cut at
 // Offsets.
-// nn.functional.embedding_bag.html
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
 func EmbeddingBag(input *tensor.Tensor, weight *tensor.Tensor, opts ...EmbeddingBagOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmbeddingBag, 11)
 	*c.Arg(0) = tensor.TensorValue(input)
