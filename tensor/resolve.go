@@ -91,8 +91,11 @@ func (o *Op) numbersAsTensors() bool {
 	if o.Sch.Namespace != "aten" {
 		return true
 	}
+	if o.Sch.Name == "__rmod__" { // number % tensor comes with the number first
+		return true
+	}
 	switch strings.TrimSuffix(o.Sch.Name, "_") {
-	case "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "to", "_to_copy", "copy", "__rmod__":
+	case "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "to", "_to_copy", "copy":
 		return true
 	}
 	return false

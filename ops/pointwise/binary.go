@@ -159,17 +159,42 @@ func powIK[E integer](d, a, b []E) {
 	}
 }
 
-func powC(x, y complex128) complex128 {
-	if y == 0 {
-		return 1
+// powC is exp(y log x). The product follows the C standard, in which an infinite operand stays infinite.
+func powC(x, y complex128) complex128 { return expC(mulC99(y, cmplx.Log(x))) }
+
+func mulC99(x, y complex128) complex128 {
+	a, b, c, d := real(x), imag(x), real(y), imag(y)
+	re, im := a*c-b*d, a*d+b*c
+	if re == re || im == im {
+		return complex(re, im)
 	}
-	if x == 0 {
-		if imag(y) == 0 && real(y) > 0 {
-			return 0
+	box := func(v float64) float64 {
+		if math.IsInf(v, 0) {
+			return math.Copysign(1, v)
 		}
-		return cmplx.NaN()
+		return math.Copysign(0, v)
 	}
-	return expC(y * cmplx.Log(x))
+	unNaN := func(v float64) float64 {
+		if v != v {
+			return math.Copysign(0, v)
+		}
+		return v
+	}
+	again := false
+	if math.IsInf(a, 0) || math.IsInf(b, 0) {
+		a, b, c, d, again = box(a), box(b), unNaN(c), unNaN(d), true
+	}
+	if math.IsInf(c, 0) || math.IsInf(d, 0) {
+		c, d, a, b, again = box(c), box(d), unNaN(a), unNaN(b), true
+	}
+	if !again && (math.IsInf(a*c, 0) || math.IsInf(b*d, 0) || math.IsInf(a*d, 0) || math.IsInf(b*c, 0)) {
+		a, b, c, d, again = unNaN(a), unNaN(b), unNaN(c), unNaN(d), true
+	}
+	if again {
+		inf := math.Inf(1)
+		return complex(inf*(a*c-b*d), inf*(a*d+b*c))
+	}
+	return complex(re, im)
 }
 
 func powC64(d, a, b []complex64) {

@@ -12,7 +12,14 @@ var bernoulli2k = [...]float64{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600
 	43867.0 / 5109094217170944000, -174611.0 / 802857662698291200000}
 
 // zeta is Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: some terms one by one, the rest by Euler's formula.
-func zeta(x, q float64) float64 {
+func zeta(x, q float64) float64 { return zetaStep(x, q, func(a float64) float64 { return a + 1 }) }
+
+// zeta32 counts in float32 as PyTorch does; near the poles that decides the result.
+func zeta32(x, q float64) float64 {
+	return zetaStep(x, q, func(a float64) float64 { return float64(float32(a) + 1) })
+}
+
+func zetaStep(x, q float64, step func(float64) float64) float64 {
 	switch {
 	case x == 1:
 		return math.Inf(1)
@@ -34,7 +41,7 @@ func zeta(x, q float64) float64 {
 		if math.Abs(t) < 1e-17*math.Abs(s) && a > 0 {
 			return s
 		}
-		a++
+		a = step(a)
 	}
 	p := math.Pow(a, -x)
 	s += p*a/(x-1) + 0.5*p
@@ -102,22 +109,40 @@ func trigamma(x float64) float64 {
 	return sign * s
 }
 
-// polygamma is the nth derivative of digamma.
-func polygamma(n int) func(x float64) float64 {
+// trigamma32 takes the sine of a float32 product, which near the poles decides the result.
+func trigamma32(d, a []float32) {
+	for i, x := range a[:len(d)] {
+		if x >= 0.5 {
+			d[i] = float32(trigamma(float64(x)))
+			continue
+		}
+		s := float32(math.Sin(float64(float32(math.Pi) * x)))
+		r := -float32(math.Pi) * float32(math.Pi) / (s * s)
+		d[i] = -(r + float32(trigamma(float64(1-x))))
+	}
+}
+
+// polygamma gives the kernels of the nth derivative of digamma.
+func polygamma(n int) *unK {
 	switch n {
 	case 0:
-		return digamma
+		return fn("polygamma", digamma, nil)
 	case 1:
-		return trigamma
+		k := fn("polygamma", trigamma, nil)
+		k.f32 = trigamma32
+		return k
 	}
 	f := math.Gamma(float64(n) + 1)
 	if n%2 == 0 {
 		f = -f
 	}
-	return func(x float64) float64 { return f * zeta(float64(n)+1, x) }
+	return &unK{name: "polygamma", f32: f32of(func(x float64) float64 { return f * zeta32(float64(n)+1, x) }), f64: f64of(func(x float64) float64 { return f * zeta(float64(n)+1, x) })}
 }
 
 func lgamma(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return math.Inf(1)
+	}
 	y, _ := math.Lgamma(x)
 	return y
 }
@@ -161,17 +186,12 @@ func besselIe(order int, x float64) float64 {
 	return y
 }
 
+// i0 and i1 are NaN at infinity, as PyTorch's are.
 func i0(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return math.Inf(1)
-	}
 	return math.Exp(math.Abs(x)) * besselIe(0, x)
 }
 
 func i1(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return x
-	}
 	return math.Exp(math.Abs(x)) * besselIe(1, x)
 }
 
@@ -253,7 +273,7 @@ func entr(x float64) float64 {
 // igamma and igammac are the regularised incomplete gamma functions: a series below the mean, a continued fraction above.
 func igamma(a, x float64) float64 {
 	switch {
-	case x < 0 || a < 0 || a != a || x != x:
+	case x < 0 || a < 0:
 		return math.NaN()
 	case a == 0:
 		if x > 0 {
@@ -269,6 +289,8 @@ func igamma(a, x float64) float64 {
 		return 0
 	case math.IsInf(x, 1):
 		return 1
+	case a != a || x != x:
+		return math.NaN()
 	case x <= a+1:
 		return gammaSeries(a, x)
 	}
@@ -277,7 +299,7 @@ func igamma(a, x float64) float64 {
 
 func igammac(a, x float64) float64 {
 	switch {
-	case x < 0 || a < 0 || a != a || x != x:
+	case x < 0 || a < 0:
 		return math.NaN()
 	case a == 0:
 		if x > 0 {
@@ -293,6 +315,8 @@ func igammac(a, x float64) float64 {
 		return 1
 	case math.IsInf(x, 1):
 		return 0
+	case a != a || x != x:
+		return math.NaN()
 	case x <= a+1:
 		return 1 - gammaSeries(a, x)
 	}
@@ -339,7 +363,7 @@ func gammaFraction(a, x float64) float64 {
 	return h * gammaFactor(a, x)
 }
 
-// besselK is the modified Bessel function of the second kind times exp(x): an integral over cosh, which the trapezoid rule sums to full
+// besselKe is the modified Bessel function of the second kind times exp(x): an integral over cosh, which the trapezoid rule sums to full
 // precision because the integrand dies off doubly exponentially.
 func besselKe(order int, x float64) float64 {
 	switch {
@@ -349,6 +373,11 @@ func besselKe(order int, x float64) float64 {
 		return math.NaN()
 	case math.IsInf(x, 1):
 		return 0
+	}
+	if x > 500 { // the integrand would be narrower than the steps
+		m := float64(4 * order * order)
+		z := 1 / (8 * x)
+		return math.Sqrt(math.Pi/(2*x)) * (1 + (m-1)*z*(1+(m-9)*z/2*(1+(m-25)*z/3*(1+(m-49)*z/4))))
 	}
 	const h = 1.0 / 64
 	s := 0.5
@@ -384,6 +413,16 @@ func besselY(f func(float64) float64) func(x float64) float64 {
 	}
 }
 
+// finiteOnly makes infinite arguments NaN, as PyTorch does although the limit exists.
+func finiteOnly(f func(float64) float64) func(x float64) float64 {
+	return func(x float64) float64 {
+		if math.IsInf(x, 0) {
+			return math.NaN()
+		}
+		return f(x)
+	}
+}
+
 func sphericalJ0(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return 0
@@ -401,10 +440,10 @@ func recurrence(first, second func(x float64) float64, next func(k, x, p, q floa
 		if n != n || x != x {
 			return math.NaN()
 		}
-		if n < 0 {
+		m := int64(n) // a degree is cut to a whole number
+		if m < 0 {
 			return 0
 		}
-		m := int64(n)
 		q := first(x)
 		if m == 0 {
 			return q
@@ -440,8 +479,7 @@ func init() {
 			c.Alloc(0, c.Shape(1), floatType(c.ArgDType(1)))
 		},
 		CPU: func(c *Ctx) {
-			f := polygamma(c.Int(0))
-			fn("polygamma", f, nil).run(c, c.Out(0), c.T(1), c.Out(0).DType())
+			polygamma(c.Int(0)).run(c, c.Out(0), c.T(1), c.Out(0).DType())
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(c.Int(0)+1), tv(c.T(1)))) }),
@@ -497,7 +535,6 @@ func init() {
 			x, y := c.T(0), c.Out(0)
 			return g.Mul(call(opI0e, tv(x)).Sub(x.Sgn().Mul(y)).Sub(half(x, y)))
 		})})
-	opErfcx := tensor.Slot("aten::special_erfcx")
 	floatOnly("special_erfcx(Tensor self) -> Tensor", "is exp(self²) erfc(self).", fn("erfcx", erfcx, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			return g.Mul(c.T(0).MulScalar(2).Mul(c.Out(0)).SubScalar(twoSqrtPi))
@@ -508,8 +545,9 @@ func init() {
 			return g.Mul(x.Mul(x).MulScalar(-0.5).Exp().MulScalar(1 / math.Sqrt(2*math.Pi)))
 		})})
 	floatOnly("special_log_ndtr(Tensor self) -> Tensor", "is the logarithm of the standard normal distribution's function.", fn("log_ndtr", logNdtr, nil),
-		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
-			return g.Div(call(opErfcx, tv(c.T(0).MulScalar(-1/math.Sqrt2)))).MulScalar(math.Sqrt(2 / math.Pi))
+		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			return g.MulScalar(1 / math.Sqrt(2*math.Pi)).Mul(c.Out(0).Add(x.Mul(x).DivScalar(2)).Neg().Exp())
 		})})
 	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.", fn("ndtri", ndtri, nil),
 		tensor.Def{Save: "result", VJP: rule(func(c *Ctx, g *T) *T {
@@ -519,14 +557,34 @@ func init() {
 	floatOnly("special_entr(Tensor self) -> Tensor", "is -self log(self), 0 at 0 and minus infinity below.", fn("entr", entr, nil),
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Log().AddScalar(1).Neg()) })})
 	const none = "PyTorch gives none either"
-	floatOnly("special_bessel_j0(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 0.", fn("bessel_j0", math.J0, nil), tensor.Def{NoGrad: none})
-	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fn("bessel_j1", math.J1, nil), tensor.Def{NoGrad: none})
-	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fn("bessel_y0", besselY(math.Y0), nil), tensor.Def{NoGrad: none})
-	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fn("bessel_y1", besselY(math.Y1), nil), tensor.Def{NoGrad: none})
-	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fn("modified_bessel_i0", i0, nil), tensor.Def{NoGrad: none})
-	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fn("modified_bessel_i1", i1, nil), tensor.Def{NoGrad: none})
-	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fn("modified_bessel_k0", besselK(0), nil), tensor.Def{NoGrad: none})
-	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fn("modified_bessel_k1", besselK(1), nil), tensor.Def{NoGrad: none})
+	ops := map[string]*tensor.Op{}
+	for _, n := range []string{"bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1"} {
+		ops[n] = tensor.Slot("aten::special_" + n)
+	}
+	// order0 is the derivative of order 0, sign * f1; order1 that of order 1, s0 * f0 - f1 / x.
+	order0 := func(f1 string, sign float64) tensor.Def {
+		return self(func(g, x *T) *T { return g.Mul(call(ops[f1], tv(x)).MulScalar(sign)) })
+	}
+	order1 := func(f0 string, sign float64) tensor.Def {
+		return tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			var q *T
+			if f0 == "bessel_j0" || f0 == "modified_bessel_i0" {
+				q = half(x, c.Out(0))
+			} else {
+				q = c.Out(0).Div(x)
+			}
+			return g.Mul(call(ops[f0], tv(x)).MulScalar(sign).Sub(q))
+		})}
+	}
+	floatOnly("special_bessel_j0(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 0.", fn("bessel_j0", finiteOnly(math.J0), nil), order0("bessel_j1", -1))
+	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fn("bessel_j1", finiteOnly(math.J1), nil), order1("bessel_j0", 1))
+	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fn("bessel_y0", finiteOnly(besselY(math.Y0)), nil), order0("bessel_y1", -1))
+	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fn("bessel_y1", finiteOnly(besselY(math.Y1)), nil), order1("bessel_y0", 1))
+	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fn("modified_bessel_i0", i0, nil), order0("modified_bessel_i1", 1))
+	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fn("modified_bessel_i1", i1, nil), order1("modified_bessel_i0", 1))
+	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fn("modified_bessel_k0", besselK(0), nil), order0("modified_bessel_k1", -1))
+	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fn("modified_bessel_k1", besselK(1), nil), order1("modified_bessel_k0", -1))
 	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).", fn("scaled_modified_bessel_k0", func(x float64) float64 { return besselKe(0, x) }, nil), tensor.Def{NoGrad: none})
 	floatOnly("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", "is exp(x) k1(x).", fn("scaled_modified_bessel_k1", func(x float64) float64 { return besselKe(1, x) }, nil), tensor.Def{NoGrad: none})
 	floatOnly("special_spherical_bessel_j0(Tensor x) -> Tensor", "is sin(x) / x.", fn("spherical_bessel_j0", sphericalJ0, nil), tensor.Def{NoGrad: none})

@@ -91,16 +91,36 @@ func clampNumbers(c *Ctx, ilo, ihi int) {
 	case tensor.Int64:
 		clampAs(c, ilo, ihi, as, func(n tensor.Num) int64 { return n.I })
 	case tensor.Int32:
-		clampAs(c, ilo, ihi, as, func(n tensor.Num) int32 { return int32(n.I) })
+		clampAs(c, ilo, ihi, as, saturate[int32])
 	case tensor.Int16:
-		clampAs(c, ilo, ihi, as, func(n tensor.Num) int16 { return int16(n.I) })
+		clampAs(c, ilo, ihi, as, saturate[int16])
 	case tensor.Int8:
-		clampAs(c, ilo, ihi, as, func(n tensor.Num) int8 { return int8(n.I) })
+		clampAs(c, ilo, ihi, as, saturate[int8])
 	case tensor.Uint8:
-		clampAs(c, ilo, ihi, as, func(n tensor.Num) uint8 { return uint8(n.I) })
+		clampAs(c, ilo, ihi, as, saturate[uint8])
 	default:
 		missing(c, "clamp", dt)
 	}
+}
+
+// saturate is a bound in a narrow type: one that the type cannot hold limits nothing, and must not wrap around.
+func saturate[E int32 | int16 | int8 | uint8](n tensor.Num) E {
+	e := E(n.I)
+	if int64(e) == n.I {
+		return e
+	}
+	var lo, hi E = 0, 0
+	lo--
+	if lo > 0 { // unsigned
+		hi, lo = lo, 0
+	} else {
+		lo = E(1) << (width[E]() - 1)
+		hi = ^lo
+	}
+	if n.I < 0 {
+		return lo
+	}
+	return hi
 }
 
 func clampAs[E realNumber](c *Ctx, ilo, ihi int, as DType, f func(n tensor.Num) E) {
