@@ -4,6 +4,34 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotEinsum = tensor.Slot("aten::einsum")
+
+// EinsumOptions are the optional arguments of Einsum; the zero value is PyTorch's default.
+type EinsumOptions struct {
+	Path []int // default None
+}
+
+// Einsum sums products of the operands' elements along the dimensions that the equation names, for example "bij,bjk->bik". Letters
+// that the output lacks are summed; without "->" the output has the letters that occur once, in alphabetical order; "..." stands
+// for further dimensions, which broadcast.einsum.html
+func Einsum(equation string, tensors []*tensor.Tensor, opts ...EinsumOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotEinsum, 3)
+	*c.Arg(0) = tensor.OptStrValue(equation)
+	*c.Arg(1) = tensor.TensorsValue(tensors)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Path != nil {
+			*c.Arg(2) = tensor.OptIntsValue(o.Path)
+		}
+	}
+	return c.Do1()
+}
+
+// TensorDot is the function form of [tensor.Tensor.TensorDot].
+func TensorDot(t *tensor.Tensor, other *tensor.Tensor, dimsSelf []int, dimsOther []int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.TensorDot(other, dimsSelf, dimsOther, opts...)
+}
+
 // MatMul is the function form of [tensor.Tensor.MatMul].
 func MatMul(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.MatMul(other, opts...)
@@ -80,3 +108,99 @@ func Outer(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *te
 func Ger(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Ger(vec2, opts...)
 }
+
+// Addr is the function form of [tensor.Tensor.Addr].
+func Addr(t *tensor.Tensor, vec1 *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.AddrOptions) *tensor.Tensor {
+	return t.Addr(vec1, vec2, opts...)
+}
+
+// AddrOptions are the optional arguments of Addr.
+type AddrOptions = tensor.AddrOptions
+
+// Inner is the function form of [tensor.Tensor.Inner].
+func Inner(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Inner(other, opts...)
+}
+
+// Kron is the function form of [tensor.Tensor.Kron].
+func Kron(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Kron(other, opts...)
+}
+
+var slotLinalgMultiDot = tensor.Slot("aten::linalg_multi_dot")
+
+// LinalgMultiDot multiplies a chain of matrices in the order that needs the fewest operations; the first and last may be vectors.
+// https://pytorch.org/docs/stable/generated/torch.linalg.multi_dot.html
+func LinalgMultiDot(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLinalgMultiDot, 1)
+	*c.Arg(0) = tensor.TensorsValue(tensors)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotChainMatMul = tensor.Slot("aten::chain_matmul")
+
+// ChainMatMul multiplies a chain of matrices in the order that needs the fewest operations.chain_matmul.html
+func ChainMatMul(matrices []*tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotChainMatMul, 1)
+	*c.Arg(0) = tensor.TensorsValue(matrices)
+	return c.Do1()
+}
+
+var slotLinalgVecdot = tensor.Slot("aten::linalg_vecdot")
+
+// LinalgVecdotOptions are the optional arguments of LinalgVecdot; the zero value is PyTorch's default.
+type LinalgVecdotOptions struct {
+	Dim tensor.Opt[int] // default -1
+	Out *tensor.Tensor  // write the result to this tensor
+}
+
+// LinalgVecdot is the dot product, with x conjugated, along one dimension of broadcast tensors.
+// https://pytorch.org/docs/stable/generated/torch.linalg.vecdot.html
+func LinalgVecdot(x *tensor.Tensor, y *tensor.Tensor, opts ...LinalgVecdotOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLinalgVecdot, 3)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(y)
+	*c.Arg(2) = *slotLinalgVecdot.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+// LinalgMatrixPower is the function form of [tensor.Tensor.LinalgMatrixPower].
+func LinalgMatrixPower(t *tensor.Tensor, n int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LinalgMatrixPower(n, opts...)
+}
+
+// MatrixPower is the function form of [tensor.Tensor.MatrixPower].
+func MatrixPower(t *tensor.Tensor, n int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.MatrixPower(n, opts...)
+}
+
+// LinalgCross is the function form of [tensor.Tensor.LinalgCross].
+func LinalgCross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.LinalgCrossOptions) *tensor.Tensor {
+	return t.LinalgCross(other, opts...)
+}
+
+// LinalgCrossOptions are the optional arguments of LinalgCross.
+type LinalgCrossOptions = tensor.LinalgCrossOptions
+
+// Cross is the function form of [tensor.Tensor.Cross].
+func Cross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.CrossOptions) *tensor.Tensor {
+	return t.Cross(other, opts...)
+}
+
+// CrossOptions are the optional arguments of Cross.
+type CrossOptions = tensor.CrossOptions

@@ -2,6 +2,24 @@
 
 package tensor
 
+var slotTensorDot = slot("aten::tensordot")
+
+// TensorDot sums products over pairs of dimensions of the two tensors.tensordot.html
+func (t *Tensor) TensorDot(other *Tensor, dimsSelf []int, dimsOther []int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotTensorDot, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = OptIntsValue(dimsSelf)
+	*c.Arg(3) = OptIntsValue(dimsOther)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMatMul = slot("aten::matmul")
 
 // MatMul is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products whose leading
@@ -380,6 +398,183 @@ func (t *Tensor) Ger(vec2 *Tensor, opts ...OutOptions) *Tensor {
 	*c.Arg(1) = TensorValue(vec2)
 	if len(opts) > 0 {
 		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddr = slot("aten::addr")
+
+// AddrOptions are the optional arguments of Addr; the zero value is PyTorch's default.
+type AddrOptions struct {
+	Beta  Scalar  // default 1
+	Alpha Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Addr is beta*self + alpha * the outer product of two vectors.addr.html
+func (t *Tensor) Addr(vec1 *Tensor, vec2 *Tensor, opts ...AddrOptions) *Tensor {
+	c := NewCall(slotAddr, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec1)
+	*c.Arg(2) = TensorValue(vec2)
+	*c.Arg(3) = *slotAddr.Sch.Params[3].Default
+	*c.Arg(4) = *slotAddr.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Beta != nil {
+			*c.Arg(3) = ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(4) = ScalarValue(o.Alpha)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddrInPlace = slot("aten::addr_")
+
+// AddrInPlaceOptions are the optional arguments of AddrInPlace; the zero value is PyTorch's default.
+type AddrInPlaceOptions struct {
+	Beta  Scalar // default 1
+	Alpha Scalar // default 1
+}
+
+// AddrInPlace is Addr written to the tensor itself, which is returned.
+func (t *Tensor) AddrInPlace(vec1 *Tensor, vec2 *Tensor, opts ...AddrInPlaceOptions) *Tensor {
+	c := NewCall(slotAddrInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec1)
+	*c.Arg(2) = TensorValue(vec2)
+	*c.Arg(3) = *slotAddrInPlace.Sch.Params[3].Default
+	*c.Arg(4) = *slotAddrInPlace.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Beta != nil {
+			*c.Arg(3) = ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(4) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
+var slotInner = slot("aten::inner")
+
+// Inner is the dot product over the last dimensions of the two tensors.inner.html
+func (t *Tensor) Inner(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotInner, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotKron = slot("aten::kron")
+
+// Kron is the Kronecker product.kron.html
+func (t *Tensor) Kron(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotKron, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLinalgMatrixPower = slot("aten::linalg_matrix_power")
+
+// LinalgMatrixPower multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of the inverse.
+// https://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html
+func (t *Tensor) LinalgMatrixPower(n int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLinalgMatrixPower, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMatrixPower = slot("aten::matrix_power")
+
+// MatrixPower is another name of linalg_matrix_power.
+func (t *Tensor) MatrixPower(n int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotMatrixPower, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLinalgCross = slot("aten::linalg_cross")
+
+// LinalgCrossOptions are the optional arguments of LinalgCross; the zero value is PyTorch's default.
+type LinalgCrossOptions struct {
+	Dim Opt[int] // default -1
+	Out *Tensor  // write the result to this tensor
+}
+
+// LinalgCross is the cross product along a dimension of size 3; other dimensions broadcast.
+// https://pytorch.org/docs/stable/generated/torch.linalg.cross.html
+func (t *Tensor) LinalgCross(other *Tensor, opts ...LinalgCrossOptions) *Tensor {
+	c := NewCall(slotLinalgCross, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotLinalgCross.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCross = slot("aten::cross")
+
+// CrossOptions are the optional arguments of Cross; the zero value is PyTorch's default.
+type CrossOptions struct {
+	Dim Opt[int] // default None
+	Out *Tensor  // write the result to this tensor
+}
+
+// Cross is the cross product along dim, by default the first dimension of size 3.cross.html
+func (t *Tensor) Cross(other *Tensor, opts ...CrossOptions) *Tensor {
+	c := NewCall(slotCross, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}

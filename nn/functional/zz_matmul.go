@@ -26,3 +26,25 @@ func Linear(input *tensor.Tensor, weight *tensor.Tensor, opts ...LinearOptions) 
 	}
 	return c.Do1()
 }
+
+var slotBilinear = tensor.Slot("F::bilinear")
+
+// BilinearOptions are the optional arguments of Bilinear; the zero value is PyTorch's default.
+type BilinearOptions struct {
+	Bias *tensor.Tensor // default None
+}
+
+// Bilinear is PyTorch's bilinear.
+func Bilinear(input1 *tensor.Tensor, input2 *tensor.Tensor, weight *tensor.Tensor, opts ...BilinearOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotBilinear, 4)
+	*c.Arg(0) = tensor.TensorValue(input1)
+	*c.Arg(1) = tensor.TensorValue(input2)
+	*c.Arg(2) = tensor.TensorValue(weight)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Bias)
+		}
+	}
+	return c.Do1()
+}

@@ -142,6 +142,9 @@ var opLinear = tensor.Slot("aten::linear")
 
 // call runs an operator with the given leading arguments and the defaults of the others.
 func call(op *tensor.Op, args ...any) []*T {
+	if op.Def == nil {
+		tensor.Fail(tensor.ErrNotImpl, "operator %s is not there yet", op.FullName())
+	}
 	c := tensor.NewCall(op, len(op.Sch.Params))
 	for i := range op.Sch.Params {
 		switch {
