@@ -4,6 +4,141 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// ConstantPadNd is the function form of [tensor.Tensor.ConstantPadNd].
+func ConstantPadNd(t *tensor.Tensor, pad []int, opts ...tensor.ConstantPadNdOptions) *tensor.Tensor {
+	return t.ConstantPadNd(pad, opts...)
+}
+
+// ConstantPadNdOptions are the optional arguments of ConstantPadNd.
+type ConstantPadNdOptions = tensor.ConstantPadNdOptions
+
+// ReflectionPad1d is the function form of [tensor.Tensor.ReflectionPad1d].
+func ReflectionPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad1d(padding)
+}
+
+// ReflectionPad2d is the function form of [tensor.Tensor.ReflectionPad2d].
+func ReflectionPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad2d(padding)
+}
+
+// ReflectionPad3d is the function form of [tensor.Tensor.ReflectionPad3d].
+func ReflectionPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad3d(padding)
+}
+
+// ReplicationPad1d is the function form of [tensor.Tensor.ReplicationPad1d].
+func ReplicationPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad1d(padding)
+}
+
+// ReplicationPad2d is the function form of [tensor.Tensor.ReplicationPad2d].
+func ReplicationPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad2d(padding)
+}
+
+// ReplicationPad3d is the function form of [tensor.Tensor.ReplicationPad3d].
+func ReplicationPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad3d(padding)
+}
+
+// Flip is the function form of [tensor.Tensor.Flip].
+func Flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
+	return t.Flip(dims)
+}
+
+// Fliplr is the function form of [tensor.Tensor.Fliplr].
+func Fliplr(t *tensor.Tensor) *tensor.Tensor {
+	return t.Fliplr()
+}
+
+// Flipud is the function form of [tensor.Tensor.Flipud].
+func Flipud(t *tensor.Tensor) *tensor.Tensor {
+	return t.Flipud()
+}
+
+// Roll is the function form of [tensor.Tensor.Roll].
+func Roll(t *tensor.Tensor, shifts []int, opts ...tensor.RollOptions) *tensor.Tensor {
+	return t.Roll(shifts, opts...)
+}
+
+// RollOptions are the optional arguments of Roll.
+type RollOptions = tensor.RollOptions
+
+// Rot90 is the function form of [tensor.Tensor.Rot90].
+func Rot90(t *tensor.Tensor, opts ...tensor.Rot90Options) *tensor.Tensor {
+	return t.Rot90(opts...)
+}
+
+// Rot90Options are the optional arguments of Rot90.
+type Rot90Options = tensor.Rot90Options
+
+// Repeat is the function form of [tensor.Tensor.Repeat].
+func Repeat(t *tensor.Tensor, repeats []int) *tensor.Tensor {
+	return t.Repeat(repeats)
+}
+
+// Tile is the function form of [tensor.Tensor.Tile].
+func Tile(t *tensor.Tensor, dims []int) *tensor.Tensor {
+	return t.Tile(dims)
+}
+
+// RepeatInterleave is the function form of [tensor.Tensor.RepeatInterleave].
+func RepeatInterleave(t *tensor.Tensor, repeats int, opts ...tensor.RepeatInterleaveOptions) *tensor.Tensor {
+	return t.RepeatInterleave(repeats, opts...)
+}
+
+// RepeatInterleaveOptions are the optional arguments of RepeatInterleave.
+type RepeatInterleaveOptions = tensor.RepeatInterleaveOptions
+
+// RepeatInterleaveTensor is the function form of [tensor.Tensor.RepeatInterleaveTensor].
+func RepeatInterleaveTensor(t *tensor.Tensor, repeats *tensor.Tensor, opts ...tensor.RepeatInterleaveTensorOptions) *tensor.Tensor {
+	return t.RepeatInterleaveTensor(repeats, opts...)
+}
+
+// RepeatInterleaveTensorOptions are the optional arguments of RepeatInterleaveTensor.
+type RepeatInterleaveTensorOptions = tensor.RepeatInterleaveTensorOptions
+
+// Tril is the function form of [tensor.Tensor.Tril].
+func Tril(t *tensor.Tensor, opts ...tensor.TrilOptions) *tensor.Tensor {
+	return t.Tril(opts...)
+}
+
+// TrilOptions are the optional arguments of Tril.
+type TrilOptions = tensor.TrilOptions
+
+// Triu is the function form of [tensor.Tensor.Triu].
+func Triu(t *tensor.Tensor, opts ...tensor.TriuOptions) *tensor.Tensor {
+	return t.Triu(opts...)
+}
+
+// TriuOptions are the optional arguments of Triu.
+type TriuOptions = tensor.TriuOptions
+
+// DiagEmbed is the function form of [tensor.Tensor.DiagEmbed].
+func DiagEmbed(t *tensor.Tensor, opts ...tensor.DiagEmbedOptions) *tensor.Tensor {
+	return t.DiagEmbed(opts...)
+}
+
+// DiagEmbedOptions are the optional arguments of DiagEmbed.
+type DiagEmbedOptions = tensor.DiagEmbedOptions
+
+// Diag is the function form of [tensor.Tensor.Diag].
+func Diag(t *tensor.Tensor, opts ...tensor.DiagOptions) *tensor.Tensor {
+	return t.Diag(opts...)
+}
+
+// DiagOptions are the optional arguments of Diag.
+type DiagOptions = tensor.DiagOptions
+
+// Diagflat is the function form of [tensor.Tensor.Diagflat].
+func Diagflat(t *tensor.Tensor, opts ...tensor.DiagflatOptions) *tensor.Tensor {
+	return t.Diagflat(opts...)
+}
+
+// DiagflatOptions are the optional arguments of Diagflat.
+type DiagflatOptions = tensor.DiagflatOptions
+
 // ToDType is the function form of [tensor.Tensor.ToDType].
 func ToDType(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.ToDTypeOptions) *tensor.Tensor {
 	return t.ToDType(dtype, opts...)

@@ -2,6 +2,424 @@
 
 package tensor
 
+var slotConstantPadNd = slot("aten::constant_pad_nd")
+
+// ConstantPadNdOptions are the optional arguments of ConstantPadNd; the zero value is PyTorch's default.
+type ConstantPadNdOptions struct {
+	Value Scalar  // default 0
+	Out   *Tensor // write the result to this tensor
+}
+
+// ConstantPadNd surrounds the last dimensions with a number: pad holds two sizes per dimension, the last dimension first; negative
+// ones cut.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ConstantPadNd(pad []int, opts ...ConstantPadNdOptions) *Tensor {
+	c := NewCall(slotConstantPadNd, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(pad)
+	*c.Arg(2) = *slotConstantPadNd.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Value != nil {
+			*c.Arg(2) = ScalarValue(o.Value)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotReflectionPad1d = slot("aten::reflection_pad1d")
+
+// ReflectionPad1d surrounds the last dimension with its mirror image.
+func (t *Tensor) ReflectionPad1d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad1d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReflectionPad2d = slot("aten::reflection_pad2d")
+
+// ReflectionPad2d surrounds the last two dimensions with their mirror images.
+func (t *Tensor) ReflectionPad2d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad2d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReflectionPad3d = slot("aten::reflection_pad3d")
+
+// ReflectionPad3d surrounds the last three dimensions with their mirror images.
+func (t *Tensor) ReflectionPad3d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad3d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad1d = slot("aten::replication_pad1d")
+
+// ReplicationPad1d surrounds the last dimension with its border.
+func (t *Tensor) ReplicationPad1d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad1d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad2d = slot("aten::replication_pad2d")
+
+// ReplicationPad2d surrounds the last two dimensions with their borders.
+func (t *Tensor) ReplicationPad2d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad2d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad3d = slot("aten::replication_pad3d")
+
+// ReplicationPad3d surrounds the last three dimensions with their borders.
+func (t *Tensor) ReplicationPad3d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad3d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotFlip = slot("aten::flip")
+
+// Flip reverses the order of the entries along dimensions (a copy).
+// https://pytorch.org/docs/stable/generated/torch.flip.html
+func (t *Tensor) Flip(dims []int) *Tensor {
+	c := NewCall(slotFlip, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dims)
+	return c.Do1()
+}
+
+var slotFliplr = slot("aten::fliplr")
+
+// Fliplr reverses dimension 1.
+// https://pytorch.org/docs/stable/generated/torch.fliplr.html
+func (t *Tensor) Fliplr() *Tensor {
+	c := NewCall(slotFliplr, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotFlipud = slot("aten::flipud")
+
+// Flipud reverses dimension 0.
+// https://pytorch.org/docs/stable/generated/torch.flipud.html
+func (t *Tensor) Flipud() *Tensor {
+	c := NewCall(slotFlipud, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotRoll = slot("aten::roll")
+
+// RollOptions are the optional arguments of Roll; the zero value is PyTorch's default.
+type RollOptions struct {
+	Dims []int // default []
+}
+
+// Roll shifts the entries along dimensions; what leaves at one end comes in at the other. Without Dims the tensor is flattened
+// first.
+// https://pytorch.org/docs/stable/generated/torch.roll.html
+func (t *Tensor) Roll(shifts []int, opts ...RollOptions) *Tensor {
+	c := NewCall(slotRoll, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(shifts)
+	*c.Arg(2) = *slotRoll.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dims != nil {
+			*c.Arg(2) = OptIntsValue(o.Dims)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRot90 = slot("aten::rot90")
+
+// Rot90Options are the optional arguments of Rot90; the zero value is PyTorch's default.
+type Rot90Options struct {
+	K    Opt[int] // default 1
+	Dims []int    // default [0, 1]
+}
+
+// Rot90 turns by k quarter turns in the plane of two dimensions, from the first towards the second.
+// https://pytorch.org/docs/stable/generated/torch.rot90.html
+func (t *Tensor) Rot90(opts ...Rot90Options) *Tensor {
+	c := NewCall(slotRot90, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotRot90.Sch.Params[1].Default
+	*c.Arg(2) = *slotRot90.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.K.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Dims != nil {
+			*c.Arg(2) = OptIntsValue(o.Dims)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRepeat = slot("aten::repeat")
+
+// Repeat repeats the tensor along its dimensions; new ones come first.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.repeat.html
+func (t *Tensor) Repeat(repeats []int) *Tensor {
+	c := NewCall(slotRepeat, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(repeats)
+	return c.Do1()
+}
+
+var slotTile = slot("aten::tile")
+
+// Tile is Repeat; missing leading counts are 1.
+// https://pytorch.org/docs/stable/generated/torch.tile.html
+func (t *Tensor) Tile(dims []int) *Tensor {
+	c := NewCall(slotTile, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dims)
+	return c.Do1()
+}
+
+var slotRepeatInterleave = slot("aten::repeat_interleave.self_int")
+
+// RepeatInterleaveOptions are the optional arguments of RepeatInterleave; the zero value is PyTorch's default.
+type RepeatInterleaveOptions struct {
+	Dim        Opt[int] // default None
+	OutputSize Opt[int] // default None
+}
+
+// RepeatInterleave repeats every entry along Dim (of the flattened tensor without it).
+// https://pytorch.org/docs/stable/generated/torch.repeat_interleave.html
+func (t *Tensor) RepeatInterleave(repeats int, opts ...RepeatInterleaveOptions) *Tensor {
+	c := NewCall(slotRepeatInterleave, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(repeats)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.OutputSize.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRepeatInterleaveTensor = slot("aten::repeat_interleave.self_Tensor")
+
+// RepeatInterleaveTensorOptions are the optional arguments of RepeatInterleaveTensor; the zero value is PyTorch's default.
+type RepeatInterleaveTensorOptions struct {
+	Dim        Opt[int] // default None
+	OutputSize Opt[int] // default None
+}
+
+// RepeatInterleaveTensor repeats every entry along Dim as often as repeats says.
+// https://pytorch.org/docs/stable/generated/torch.repeat_interleave.html
+func (t *Tensor) RepeatInterleaveTensor(repeats *Tensor, opts ...RepeatInterleaveTensorOptions) *Tensor {
+	c := NewCall(slotRepeatInterleaveTensor, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(repeats)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.OutputSize.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTril = slot("aten::tril")
+
+// TrilOptions are the optional arguments of Tril; the zero value is PyTorch's default.
+type TrilOptions struct {
+	Diagonal int     // default 0
+	Out      *Tensor // write the result to this tensor
+}
+
+// Tril keeps the lower triangle of matrices, up to a diagonal, and sets the rest to 0.
+// https://pytorch.org/docs/stable/generated/torch.tril.html
+func (t *Tensor) Tril(opts ...TrilOptions) *Tensor {
+	c := NewCall(slotTril, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotTril.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Diagonal != 0 {
+			*c.Arg(1) = IntValue(o.Diagonal)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTrilInPlace = slot("aten::tril_")
+
+// TrilInPlaceOptions are the optional arguments of TrilInPlace; the zero value is PyTorch's default.
+type TrilInPlaceOptions struct {
+	Diagonal int // default 0
+}
+
+// TrilInPlace is Tril written to the tensor itself, which is returned.
+func (t *Tensor) TrilInPlace(opts ...TrilInPlaceOptions) *Tensor {
+	c := NewCall(slotTrilInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotTrilInPlace.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Diagonal != 0 {
+			*c.Arg(1) = IntValue(o.Diagonal)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTriu = slot("aten::triu")
+
+// TriuOptions are the optional arguments of Triu; the zero value is PyTorch's default.
+type TriuOptions struct {
+	Diagonal int     // default 0
+	Out      *Tensor // write the result to this tensor
+}
+
+// Triu keeps the upper triangle of matrices, from a diagonal on, and sets the rest to 0.
+// https://pytorch.org/docs/stable/generated/torch.triu.html
+func (t *Tensor) Triu(opts ...TriuOptions) *Tensor {
+	c := NewCall(slotTriu, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotTriu.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Diagonal != 0 {
+			*c.Arg(1) = IntValue(o.Diagonal)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTriuInPlace = slot("aten::triu_")
+
+// TriuInPlaceOptions are the optional arguments of TriuInPlace; the zero value is PyTorch's default.
+type TriuInPlaceOptions struct {
+	Diagonal int // default 0
+}
+
+// TriuInPlace is Triu written to the tensor itself, which is returned.
+func (t *Tensor) TriuInPlace(opts ...TriuInPlaceOptions) *Tensor {
+	c := NewCall(slotTriuInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotTriuInPlace.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Diagonal != 0 {
+			*c.Arg(1) = IntValue(o.Diagonal)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDiagEmbed = slot("aten::diag_embed")
+
+// DiagEmbedOptions are the optional arguments of DiagEmbed; the zero value is PyTorch's default.
+type DiagEmbedOptions struct {
+	Offset int      // default 0
+	Dim1   Opt[int] // default -2
+	Dim2   Opt[int] // default -1
+}
+
+// DiagEmbed makes matrices whose diagonal is the last dimension.
+// https://pytorch.org/docs/stable/generated/torch.diag_embed.html
+func (t *Tensor) DiagEmbed(opts ...DiagEmbedOptions) *Tensor {
+	c := NewCall(slotDiagEmbed, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotDiagEmbed.Sch.Params[1].Default
+	*c.Arg(2) = *slotDiagEmbed.Sch.Params[2].Default
+	*c.Arg(3) = *slotDiagEmbed.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(1) = IntValue(o.Offset)
+		}
+		if v, ok := o.Dim1.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.Dim2.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDiag = slot("aten::diag")
+
+// DiagOptions are the optional arguments of Diag; the zero value is PyTorch's default.
+type DiagOptions struct {
+	Diagonal int     // default 0
+	Out      *Tensor // write the result to this tensor
+}
+
+// Diag makes a diagonal matrix from a vector, or copies the diagonal of a matrix.
+// https://pytorch.org/docs/stable/generated/torch.diag.html
+func (t *Tensor) Diag(opts ...DiagOptions) *Tensor {
+	c := NewCall(slotDiag, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotDiag.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Diagonal != 0 {
+			*c.Arg(1) = IntValue(o.Diagonal)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDiagflat = slot("aten::diagflat")
+
+// DiagflatOptions are the optional arguments of Diagflat; the zero value is PyTorch's default.
+type DiagflatOptions struct {
+	Offset int // default 0
+}
+
+// Diagflat makes a diagonal matrix from the flattened tensor.
+// https://pytorch.org/docs/stable/generated/torch.diagflat.html
+func (t *Tensor) Diagflat(opts ...DiagflatOptions) *Tensor {
+	c := NewCall(slotDiagflat, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotDiagflat.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offset != 0 {
+			*c.Arg(1) = IntValue(o.Offset)
+		}
+	}
+	return c.Do1()
+}
+
 var slotToDType = slot("aten::to.dtype")
 
 // ToDTypeOptions are the optional arguments of ToDType; the zero value is PyTorch's default.

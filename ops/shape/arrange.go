@@ -1,0 +1,498 @@
+package shape
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// padIndex lists, for a dimension of size n padded by lo and hi, which entry each place shows. Negative padding cuts.
+func padIndex(n, lo, hi int, mode string) []int64 {
+	out := make([]int64, 0, max(0, n+lo+hi))
+	from, m := max(-lo, 0), n+min(lo, 0)+min(hi, 0) // what negative padding leaves
+	for i := -lo; i < n+hi; i++ {
+		k := i
+		switch mode {
+		case "replicate":
+			k = min(max(i, 0), n-1)
+		case "reflect":
+			if k < 0 {
+				k = -k
+			}
+			if k >= n {
+				k = 2*(n-1) - k
+			}
+		case "circular":
+			if m > 0 {
+				k = from + ((i-from)%m+m)%m
+			}
+		}
+		out = append(out, int64(k))
+	}
+	return out
+}
+
+// padBy pads the last len(pad)/2 dimensions by repeating entries of the tensor itself. nd is 0 or the number of padded dimensions wanted.
+func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
+	k := len(pad) / 2
+	name := map[string]string{"replicate": "replication_pad", "reflect": "reflection_pad", "circular": "circular padding"}[mode]
+	if len(pad)%2 != 0 {
+		c.Fail(tensor.ErrShape, "Padding length must be divisible by 2")
+	}
+	if nd > 0 && k != nd {
+		c.Fail(tensor.ErrShape, "padding size is expected to be %d, but got: %d", 2*nd, len(pad))
+	}
+	if t.Dim() != k+1 && t.Dim() != k+2 {
+		if mode == "circular" {
+			c.Fail(tensor.ErrShape, "Invalid padding size, expected %d but got %d", 2*max(0, t.Dim()-2), len(pad))
+		}
+		c.Fail(tensor.ErrShape, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+	}
+	for i, s := range t.Shape() {
+		if s == 0 && !(i == 0 && t.Dim() == k+2) {
+			c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", k+1, k+2, tensor.ShapeString(t.Shape()))
+		}
+	}
+	for i := 0; i < k; i++ {
+		d := t.Dim() - 1 - i
+		lo, hi, n := pad[2*i], pad[2*i+1], t.Shape()[d]
+		if mode == "reflect" && (lo >= n || hi >= n) {
+			c.Fail(tensor.ErrShape, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", lo, hi, d, tensor.ShapeString(t.Shape()))
+		}
+		if mode == "circular" && (lo > n || hi > n) {
+			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once.")
+		}
+		if n+lo+hi < 1 && !(mode == "circular" && n+lo+hi == 0) {
+			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)
+		}
+	}
+	for i := 0; i < k; i++ {
+		lo, hi := pad[2*i], pad[2*i+1]
+		if lo == 0 && hi == 0 {
+			continue
+		}
+		d := t.Dim() - 1 - i
+		t = t.IndexSelect(d, tensor.FromSlice(padIndex(t.Shape()[d], lo, hi, mode)))
+	}
+	return t
+}
+
+// flipRaw copies t with some dimensions reversed.
+func flipRaw(o, t *T, rev []bool) {
+	if t.Numel() == 0 {
+		return
+	}
+	st := slices.Clone(t.Strides())
+	off := t.StorageOffset()
+	for d, r := range rev {
+		if r {
+			off += (t.Shape()[d] - 1) * st[d]
+			st[d] = -st[d]
+		}
+	}
+	p := t.Alias(t.Shape(), t.Strides(), off).Ptr()
+	size := t.ElementSize()
+	iter.Run(o.Shape(), 1, []iter.Operand{{P: o.Ptr(), Strides: o.Strides(), Mem: o.DType(), As: o.DType()}, {P: p, Strides: st, Mem: t.DType(), As: t.DType()}},
+		func(p *iter.Ptrs, n int) {
+			copy(unsafe.Slice((*byte)(p[0]), n*size), unsafe.Slice((*byte)(p[1]), n*size))
+		})
+}
+
+func triangle(c *Ctx, upper bool) {
+	t, o := c.T(0), c.Out(0)
+	k := c.Int(1)
+	if o.Numel() == 0 {
+		return
+	}
+	if o != t {
+		tensor.CopyRaw(o, t)
+	}
+	nd := o.Dim()
+	rows, cols := o.Shape()[nd-2], o.Shape()[nd-1]
+	es := o.ElementSize()
+	b := bytesFrom(o, o.Numel())
+	for m := 0; m < o.Numel()/(rows*cols); m++ {
+		for r := 0; r < rows; r++ {
+			row := b[((m*rows+r)*cols)*es:][:cols*es]
+			if upper {
+				clear(row[:min(max(r+k, 0), cols)*es])
+			} else {
+				clear(row[min(max(r+k+1, 0), cols)*es:])
+			}
+		}
+	}
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+		Doc:    "surrounds the last dimensions with a number: pad holds two sizes per dimension, the last dimension first; negative ones cut.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Out:    true,
+		Infer: func(c *Ctx) {
+			t, pad := c.T(0), c.Ints(1)
+			if len(pad)%2 != 0 {
+				c.Fail(tensor.ErrShape, "Length of pad must be even but instead it equals %d", len(pad))
+			}
+			if len(pad) > 2*t.Dim() {
+				c.Fail(tensor.ErrShape, "Length of pad should be no more than twice the number of dimensions of the input. Pad length is %d while the input has %d dimensions.", len(pad), t.Dim())
+			}
+			sh := slices.Clone(t.Shape())
+			for i := 0; i < len(pad)/2; i++ {
+				d := t.Dim() - 1 - i
+				sh[d] += pad[2*i] + pad[2*i+1]
+				if sh[d] < 0 {
+					c.Fail(tensor.ErrShape, "The input size %d, plus negative padding %d and %d resulted in a negative output size, which is invalid. Check dimension %d of your input.", t.Shape()[d], pad[2*i], pad[2*i+1], d)
+				}
+			}
+			var st []int
+			if t.Dim() == 4 && !t.IsContiguous() && t.IsContiguousFormat(tensor.ChannelsLast) {
+				st = tensor.FormatStrides(sh, tensor.ChannelsLast)
+			}
+			c.AllocStrided(0, sh, st, t.DType())
+		},
+		CPU: func(c *Ctx) {
+			t, o, pad := c.T(0), c.Out(0), c.Ints(1)
+			fillNum(o, c.Num(2))
+			// the part that both have
+			sh := slices.Clone(t.Shape())
+			from, to := t.StorageOffset(), o.StorageOffset()
+			for i := 0; i < len(pad)/2; i++ {
+				d := t.Dim() - 1 - i
+				lo, hi := pad[2*i], pad[2*i+1]
+				sh[d] += min(lo, 0) + min(hi, 0)
+				if sh[d] <= 0 {
+					return
+				}
+				from += max(-lo, 0) * t.Strides()[d]
+				to += max(lo, 0) * o.Strides()[d]
+			}
+			tensor.CopyRaw(o.Alias(sh, o.Strides(), to), t.Alias(sh, t.Strides(), from))
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			neg := make([]int, len(c.Ints(1)))
+			for i, p := range c.Ints(1) {
+				neg[i] = -p
+			}
+			return []*T{call1("constant_pad_nd", g, neg)}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+		Doc:    "surrounds the last dimension with its mirror image.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "reflect", 1)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+		Doc:    "surrounds the last two dimensions with their mirror images.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "reflect", 2)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+		Doc:    "surrounds the last three dimensions with their mirror images.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "reflect", 3)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+		Doc:    "surrounds the last dimension with its border.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "replicate", 1)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+		Doc:    "surrounds the last two dimensions with their borders.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "replicate", 2)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+		Doc:    "surrounds the last three dimensions with their borders.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "replicate", 3)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
+		Go:     "-", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "circular", 0)) },
+	})
+	pad := func(c *Ctx) {
+		t, p, mode := c.T(0), c.Ints(1), c.Str(2)
+		switch mode {
+		case "constant":
+			v := tensor.FloatValue(0)
+			if c.Has(3) {
+				v = c.Value(3)
+			}
+			c.Return(call1("constant_pad_nd", t, p, v))
+		case "reflect", "replicate", "circular":
+			if c.Has(3) && c.Float(3) != 0 {
+				c.Fail(tensor.ErrValue, "Padding mode \"%s\" doesn't take in value argument", mode)
+			}
+			c.Return(padBy(c, t, p, mode, 0))
+		default:
+			c.Fail(tensor.ErrNotImpl, "Unrecognised padding mode %s", mode)
+		}
+	}
+	tensor.Register(tensor.Def{
+		Schema: "pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+		Go:     "-", Body: pad,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::pad(Tensor input, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+		Doc:    "surrounds the last dimensions with a number (\"constant\"), their mirror image (\"reflect\"), their border (\"replicate\") or their other end (\"circular\"). pad holds two sizes per dimension, the last dimension first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Body:   pad,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "flip(Tensor self, int[] dims) -> Tensor",
+		Doc:    "reverses the order of the entries along dimensions (a copy).\nhttps://pytorch.org/docs/stable/generated/torch.flip.html",
+		Infer: func(c *Ctx) {
+			dimSet(c, c.Ints(1), c.T(0).Dim())
+			c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			t := c.T(0)
+			rev := make([]bool, t.Dim())
+			set := dimSet(c, c.Ints(1), t.Dim())
+			for d := range rev {
+				rev[d] = set(d)
+			}
+			flipRaw(c.Out(0), t, rev)
+		},
+		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Flip(c.Ints(1))} },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "fliplr(Tensor self) -> Tensor",
+		Doc:    "reverses dimension 1.\nhttps://pytorch.org/docs/stable/generated/torch.fliplr.html",
+		Body: func(c *Ctx) {
+			if c.T(0).Dim() < 2 {
+				c.Fail(tensor.ErrShape, "Input must be >= 2-d.")
+			}
+			c.Return(c.T(0).Flip([]int{1}))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "flipud(Tensor self) -> Tensor",
+		Doc:    "reverses dimension 0.\nhttps://pytorch.org/docs/stable/generated/torch.flipud.html",
+		Body: func(c *Ctx) {
+			if c.T(0).Dim() < 1 {
+				c.Fail(tensor.ErrShape, "Input must be >= 1-d.")
+			}
+			c.Return(c.T(0).Flip([]int{0}))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
+		Doc:    "shifts the entries along dimensions; what leaves at one end comes in at the other. Without Dims the tensor is flattened first.\nhttps://pytorch.org/docs/stable/generated/torch.roll.html",
+		Body: func(c *Ctx) {
+			t, shifts, dims := c.T(0), c.Ints(1), c.Ints(2)
+			if len(shifts) == 0 {
+				c.Fail(tensor.ErrValue, "`shifts` required")
+			}
+			if len(dims) == 0 && len(shifts) == 1 {
+				c.Return(call1("roll", t.Reshape([]int{-1}), shifts, []int{0}).View(t.Shape()))
+				return
+			}
+			if len(dims) != len(shifts) {
+				c.Fail(tensor.ErrShape, "shifts and dimensions must align. shifts: %d, dims:%d", len(shifts), len(dims))
+			}
+			for i, d := range dims {
+				d = wrapNonZero(c, d, t.Dim())
+				n := t.Shape()[d]
+				if n == 0 {
+					continue
+				}
+				s := ((shifts[i] % n) + n) % n
+				if s != 0 {
+					t = cat([]*T{t.Narrow(d, n-s, s), t.Narrow(d, 0, n-s)}, d)
+				}
+			}
+			if t == c.T(0) {
+				t = t.Clone()
+			}
+			c.Return(t)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
+		Doc:    "turns by k quarter turns in the plane of two dimensions, from the first towards the second.\nhttps://pytorch.org/docs/stable/generated/torch.rot90.html",
+		Body: func(c *Ctx) {
+			t, dims := c.T(0), c.Ints(2)
+			if len(dims) != 2 {
+				c.Fail(tensor.ErrShape, "expected total rotation dims == 2, but got dims = %d", len(dims))
+			}
+			if t.Dim() < 2 {
+				c.Fail(tensor.ErrShape, "expected total dims >= 2, but got total dims = %d", t.Dim())
+			}
+			for _, d := range dims {
+				if d >= t.Dim() || d < -t.Dim() {
+					c.Fail(tensor.ErrIndex, "Rotation dim out of range, dim = %d", d)
+				}
+			}
+			a, b := tensor.WrapDim(dims[0], t.Dim()), tensor.WrapDim(dims[1], t.Dim())
+			if a == b {
+				c.Fail(tensor.ErrShape, "expected rotation dims to be different, but got dim0 = %d and dim1 = %d", dims[0], dims[1])
+			}
+			switch ((c.Int(1) % 4) + 4) % 4 {
+			case 1:
+				c.Return(t.Flip([]int{b}).Transpose(a, b))
+			case 2:
+				c.Return(t.Flip([]int{a, b}))
+			case 3:
+				c.Return(t.Flip([]int{a}).Transpose(a, b))
+			default:
+				c.Return(copyOf(t))
+			}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "repeat(Tensor self, SymInt[] repeats) -> Tensor",
+		Doc:    "repeats the tensor along its dimensions; new ones come first.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.repeat.html",
+		Body: func(c *Ctx) {
+			t, r := c.T(0), c.Ints(1)
+			if len(r) < t.Dim() {
+				c.Fail(tensor.ErrShape, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+			}
+			lead := len(r) - t.Dim()
+			var pre, wide, out []int // each dimension becomes (1, n), expanded to (r, n)
+			for i, k := range r {
+				n := 1
+				if i >= lead {
+					n = t.Shape()[i-lead]
+				}
+				if k < 0 {
+					c.Fail(tensor.ErrShape, "Trying to create tensor with negative dimension %d: %s", k*n, tensor.ShapeString(r))
+				}
+				pre, wide, out = append(pre, 1, n), append(wide, k, n), append(out, k*n)
+			}
+			c.Return(t.Reshape(pre).Expand(wide).Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).View(out))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "tile(Tensor self, SymInt[] dims) -> Tensor",
+		Doc:    "is Repeat; missing leading counts are 1.\nhttps://pytorch.org/docs/stable/generated/torch.tile.html",
+		Body: func(c *Ctx) {
+			r := c.Ints(1)
+			for len(r) < c.T(0).Dim() {
+				r = append([]int{1}, r...)
+			}
+			c.Return(c.T(0).Repeat(r))
+		},
+	})
+	counts := func(c *Ctx, r *T, size int) *T {
+		if !r.DType().IsInt() || r.DType() != tensor.Int64 && r.DType() != tensor.Int32 {
+			c.Fail(tensor.ErrDType, "repeats has to be Long or Int tensor")
+		}
+		if r.Dim() > 1 {
+			c.Fail(tensor.ErrShape, "repeat_interleave only accept 1D vector as repeat")
+		}
+		x := tensor.Data[int64](r.DenseAs(tensor.Int64))
+		if size >= 0 && len(x) == 1 && size != 1 {
+			x = slices.Repeat(x, size)
+		}
+		if size >= 0 && len(x) != size {
+			c.Fail(tensor.ErrShape, "repeats must have the same size as input along dim, but got repeats.size(0) = %d and input.size(0) = %d", len(x), size)
+		}
+		var out []int64
+		for i, n := range x {
+			if n < 0 {
+				c.Fail(tensor.ErrValue, "repeats can not be negative")
+			}
+			for ; n > 0; n-- {
+				out = append(out, int64(i))
+			}
+		}
+		return tensor.FromSlice(out)
+	}
+	inter := func(c *Ctx, r *T) {
+		t, d := c.T(0), 0
+		if c.Has(2) {
+			d = tensor.WrapDim(c.Int(2), t.Dim())
+		} else {
+			t = t.Reshape([]int{-1})
+		}
+		if t.Dim() == 0 {
+			t = t.Reshape([]int{1})
+		}
+		c.Return(t.IndexSelect(d, counts(c, r, t.Shape()[d])))
+	}
+	tensor.Register(tensor.Def{
+		Schema: "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+		Doc:    "repeats every entry along Dim (of the flattened tensor without it).\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
+		Go:     "RepeatInterleave",
+		Body: func(c *Ctx) {
+			if c.Int(1) < 0 {
+				c.Fail(tensor.ErrValue, "Repeats must be non-negative")
+			}
+			inter(c, tensor.FromSlice([]int64{int64(c.Int(1))}))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+		Doc:    "repeats every entry along Dim as often as repeats says.\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
+		Go:     "RepeatInterleaveTensor",
+		Body:   func(c *Ctx) { inter(c, c.T(1)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+		Go:     "-", Body: func(c *Ctx) { c.Return(counts(c, c.T(0), -1)) },
+	})
+	tri := func(c *Ctx) {
+		if c.T(0).Dim() < 2 {
+			c.Fail(tensor.ErrShape, "%s: input tensor must have at least 2 dimensions", c.Op().Sch.Name)
+		}
+		c.Alloc(0, c.Shape(0), c.ArgDType(0))
+	}
+	tensor.Register(tensor.Def{
+		Schema:  "tril(Tensor self, SymInt diagonal=0) -> Tensor",
+		Doc:     "keeps the lower triangle of matrices, up to a diagonal, and sets the rest to 0.\nhttps://pytorch.org/docs/stable/generated/torch.tril.html",
+		InPlace: true, Out: true, Infer: tri,
+		CPU: func(c *Ctx) { triangle(c, false) },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("tril", g, c.Int(1))} },
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "triu(Tensor self, SymInt diagonal=0) -> Tensor",
+		Doc:     "keeps the upper triangle of matrices, from a diagonal on, and sets the rest to 0.\nhttps://pytorch.org/docs/stable/generated/torch.triu.html",
+		InPlace: true, Out: true, Infer: tri,
+		CPU: func(c *Ctx) { triangle(c, true) },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("triu", g, c.Int(1))} },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+		Doc:    "makes matrices whose diagonal is the last dimension.\nhttps://pytorch.org/docs/stable/generated/torch.diag_embed.html",
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			nd := t.Dim() + 1
+			a, b := tensor.WrapDim(c.Int(2), nd), tensor.WrapDim(c.Int(3), nd)
+			if a == b {
+				c.Fail(tensor.ErrShape, "diagonal dimensions cannot be identical %d, %d", c.Int(2), c.Int(3))
+			}
+			n := t.Size(-1) + max(c.Int(1), -c.Int(1))
+			sh := make([]int, 0, nd)
+			k := 0
+			for d := 0; d < nd; d++ {
+				if d == a || d == b {
+					sh = append(sh, n)
+					continue
+				}
+				sh = append(sh, t.Shape()[k])
+				k++
+			}
+			c.Alloc(0, sh, t.DType())
+		},
+		CPU: func(c *Ctx) {
+			spread(c, func(t *T) *T { return diagonalView(c, t, c.Int(1), c.Int(2), c.Int(3)) })
+		},
+		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("diagonal", g, c.Int(1), c.Int(2), c.Int(3))} },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "diag(Tensor self, int diagonal=0) -> Tensor",
+		Doc:    "makes a diagonal matrix from a vector, or copies the diagonal of a matrix.\nhttps://pytorch.org/docs/stable/generated/torch.diag.html",
+		Out:    true,
+		Body: func(c *Ctx) {
+			switch t := c.T(0); t.Dim() {
+			case 1:
+				c.Return(call1("diag_embed", t, c.Int(1)))
+			case 2:
+				c.Return(copyOf(call1("diagonal", t, c.Int(1))))
+			default:
+				c.Fail(tensor.ErrShape, "diag(): Supports 1D or 2D tensors. Got %dD", t.Dim())
+			}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "diagflat(Tensor self, int offset=0) -> Tensor",
+		Doc:    "makes a diagonal matrix from the flattened tensor.\nhttps://pytorch.org/docs/stable/generated/torch.diagflat.html",
+		Body:   func(c *Ctx) { c.Return(call1("diag", c.T(0).Reshape([]int{-1}), c.Int(1))) },
+	})
+}
