@@ -98,7 +98,7 @@ var slotRand = tensor.Slot("aten::rand")
 // RandOptions are the optional arguments of Rand; the zero value is PyTorch's default.
 type RandOptions struct {
 	Generator *tensor.Generator // default None
-	Dtype     tensor.DType      // default None
+	DType     tensor.DType      // default None
 	Device    tensor.Device     // default None
 }
 
@@ -112,8 +112,8 @@ func Rand(size []int, opts ...RandOptions) *tensor.Tensor {
 		if o.Generator != nil {
 			*c.Arg(1) = tensor.OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -127,7 +127,7 @@ var slotRandn = tensor.Slot("aten::randn")
 // RandnOptions are the optional arguments of Randn; the zero value is PyTorch's default.
 type RandnOptions struct {
 	Generator *tensor.Generator // default None
-	Dtype     tensor.DType      // default None
+	DType     tensor.DType      // default None
 	Device    tensor.Device     // default None
 }
 
@@ -141,8 +141,8 @@ func Randn(size []int, opts ...RandnOptions) *tensor.Tensor {
 		if o.Generator != nil {
 			*c.Arg(1) = tensor.OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -156,7 +156,7 @@ var slotRandint = tensor.Slot("aten::randint")
 // RandintOptions are the optional arguments of Randint; the zero value is PyTorch's default.
 type RandintOptions struct {
 	Generator *tensor.Generator // default None
-	Dtype     tensor.DType      // default long
+	DType     tensor.DType      // default long
 	Device    tensor.Device     // default None
 }
 
@@ -172,8 +172,8 @@ func Randint(high int, size []int, opts ...RandintOptions) *tensor.Tensor {
 		if o.Generator != nil {
 			*c.Arg(2) = tensor.OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(5) = tensor.DeviceValue(o.Device)
@@ -187,7 +187,7 @@ var slotRandintLow = tensor.Slot("aten::randint.low")
 // RandintLowOptions are the optional arguments of RandintLow; the zero value is PyTorch's default.
 type RandintLowOptions struct {
 	Generator *tensor.Generator // default None
-	Dtype     tensor.DType      // default long
+	DType     tensor.DType      // default long
 	Device    tensor.Device     // default None
 }
 
@@ -204,8 +204,8 @@ func RandintLow(low int, high int, size []int, opts ...RandintLowOptions) *tenso
 		if o.Generator != nil {
 			*c.Arg(3) = tensor.OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(4) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(4) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(6) = tensor.DeviceValue(o.Device)
@@ -219,7 +219,7 @@ var slotRandperm = tensor.Slot("aten::randperm")
 // RandpermOptions are the optional arguments of Randperm; the zero value is PyTorch's default.
 type RandpermOptions struct {
 	Generator *tensor.Generator // default None
-	Dtype     tensor.DType      // default long
+	DType     tensor.DType      // default long
 	Device    tensor.Device     // default None
 }
 
@@ -234,8 +234,8 @@ func Randperm(n int, opts ...RandpermOptions) *tensor.Tensor {
 		if o.Generator != nil {
 			*c.Arg(1) = tensor.OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -268,13 +268,13 @@ func RandintLike(t *tensor.Tensor, high int, opts ...tensor.RandintLikeOptions) 
 // RandintLikeOptions are the optional arguments of RandintLike.
 type RandintLikeOptions = tensor.RandintLikeOptions
 
-// RandintLikeLowDtype is the function form of [tensor.Tensor.RandintLikeLowDtype].
-func RandintLikeLowDtype(t *tensor.Tensor, low int, high int, opts ...tensor.RandintLikeLowDtypeOptions) *tensor.Tensor {
-	return t.RandintLikeLowDtype(low, high, opts...)
+// RandintLikeLowDType is the function form of [tensor.Tensor.RandintLikeLowDType].
+func RandintLikeLowDType(t *tensor.Tensor, low int, high int, opts ...tensor.RandintLikeLowDTypeOptions) *tensor.Tensor {
+	return t.RandintLikeLowDType(low, high, opts...)
 }
 
-// RandintLikeLowDtypeOptions are the optional arguments of RandintLikeLowDtype.
-type RandintLikeLowDtypeOptions = tensor.RandintLikeLowDtypeOptions
+// RandintLikeLowDTypeOptions are the optional arguments of RandintLikeLowDType.
+type RandintLikeLowDTypeOptions = tensor.RandintLikeLowDTypeOptions
 
 // Bernoulli is the function form of [tensor.Tensor.Bernoulli].
 func Bernoulli(t *tensor.Tensor, opts ...tensor.BernoulliOptions) *tensor.Tensor {
@@ -377,7 +377,7 @@ var slotNormalFloatFloat = tensor.Slot("aten::normal.float_float")
 // NormalFloatFloatOptions are the optional arguments of NormalFloatFloat; the zero value is PyTorch's default.
 type NormalFloatFloatOptions struct {
 	Generator *tensor.Generator // default None
-	Dtype     tensor.DType      // default None
+	DType     tensor.DType      // default None
 	Device    tensor.Device     // default None
 }
 
@@ -392,8 +392,8 @@ func NormalFloatFloat(mean float64, std float64, size []int, opts ...NormalFloat
 		if o.Generator != nil {
 			*c.Arg(3) = tensor.OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(4) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(4) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(6) = tensor.DeviceValue(o.Device)

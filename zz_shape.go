@@ -140,8 +140,8 @@ func Diagflat(t *tensor.Tensor, opts ...tensor.DiagflatOptions) *tensor.Tensor {
 type DiagflatOptions = tensor.DiagflatOptions
 
 // ToDType is the function form of [tensor.Tensor.ToDType].
-func ToDType(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.ToDTypeOptions) *tensor.Tensor {
-	return t.ToDType(dtype, opts...)
+func ToDType(t *tensor.Tensor, dType tensor.DType, opts ...tensor.ToDTypeOptions) *tensor.Tensor {
+	return t.ToDType(dType, opts...)
 }
 
 // ToDTypeOptions are the optional arguments of ToDType.
@@ -192,8 +192,8 @@ func Contiguous(t *tensor.Tensor, opts ...tensor.ContiguousOptions) *tensor.Tens
 type ContiguousOptions = tensor.ContiguousOptions
 
 // CastTo is the function form of [tensor.Tensor.CastTo].
-func CastTo(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.CastToOptions) *tensor.Tensor {
-	return t.CastTo(dtype, opts...)
+func CastTo(t *tensor.Tensor, dType tensor.DType, opts ...tensor.CastToOptions) *tensor.Tensor {
+	return t.CastTo(dType, opts...)
 }
 
 // CastToOptions are the optional arguments of CastTo.
@@ -203,7 +203,7 @@ var slotZeros = tensor.Slot("aten::zeros")
 
 // ZerosOptions are the optional arguments of Zeros; the zero value is PyTorch's default.
 type ZerosOptions struct {
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -215,8 +215,8 @@ func Zeros(size []int, opts ...ZerosOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(3) = tensor.DeviceValue(o.Device)
@@ -232,7 +232,7 @@ var slotOnes = tensor.Slot("aten::ones")
 
 // OnesOptions are the optional arguments of Ones; the zero value is PyTorch's default.
 type OnesOptions struct {
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -244,8 +244,8 @@ func Ones(size []int, opts ...OnesOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(3) = tensor.DeviceValue(o.Device)
@@ -261,7 +261,7 @@ var slotFull = tensor.Slot("aten::full")
 
 // FullOptions are the optional arguments of Full; the zero value is PyTorch's default.
 type FullOptions struct {
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -274,8 +274,8 @@ func Full(size []int, fillValue tensor.Scalar, opts ...FullOptions) *tensor.Tens
 	*c.Arg(1) = tensor.ScalarValue(fillValue)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -291,7 +291,7 @@ var slotEmpty = tensor.Slot("aten::empty.memory_format")
 
 // EmptyOptions are the optional arguments of Empty; the zero value is PyTorch's default.
 type EmptyOptions struct {
-	Dtype        tensor.DType        // default None
+	DType        tensor.DType        // default None
 	Device       tensor.Device       // default None
 	MemoryFormat tensor.MemoryFormat // default None
 	Out          *tensor.Tensor      // write the result to this tensor
@@ -304,8 +304,8 @@ func Empty(size []int, opts ...EmptyOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(3) = tensor.DeviceValue(o.Device)
@@ -324,7 +324,7 @@ var slotEmptyStrided = tensor.Slot("aten::empty_strided")
 
 // EmptyStridedOptions are the optional arguments of EmptyStrided; the zero value is PyTorch's default.
 type EmptyStridedOptions struct {
-	Dtype  tensor.DType  // default None
+	DType  tensor.DType  // default None
 	Device tensor.Device // default None
 }
 
@@ -336,8 +336,8 @@ func EmptyStrided(size []int, stride []int, opts ...EmptyStridedOptions) *tensor
 	*c.Arg(1) = tensor.OptIntsValue(stride)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -350,7 +350,7 @@ var slotEmptyPermuted = tensor.Slot("aten::empty_permuted")
 
 // EmptyPermutedOptions are the optional arguments of EmptyPermuted; the zero value is PyTorch's default.
 type EmptyPermutedOptions struct {
-	Dtype  tensor.DType  // default None
+	DType  tensor.DType  // default None
 	Device tensor.Device // default None
 }
 
@@ -362,8 +362,8 @@ func EmptyPermuted(size []int, physicalLayout []int, opts ...EmptyPermutedOption
 	*c.Arg(1) = tensor.OptIntsValue(physicalLayout)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -448,7 +448,7 @@ var slotScalarTensor = tensor.Slot("aten::scalar_tensor")
 
 // ScalarTensorOptions are the optional arguments of ScalarTensor; the zero value is PyTorch's default.
 type ScalarTensorOptions struct {
-	Dtype  tensor.DType  // default None
+	DType  tensor.DType  // default None
 	Device tensor.Device // default None
 }
 
@@ -458,8 +458,8 @@ func ScalarTensor(s tensor.Scalar, opts ...ScalarTensorOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.ScalarValue(s)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(3) = tensor.DeviceValue(o.Device)
@@ -472,7 +472,7 @@ var slotEye = tensor.Slot("aten::eye")
 
 // EyeOptions are the optional arguments of Eye; the zero value is PyTorch's default.
 type EyeOptions struct {
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -484,8 +484,8 @@ func Eye(n int, opts ...EyeOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.IntValue(n)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(3) = tensor.DeviceValue(o.Device)
@@ -501,7 +501,7 @@ var slotEyeM = tensor.Slot("aten::eye.m")
 
 // EyeMOptions are the optional arguments of EyeM; the zero value is PyTorch's default.
 type EyeMOptions struct {
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -514,8 +514,8 @@ func EyeM(n int, m int, opts ...EyeMOptions) *tensor.Tensor {
 	*c.Arg(1) = tensor.IntValue(m)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -531,7 +531,7 @@ var slotArange = tensor.Slot("aten::arange")
 
 // ArangeOptions are the optional arguments of Arange; the zero value is PyTorch's default.
 type ArangeOptions struct {
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -543,8 +543,8 @@ func Arange(end tensor.Scalar, opts ...ArangeOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.ScalarValue(end)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(3) = tensor.DeviceValue(o.Device)
@@ -560,7 +560,7 @@ var slotArangeStart = tensor.Slot("aten::arange.start")
 
 // ArangeStartOptions are the optional arguments of ArangeStart; the zero value is PyTorch's default.
 type ArangeStartOptions struct {
-	Dtype  tensor.DType  // default None
+	DType  tensor.DType  // default None
 	Device tensor.Device // default None
 }
 
@@ -572,8 +572,8 @@ func ArangeStart(start tensor.Scalar, end tensor.Scalar, opts ...ArangeStartOpti
 	*c.Arg(1) = tensor.ScalarValue(end)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(4) = tensor.DeviceValue(o.Device)
@@ -587,7 +587,7 @@ var slotArangeStep = tensor.Slot("aten::arange.start_step")
 // ArangeStepOptions are the optional arguments of ArangeStep; the zero value is PyTorch's default.
 type ArangeStepOptions struct {
 	Step   tensor.Scalar  // default 1
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -604,8 +604,8 @@ func ArangeStep(start tensor.Scalar, end tensor.Scalar, opts ...ArangeStepOption
 		if o.Step != nil {
 			*c.Arg(2) = tensor.ScalarValue(o.Step)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(5) = tensor.DeviceValue(o.Device)
@@ -621,7 +621,7 @@ var slotLinspace = tensor.Slot("aten::linspace")
 
 // LinspaceOptions are the optional arguments of Linspace; the zero value is PyTorch's default.
 type LinspaceOptions struct {
-	Dtype  tensor.DType   // default None
+	DType  tensor.DType   // default None
 	Device tensor.Device  // default None
 	Out    *tensor.Tensor // write the result to this tensor
 }
@@ -635,8 +635,8 @@ func Linspace(start tensor.Scalar, end tensor.Scalar, steps int, opts ...Linspac
 	*c.Arg(2) = tensor.IntValue(steps)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(5) = tensor.DeviceValue(o.Device)
@@ -653,7 +653,7 @@ var slotLogspace = tensor.Slot("aten::logspace")
 // LogspaceOptions are the optional arguments of Logspace; the zero value is PyTorch's default.
 type LogspaceOptions struct {
 	Base   tensor.Opt[float64] // default 10.0
-	Dtype  tensor.DType        // default None
+	DType  tensor.DType        // default None
 	Device tensor.Device       // default None
 	Out    *tensor.Tensor      // write the result to this tensor
 }
@@ -671,8 +671,8 @@ func Logspace(start tensor.Scalar, end tensor.Scalar, steps int, opts ...Logspac
 		if v, ok := o.Base.Get(); ok {
 			*c.Arg(3) = tensor.FloatValue(v)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(4) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(4) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(6) = tensor.DeviceValue(o.Device)
@@ -689,7 +689,7 @@ var slotTrilIndices = tensor.Slot("aten::tril_indices")
 // TrilIndicesOptions are the optional arguments of TrilIndices; the zero value is PyTorch's default.
 type TrilIndicesOptions struct {
 	Offset int           // default 0
-	Dtype  tensor.DType  // default None
+	DType  tensor.DType  // default None
 	Device tensor.Device // default None
 }
 
@@ -705,8 +705,8 @@ func TrilIndices(row int, col int, opts ...TrilIndicesOptions) *tensor.Tensor {
 		if o.Offset != 0 {
 			*c.Arg(2) = tensor.IntValue(o.Offset)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(5) = tensor.DeviceValue(o.Device)
@@ -720,7 +720,7 @@ var slotTriuIndices = tensor.Slot("aten::triu_indices")
 // TriuIndicesOptions are the optional arguments of TriuIndices; the zero value is PyTorch's default.
 type TriuIndicesOptions struct {
 	Offset int           // default 0
-	Dtype  tensor.DType  // default None
+	DType  tensor.DType  // default None
 	Device tensor.Device // default None
 }
 
@@ -736,8 +736,8 @@ func TriuIndices(row int, col int, opts ...TriuIndicesOptions) *tensor.Tensor {
 		if o.Offset != 0 {
 			*c.Arg(2) = tensor.IntValue(o.Offset)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
 			*c.Arg(5) = tensor.DeviceValue(o.Device)

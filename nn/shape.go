@@ -346,25 +346,25 @@ func (m *CosineSimilarity) Forward(x1, x2 *Tensor) *Tensor {
 type PairwiseDistanceOptions struct {
 	P       tensor.Opt[float64] // default 2
 	Eps     tensor.Opt[float64] // default 1e-6
-	Keepdim bool
+	KeepDim bool
 }
 
 // PairwiseDistance is the p-norm of differences of vectors.
 type PairwiseDistance struct {
 	Base
 	P, Eps  float64
-	Keepdim bool
+	KeepDim bool
 }
 
 // NewPairwiseDistance makes a PairwiseDistance.
 func NewPairwiseDistance(opts ...PairwiseDistanceOptions) *PairwiseDistance {
 	o := first(opts)
-	return New(&PairwiseDistance{P: o.P.Or(2), Eps: o.Eps.Or(1e-6), Keepdim: o.Keepdim})
+	return New(&PairwiseDistance{P: o.P.Or(2), Eps: o.Eps.Or(1e-6), KeepDim: o.KeepDim})
 }
 
 // Forward compares x1 and x2.
 func (m *PairwiseDistance) Forward(x1, x2 *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
-		return call("pairwise_distance", in[0], in[1], m.P, m.Eps, m.Keepdim)
+		return call("pairwise_distance", in[0], in[1], m.P, m.Eps, m.KeepDim)
 	})
 }

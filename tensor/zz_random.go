@@ -7,7 +7,7 @@ var slotRandLike = slot("aten::rand_like")
 // RandLikeOptions are the optional arguments of RandLike; the zero value is PyTorch's default.
 type RandLikeOptions struct {
 	Generator    *Generator   // default None
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
@@ -22,8 +22,8 @@ func (t *Tensor) RandLike(opts ...RandLikeOptions) *Tensor {
 		if o.Generator != nil {
 			*c.Arg(1) = OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(4) = DeviceValue(o.Device)
@@ -40,7 +40,7 @@ var slotRandnLike = slot("aten::randn_like")
 // RandnLikeOptions are the optional arguments of RandnLike; the zero value is PyTorch's default.
 type RandnLikeOptions struct {
 	Generator    *Generator   // default None
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
@@ -55,8 +55,8 @@ func (t *Tensor) RandnLike(opts ...RandnLikeOptions) *Tensor {
 		if o.Generator != nil {
 			*c.Arg(1) = OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(4) = DeviceValue(o.Device)
@@ -73,7 +73,7 @@ var slotRandintLike = slot("aten::randint_like")
 // RandintLikeOptions are the optional arguments of RandintLike; the zero value is PyTorch's default.
 type RandintLikeOptions struct {
 	Generator    *Generator   // default None
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
@@ -88,8 +88,8 @@ func (t *Tensor) RandintLike(high int, opts ...RandintLikeOptions) *Tensor {
 		if o.Generator != nil {
 			*c.Arg(2) = OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(5) = DeviceValue(o.Device)
@@ -101,19 +101,19 @@ func (t *Tensor) RandintLike(high int, opts ...RandintLikeOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotRandintLikeLowDtype = slot("aten::randint_like.low_dtype")
+var slotRandintLikeLowDType = slot("aten::randint_like.low_dtype")
 
-// RandintLikeLowDtypeOptions are the optional arguments of RandintLikeLowDtype; the zero value is PyTorch's default.
-type RandintLikeLowDtypeOptions struct {
+// RandintLikeLowDTypeOptions are the optional arguments of RandintLikeLowDType; the zero value is PyTorch's default.
+type RandintLikeLowDTypeOptions struct {
 	Generator    *Generator   // default None
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
 
-// RandintLikeLowDtype is shaped like self and filled with integers from low to high-1.
-func (t *Tensor) RandintLikeLowDtype(low int, high int, opts ...RandintLikeLowDtypeOptions) *Tensor {
-	c := NewCall(slotRandintLikeLowDtype, 9)
+// RandintLikeLowDType is shaped like self and filled with integers from low to high-1.
+func (t *Tensor) RandintLikeLowDType(low int, high int, opts ...RandintLikeLowDTypeOptions) *Tensor {
+	c := NewCall(slotRandintLikeLowDType, 9)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(low)
 	*c.Arg(2) = IntValue(high)
@@ -122,8 +122,8 @@ func (t *Tensor) RandintLikeLowDtype(low int, high int, opts ...RandintLikeLowDt
 		if o.Generator != nil {
 			*c.Arg(3) = OptGeneratorValue(o.Generator)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(4) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(4) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(6) = DeviceValue(o.Device)

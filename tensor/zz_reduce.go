@@ -22,7 +22,7 @@ var slotAllDim = slot("aten::all.dim")
 
 // AllDimOptions are the optional arguments of AllDim; the zero value is PyTorch's default.
 type AllDimOptions struct {
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -34,7 +34,7 @@ func (t *Tensor) AllDim(dim int, opts ...AllDimOptions) *Tensor {
 	*c.Arg(2) = *slotAllDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -47,7 +47,7 @@ var slotAllDims = slot("aten::all.dims")
 // AllDimsOptions are the optional arguments of AllDims; the zero value is PyTorch's default.
 type AllDimsOptions struct {
 	Dim     []int   // default None
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -61,7 +61,7 @@ func (t *Tensor) AllDims(opts ...AllDimsOptions) *Tensor {
 		if o.Dim != nil {
 			*c.Arg(1) = OptIntsValue(o.Dim)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -89,7 +89,7 @@ var slotAnyDim = slot("aten::any.dim")
 
 // AnyDimOptions are the optional arguments of AnyDim; the zero value is PyTorch's default.
 type AnyDimOptions struct {
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -101,7 +101,7 @@ func (t *Tensor) AnyDim(dim int, opts ...AnyDimOptions) *Tensor {
 	*c.Arg(2) = *slotAnyDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -114,7 +114,7 @@ var slotAnyDims = slot("aten::any.dims")
 // AnyDimsOptions are the optional arguments of AnyDims; the zero value is PyTorch's default.
 type AnyDimsOptions struct {
 	Dim     []int   // default None
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -128,7 +128,7 @@ func (t *Tensor) AnyDims(opts ...AnyDimsOptions) *Tensor {
 		if o.Dim != nil {
 			*c.Arg(1) = OptIntsValue(o.Dim)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -197,7 +197,7 @@ var slotMaxDim = slot("aten::max.dim")
 
 // MaxDimOptions are the optional arguments of MaxDim; the zero value is PyTorch's default.
 type MaxDimOptions struct {
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -210,7 +210,7 @@ func (t *Tensor) MaxDim(dim int, opts ...MaxDimOptions) (values, indices *Tensor
 	*c.Arg(2) = *slotMaxDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -223,7 +223,7 @@ var slotAmax = slot("aten::amax")
 // AmaxOptions are the optional arguments of Amax; the zero value is PyTorch's default.
 type AmaxOptions struct {
 	Dim     []int   // default []
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -239,7 +239,7 @@ func (t *Tensor) Amax(opts ...AmaxOptions) *Tensor {
 		if o.Dim != nil {
 			*c.Arg(1) = OptIntsValue(o.Dim)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -252,7 +252,7 @@ var slotArgMax = slot("aten::argmax")
 // ArgMaxOptions are the optional arguments of ArgMax; the zero value is PyTorch's default.
 type ArgMaxOptions struct {
 	Dim     Opt[int] // default None
-	Keepdim bool     // default False
+	KeepDim bool     // default False
 	Out     *Tensor  // write the result to this tensor
 }
 
@@ -268,7 +268,7 @@ func (t *Tensor) ArgMax(opts ...ArgMaxOptions) *Tensor {
 		if v, ok := o.Dim.Get(); ok {
 			*c.Arg(1) = IntValue(v)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -296,7 +296,7 @@ var slotMinDim = slot("aten::min.dim")
 
 // MinDimOptions are the optional arguments of MinDim; the zero value is PyTorch's default.
 type MinDimOptions struct {
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -309,7 +309,7 @@ func (t *Tensor) MinDim(dim int, opts ...MinDimOptions) (values, indices *Tensor
 	*c.Arg(2) = *slotMinDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -322,7 +322,7 @@ var slotAmin = slot("aten::amin")
 // AminOptions are the optional arguments of Amin; the zero value is PyTorch's default.
 type AminOptions struct {
 	Dim     []int   // default []
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -338,7 +338,7 @@ func (t *Tensor) Amin(opts ...AminOptions) *Tensor {
 		if o.Dim != nil {
 			*c.Arg(1) = OptIntsValue(o.Dim)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -351,7 +351,7 @@ var slotArgMin = slot("aten::argmin")
 // ArgMinOptions are the optional arguments of ArgMin; the zero value is PyTorch's default.
 type ArgMinOptions struct {
 	Dim     Opt[int] // default None
-	Keepdim bool     // default False
+	KeepDim bool     // default False
 	Out     *Tensor  // write the result to this tensor
 }
 
@@ -367,7 +367,7 @@ func (t *Tensor) ArgMin(opts ...ArgMinOptions) *Tensor {
 		if v, ok := o.Dim.Get(); ok {
 			*c.Arg(1) = IntValue(v)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -380,7 +380,7 @@ var slotAminmax = slot("aten::aminmax")
 // AminmaxOptions are the optional arguments of Aminmax; the zero value is PyTorch's default.
 type AminmaxOptions struct {
 	Dim     Opt[int] // default None
-	Keepdim bool     // default False
+	KeepDim bool     // default False
 	Out     *Tensor  // write the result to this tensor
 }
 
@@ -395,7 +395,7 @@ func (t *Tensor) Aminmax(opts ...AminmaxOptions) (minArg, maxArg *Tensor) {
 		if v, ok := o.Dim.Get(); ok {
 			*c.Arg(1) = IntValue(v)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -427,7 +427,7 @@ var slotVarDim = slot("aten::var.dim")
 // VarDimOptions are the optional arguments of VarDim; the zero value is PyTorch's default.
 type VarDimOptions struct {
 	NoUnbiased bool // switches unbiased off
-	Keepdim    bool // default False
+	KeepDim    bool // default False
 }
 
 // VarDim is the variance over dimensions (none given: all).
@@ -440,7 +440,7 @@ func (t *Tensor) VarDim(dim []int, opts ...VarDimOptions) *Tensor {
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(2) = BoolValue(!o.NoUnbiased)
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 	}
 	return c.Do1()
 }
@@ -451,7 +451,7 @@ var slotVarCorrection = slot("aten::var.correction")
 type VarCorrectionOptions struct {
 	Dim        []int   // default None
 	Correction Scalar  // default None
-	Keepdim    bool    // default False
+	KeepDim    bool    // default False
 	Out        *Tensor // write the result to this tensor
 }
 
@@ -468,7 +468,7 @@ func (t *Tensor) VarCorrection(opts ...VarCorrectionOptions) *Tensor {
 		if o.Correction != nil {
 			*c.Arg(2) = ScalarValue(o.Correction)
 		}
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -500,7 +500,7 @@ var slotStdDim = slot("aten::std.dim")
 // StdDimOptions are the optional arguments of StdDim; the zero value is PyTorch's default.
 type StdDimOptions struct {
 	NoUnbiased bool // switches unbiased off
-	Keepdim    bool // default False
+	KeepDim    bool // default False
 }
 
 // StdDim is the standard deviation over dimensions (none given: all).
@@ -513,7 +513,7 @@ func (t *Tensor) StdDim(dim []int, opts ...StdDimOptions) *Tensor {
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(2) = BoolValue(!o.NoUnbiased)
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 	}
 	return c.Do1()
 }
@@ -524,7 +524,7 @@ var slotStdCorrection = slot("aten::std.correction")
 type StdCorrectionOptions struct {
 	Dim        []int   // default None
 	Correction Scalar  // default None
-	Keepdim    bool    // default False
+	KeepDim    bool    // default False
 	Out        *Tensor // write the result to this tensor
 }
 
@@ -541,7 +541,7 @@ func (t *Tensor) StdCorrection(opts ...StdCorrectionOptions) *Tensor {
 		if o.Correction != nil {
 			*c.Arg(2) = ScalarValue(o.Correction)
 		}
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -573,7 +573,7 @@ var slotVarMeanDim = slot("aten::var_mean.dim")
 // VarMeanDimOptions are the optional arguments of VarMeanDim; the zero value is PyTorch's default.
 type VarMeanDimOptions struct {
 	NoUnbiased bool // switches unbiased off
-	Keepdim    bool // default False
+	KeepDim    bool // default False
 }
 
 // VarMeanDim gives variance and mean over dimensions.
@@ -586,7 +586,7 @@ func (t *Tensor) VarMeanDim(dim []int, opts ...VarMeanDimOptions) (r0, r1 *Tenso
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(2) = BoolValue(!o.NoUnbiased)
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 	}
 	return c.Do2()
 }
@@ -597,7 +597,7 @@ var slotVarMeanCorrection = slot("aten::var_mean.correction")
 type VarMeanCorrectionOptions struct {
 	Dim        []int  // default None
 	Correction Scalar // default None
-	Keepdim    bool   // default False
+	KeepDim    bool   // default False
 }
 
 // VarMeanCorrection gives variance and mean over dimensions, with a correction (1).
@@ -613,7 +613,7 @@ func (t *Tensor) VarMeanCorrection(opts ...VarMeanCorrectionOptions) (r0, r1 *Te
 		if o.Correction != nil {
 			*c.Arg(2) = ScalarValue(o.Correction)
 		}
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 	}
 	return c.Do2()
 }
@@ -642,7 +642,7 @@ var slotStdMeanDim = slot("aten::std_mean.dim")
 // StdMeanDimOptions are the optional arguments of StdMeanDim; the zero value is PyTorch's default.
 type StdMeanDimOptions struct {
 	NoUnbiased bool // switches unbiased off
-	Keepdim    bool // default False
+	KeepDim    bool // default False
 }
 
 // StdMeanDim gives standard deviation and mean over dimensions.
@@ -655,7 +655,7 @@ func (t *Tensor) StdMeanDim(dim []int, opts ...StdMeanDimOptions) (r0, r1 *Tenso
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(2) = BoolValue(!o.NoUnbiased)
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 	}
 	return c.Do2()
 }
@@ -666,7 +666,7 @@ var slotStdMeanCorrection = slot("aten::std_mean.correction")
 type StdMeanCorrectionOptions struct {
 	Dim        []int  // default None
 	Correction Scalar // default None
-	Keepdim    bool   // default False
+	KeepDim    bool   // default False
 }
 
 // StdMeanCorrection gives standard deviation and mean over dimensions, with a correction (1).
@@ -682,7 +682,7 @@ func (t *Tensor) StdMeanCorrection(opts ...StdMeanCorrectionOptions) (r0, r1 *Te
 		if o.Correction != nil {
 			*c.Arg(2) = ScalarValue(o.Correction)
 		}
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 	}
 	return c.Do2()
 }
@@ -693,8 +693,8 @@ var slotLinalgVectorNorm = slot("aten::linalg_vector_norm")
 type LinalgVectorNormOptions struct {
 	Ord     Scalar  // default 2
 	Dim     []int   // default None
-	Keepdim bool    // default False
-	Dtype   DType   // default None
+	KeepDim bool    // default False
+	DType   DType   // default None
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -714,9 +714,9 @@ func (t *Tensor) LinalgVectorNorm(opts ...LinalgVectorNormOptions) *Tensor {
 		if o.Dim != nil {
 			*c.Arg(2) = OptIntsValue(o.Dim)
 		}
-		*c.Arg(3) = BoolValue(o.Keepdim)
-		if o.Dtype != 0 {
-			*c.Arg(4) = DTypeValue(o.Dtype)
+		*c.Arg(3) = BoolValue(o.KeepDim)
+		if o.DType != 0 {
+			*c.Arg(4) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -751,7 +751,7 @@ var slotNormDim = slot("aten::norm.ScalarOpt_dim")
 
 // NormDimOptions are the optional arguments of NormDim; the zero value is PyTorch's default.
 type NormDimOptions struct {
-	Keepdim bool // default False
+	KeepDim bool // default False
 }
 
 // NormDim is the norm of order p (nil: 2) over dimensions.
@@ -763,7 +763,7 @@ func (t *Tensor) NormDim(p Scalar, dim []int, opts ...NormDimOptions) *Tensor {
 	*c.Arg(3) = *slotNormDim.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(3) = BoolValue(o.Keepdim)
+		*c.Arg(3) = BoolValue(o.KeepDim)
 	}
 	return c.Do1()
 }
@@ -830,7 +830,7 @@ var slotLogSumExp = slot("aten::logsumexp")
 
 // LogSumExpOptions are the optional arguments of LogSumExp; the zero value is PyTorch's default.
 type LogSumExpOptions struct {
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -843,7 +843,7 @@ func (t *Tensor) LogSumExp(dim []int, opts ...LogSumExpOptions) *Tensor {
 	*c.Arg(2) = *slotLogSumExp.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -855,7 +855,7 @@ var slotSpecialLogSumExp = slot("aten::special_logsumexp")
 
 // SpecialLogSumExpOptions are the optional arguments of SpecialLogSumExp; the zero value is PyTorch's default.
 type SpecialLogSumExpOptions struct {
-	Keepdim bool    // default False
+	KeepDim bool    // default False
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -867,7 +867,7 @@ func (t *Tensor) SpecialLogSumExp(dim []int, opts ...SpecialLogSumExpOptions) *T
 	*c.Arg(2) = *slotSpecialLogSumExp.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
+		*c.Arg(2) = BoolValue(o.KeepDim)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -879,7 +879,7 @@ var slotProd = slot("aten::prod")
 
 // ProdOptions are the optional arguments of Prod; the zero value is PyTorch's default.
 type ProdOptions struct {
-	Dtype DType   // default None
+	DType DType   // default None
 	Out   *Tensor // write the result to this tensor
 }
 
@@ -890,8 +890,8 @@ func (t *Tensor) Prod(opts ...ProdOptions) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -904,8 +904,8 @@ var slotProdDim = slot("aten::prod.dim_int")
 
 // ProdDimOptions are the optional arguments of ProdDim; the zero value is PyTorch's default.
 type ProdDimOptions struct {
-	Keepdim bool    // default False
-	Dtype   DType   // default None
+	KeepDim bool    // default False
+	DType   DType   // default None
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -917,9 +917,9 @@ func (t *Tensor) ProdDim(dim int, opts ...ProdDimOptions) *Tensor {
 	*c.Arg(2) = *slotProdDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		*c.Arg(2) = BoolValue(o.KeepDim)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -948,7 +948,7 @@ var slotSum = slot("aten::sum")
 
 // SumOptions are the optional arguments of Sum; the zero value is PyTorch's default.
 type SumOptions struct {
-	Dtype DType   // default None
+	DType DType   // default None
 	Out   *Tensor // write the result to this tensor
 }
 
@@ -959,8 +959,8 @@ func (t *Tensor) Sum(opts ...SumOptions) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -973,8 +973,8 @@ var slotSumDim = slot("aten::sum.dim_IntList")
 
 // SumDimOptions are the optional arguments of SumDim; the zero value is PyTorch's default.
 type SumDimOptions struct {
-	Keepdim bool    // default False
-	Dtype   DType   // default None
+	KeepDim bool    // default False
+	DType   DType   // default None
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -987,9 +987,9 @@ func (t *Tensor) SumDim(dim []int, opts ...SumDimOptions) *Tensor {
 	*c.Arg(2) = *slotSumDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		*c.Arg(2) = BoolValue(o.KeepDim)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -1002,7 +1002,7 @@ var slotMean = slot("aten::mean")
 
 // MeanOptions are the optional arguments of Mean; the zero value is PyTorch's default.
 type MeanOptions struct {
-	Dtype DType // default None
+	DType DType // default None
 }
 
 // Mean is the mean of all elements of a floating-point or complex tensor, NaN when there are none.
@@ -1012,8 +1012,8 @@ func (t *Tensor) Mean(opts ...MeanOptions) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()
@@ -1023,8 +1023,8 @@ var slotMeanDim = slot("aten::mean.dim")
 
 // MeanDimOptions are the optional arguments of MeanDim; the zero value is PyTorch's default.
 type MeanDimOptions struct {
-	Keepdim bool    // default False
-	Dtype   DType   // default None
+	KeepDim bool    // default False
+	DType   DType   // default None
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -1037,9 +1037,9 @@ func (t *Tensor) MeanDim(dim []int, opts ...MeanDimOptions) *Tensor {
 	*c.Arg(2) = *slotMeanDim.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.Keepdim)
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		*c.Arg(2) = BoolValue(o.KeepDim)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -1053,8 +1053,8 @@ var slotNaNSum = slot("aten::nansum")
 // NaNSumOptions are the optional arguments of NaNSum; the zero value is PyTorch's default.
 type NaNSumOptions struct {
 	Dim     []int   // default None
-	Keepdim bool    // default False
-	Dtype   DType   // default None
+	KeepDim bool    // default False
+	DType   DType   // default None
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -1069,9 +1069,9 @@ func (t *Tensor) NaNSum(opts ...NaNSumOptions) *Tensor {
 		if o.Dim != nil {
 			*c.Arg(1) = OptIntsValue(o.Dim)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		*c.Arg(2) = BoolValue(o.KeepDim)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -1085,8 +1085,8 @@ var slotNaNMean = slot("aten::nanmean")
 // NaNMeanOptions are the optional arguments of NaNMean; the zero value is PyTorch's default.
 type NaNMeanOptions struct {
 	Dim     []int   // default None
-	Keepdim bool    // default False
-	Dtype   DType   // default None
+	KeepDim bool    // default False
+	DType   DType   // default None
 	Out     *Tensor // write the result to this tensor
 }
 
@@ -1101,9 +1101,9 @@ func (t *Tensor) NaNMean(opts ...NaNMeanOptions) *Tensor {
 		if o.Dim != nil {
 			*c.Arg(1) = OptIntsValue(o.Dim)
 		}
-		*c.Arg(2) = BoolValue(o.Keepdim)
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		*c.Arg(2) = BoolValue(o.KeepDim)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)

@@ -431,10 +431,10 @@ type ToDTypeOptions struct {
 
 // ToDType converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.to.html
-func (t *Tensor) ToDType(dtype DType, opts ...ToDTypeOptions) *Tensor {
+func (t *Tensor) ToDType(dType DType, opts ...ToDTypeOptions) *Tensor {
 	c := NewCall(slotToDType, 5)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = DTypeValue(dtype)
+	*c.Arg(1) = DTypeValue(dType)
 	*c.Arg(2) = *slotToDType.Sch.Params[2].Default
 	*c.Arg(3) = *slotToDType.Sch.Params[3].Default
 	if len(opts) > 0 {
@@ -641,10 +641,10 @@ type CastToOptions struct {
 }
 
 // CastTo is a converted copy.
-func (t *Tensor) CastTo(dtype DType, opts ...CastToOptions) *Tensor {
+func (t *Tensor) CastTo(dType DType, opts ...CastToOptions) *Tensor {
 	c := NewCall(slotCastTo, 3)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = DTypeValue(dtype)
+	*c.Arg(1) = DTypeValue(dType)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.MemoryFormat != 0 {
@@ -658,7 +658,7 @@ var slotEmptyLike = slot("aten::empty_like")
 
 // EmptyLikeOptions are the optional arguments of EmptyLike; the zero value is PyTorch's default.
 type EmptyLikeOptions struct {
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
@@ -670,8 +670,8 @@ func (t *Tensor) EmptyLike(opts ...EmptyLikeOptions) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(3) = DeviceValue(o.Device)
@@ -687,7 +687,7 @@ var slotZerosLike = slot("aten::zeros_like")
 
 // ZerosLikeOptions are the optional arguments of ZerosLike; the zero value is PyTorch's default.
 type ZerosLikeOptions struct {
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
@@ -699,8 +699,8 @@ func (t *Tensor) ZerosLike(opts ...ZerosLikeOptions) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(3) = DeviceValue(o.Device)
@@ -716,7 +716,7 @@ var slotOnesLike = slot("aten::ones_like")
 
 // OnesLikeOptions are the optional arguments of OnesLike; the zero value is PyTorch's default.
 type OnesLikeOptions struct {
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
@@ -728,8 +728,8 @@ func (t *Tensor) OnesLike(opts ...OnesLikeOptions) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(1) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(1) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(3) = DeviceValue(o.Device)
@@ -745,7 +745,7 @@ var slotFullLike = slot("aten::full_like")
 
 // FullLikeOptions are the optional arguments of FullLike; the zero value is PyTorch's default.
 type FullLikeOptions struct {
-	Dtype        DType        // default None
+	DType        DType        // default None
 	Device       Device       // default None
 	MemoryFormat MemoryFormat // default None
 }
@@ -758,8 +758,8 @@ func (t *Tensor) FullLike(fillValue Scalar, opts ...FullLikeOptions) *Tensor {
 	*c.Arg(1) = ScalarValue(fillValue)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(4) = DeviceValue(o.Device)
@@ -775,7 +775,7 @@ var slotNewEmpty = slot("aten::new_empty")
 
 // NewEmptyOptions are the optional arguments of NewEmpty; the zero value is PyTorch's default.
 type NewEmptyOptions struct {
-	Dtype  DType  // default None
+	DType  DType  // default None
 	Device Device // default None
 }
 
@@ -786,8 +786,8 @@ func (t *Tensor) NewEmpty(size []int, opts ...NewEmptyOptions) *Tensor {
 	*c.Arg(1) = OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(4) = DeviceValue(o.Device)
@@ -800,7 +800,7 @@ var slotNewEmptyStrided = slot("aten::new_empty_strided")
 
 // NewEmptyStridedOptions are the optional arguments of NewEmptyStrided; the zero value is PyTorch's default.
 type NewEmptyStridedOptions struct {
-	Dtype  DType  // default None
+	DType  DType  // default None
 	Device Device // default None
 }
 
@@ -812,8 +812,8 @@ func (t *Tensor) NewEmptyStrided(size []int, stride []int, opts ...NewEmptyStrid
 	*c.Arg(2) = OptIntsValue(stride)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(5) = DeviceValue(o.Device)
@@ -826,7 +826,7 @@ var slotNewZeros = slot("aten::new_zeros")
 
 // NewZerosOptions are the optional arguments of NewZeros; the zero value is PyTorch's default.
 type NewZerosOptions struct {
-	Dtype  DType  // default None
+	DType  DType  // default None
 	Device Device // default None
 }
 
@@ -837,8 +837,8 @@ func (t *Tensor) NewZeros(size []int, opts ...NewZerosOptions) *Tensor {
 	*c.Arg(1) = OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(4) = DeviceValue(o.Device)
@@ -851,7 +851,7 @@ var slotNewOnes = slot("aten::new_ones")
 
 // NewOnesOptions are the optional arguments of NewOnes; the zero value is PyTorch's default.
 type NewOnesOptions struct {
-	Dtype  DType  // default None
+	DType  DType  // default None
 	Device Device // default None
 }
 
@@ -862,8 +862,8 @@ func (t *Tensor) NewOnes(size []int, opts ...NewOnesOptions) *Tensor {
 	*c.Arg(1) = OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(4) = DeviceValue(o.Device)
@@ -876,7 +876,7 @@ var slotNewFull = slot("aten::new_full")
 
 // NewFullOptions are the optional arguments of NewFull; the zero value is PyTorch's default.
 type NewFullOptions struct {
-	Dtype  DType  // default None
+	DType  DType  // default None
 	Device Device // default None
 }
 
@@ -888,8 +888,8 @@ func (t *Tensor) NewFull(size []int, fillValue Scalar, opts ...NewFullOptions) *
 	*c.Arg(2) = ScalarValue(fillValue)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(3) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
 			*c.Arg(5) = DeviceValue(o.Device)

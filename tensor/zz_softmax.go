@@ -6,7 +6,7 @@ var slotSoftmax = slot("aten::softmax.int")
 
 // SoftmaxOptions are the optional arguments of Softmax; the zero value is PyTorch's default.
 type SoftmaxOptions struct {
-	Dtype DType // default None
+	DType DType // default None
 }
 
 // Softmax is exp(x) / sum(exp(x)) along a dimension; a dtype converts the input first.
@@ -17,8 +17,8 @@ func (t *Tensor) Softmax(dim int, opts ...SoftmaxOptions) *Tensor {
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()
@@ -28,7 +28,7 @@ var slotSpecialSoftmax = slot("aten::special_softmax.int")
 
 // SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax; the zero value is PyTorch's default.
 type SpecialSoftmaxOptions struct {
-	Dtype DType // default None
+	DType DType // default None
 }
 
 // SpecialSoftmax is another name of [Tensor.Softmax].
@@ -38,8 +38,8 @@ func (t *Tensor) SpecialSoftmax(dim int, opts ...SpecialSoftmaxOptions) *Tensor 
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()
@@ -49,7 +49,7 @@ var slotLogSoftmax = slot("aten::log_softmax.int")
 
 // LogSoftmaxOptions are the optional arguments of LogSoftmax; the zero value is PyTorch's default.
 type LogSoftmaxOptions struct {
-	Dtype DType // default None
+	DType DType // default None
 }
 
 // LogSoftmax is log(softmax(x)) along a dimension; a dtype converts the input first.
@@ -60,8 +60,8 @@ func (t *Tensor) LogSoftmax(dim int, opts ...LogSoftmaxOptions) *Tensor {
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()
@@ -71,7 +71,7 @@ var slotSpecialLogSoftmax = slot("aten::special_log_softmax")
 
 // SpecialLogSoftmaxOptions are the optional arguments of SpecialLogSoftmax; the zero value is PyTorch's default.
 type SpecialLogSoftmaxOptions struct {
-	Dtype DType // default None
+	DType DType // default None
 }
 
 // SpecialLogSoftmax is another name of [Tensor.LogSoftmax].
@@ -81,8 +81,8 @@ func (t *Tensor) SpecialLogSoftmax(dim int, opts ...SpecialLogSoftmaxOptions) *T
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()

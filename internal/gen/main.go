@@ -242,7 +242,7 @@ func init() {
 		"LogSigmoid LogSoftmax Addmm=AddMM Baddbmm=BAddBMM Addbmm=AddBMM Addmv=AddMV Matmul=MatMul Argmax=ArgMax Argmin=ArgMin Argsort=ArgSort Argwhere=ArgWhere " +
 		"Allclose=AllClose Isclose=IsClose Isnan=IsNaN Isinf=IsInf Isfinite=IsFinite Isin=IsIn Isreal=IsReal Isposinf=IsPosInf Isneginf=IsNegInf " +
 		"Cumsum=CumSum Cumprod=CumProd Cummax=CumMax Cummin=CumMin Topk=TopK Arctan2=ArcTan2 Atan2=Atan2 Einsum=Einsum Linspace=Linspace Logspace=Logspace Numel=Numel " +
-		"Hardtanh=HardTanh Hardswish=HardSwish Hardsigmoid=HardSigmoid Logsumexp=LogSumExp Logcumsumexp=LogCumSumExp Unfold=Unfold Id=ID Nan=NaN Nansum=NaNSum Nanmean=NaNMean " +
+		"Dtype=DType Keepdim=KeepDim Hardtanh=HardTanh Hardswish=HardSwish Hardsigmoid=HardSigmoid Logsumexp=LogSumExp Logcumsumexp=LogCumSumExp Unfold=Unfold Id=ID Nan=NaN Nansum=NaNSum Nanmean=NaNMean " +
 		"Nanmedian=NaNMedian Nanquantile=NaNQuantile Swapaxes=SwapAxes Swapdims=SwapDims Tensordot=TensorDot Layernorm=LayerNorm") {
 		if k, v, ok := strings.Cut(w, "="); ok {
 			initialisms[strings.ToLower(k)] = v

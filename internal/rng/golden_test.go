@@ -118,7 +118,7 @@ type goldenCase struct {
 		Normal      float64
 	}
 	Call *struct {
-		Kind, Fn, Dtype, View string
+		Kind, Fn, DType, View string
 		Args                  []value
 		Size                  []int
 	}
@@ -127,7 +127,7 @@ type goldenCase struct {
 // value is one encoded argument or result.
 type value struct {
 	T     string
-	Dtype string
+	DType string
 	Shape []int
 	V     any
 	F     any
@@ -257,9 +257,9 @@ var kinds = map[string]Kind{
 // last bits are allowed to differ.
 func runBasic(gd *golden, g *Generator, c *goldenCase) (out []float64, ints []int64, libm bool, err error) {
 	call, want := c.Call, c.Out[0]
-	dtype := strings.TrimSuffix(want.Dtype, "(as f32)")
-	if call.Dtype != "" {
-		dtype = call.Dtype
+	dtype := strings.TrimSuffix(want.DType, "(as f32)")
+	if call.DType != "" {
+		dtype = call.DType
 	}
 	n := want.numel()
 	arg := func(i int) value {
@@ -335,7 +335,7 @@ func runBasic(gd *golden, g *Generator, c *goldenCase) (out []float64, ints []in
 	}
 	normal := func(mean, std float64) error {
 		libm = true
-		if strings.HasPrefix(want.Dtype, "complex") {
+		if strings.HasPrefix(want.DType, "complex") {
 			std /= math.Sqrt2
 		}
 		if round != nil {
@@ -440,7 +440,7 @@ func runBasic(gd *golden, g *Generator, c *goldenCase) (out []float64, ints []in
 		cats := shape[len(shape)-1]
 		rows, samples := prod(shape)/cats, int(arg(1).int())
 		repl := arg(2).int() == 1
-		if arg(0).Dtype == "float64" {
+		if arg(0).DType == "float64" {
 			err = Multinomial(g, i64, in(0), rows, cats, samples, repl, nil)
 		} else {
 			err = Multinomial(g, i64, narrow(in(0)), rows, cats, samples, repl, nil)

@@ -135,7 +135,7 @@ func TestGoldenMix(t *testing.T) {
 					want = append(want, float64(v))
 				}
 				tol := uint64(0)
-				if o.Dtype == "float64" {
+				if o.DType == "float64" {
 					tol = 4
 				}
 				for j := range want {

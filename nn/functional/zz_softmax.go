@@ -10,7 +10,7 @@ var slotSoftmax = tensor.Slot("F::softmax")
 type SoftmaxOptions struct {
 	Dim        tensor.Opt[int] // default None
 	Stacklevel tensor.Opt[int] // default 3
-	Dtype      tensor.DType    // default None
+	DType      tensor.DType    // default None
 }
 
 // Softmax is exp(x) / sum(exp(x)) along a dimension; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1.
@@ -26,8 +26,8 @@ func Softmax(input *tensor.Tensor, opts ...SoftmaxOptions) *tensor.Tensor {
 		if v, ok := o.Stacklevel.Get(); ok {
 			*c.Arg(2) = tensor.IntValue(v)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()
@@ -39,7 +39,7 @@ var slotLogSoftmax = tensor.Slot("F::log_softmax")
 type LogSoftmaxOptions struct {
 	Dim        tensor.Opt[int] // default None
 	Stacklevel tensor.Opt[int] // default 3
-	Dtype      tensor.DType    // default None
+	DType      tensor.DType    // default None
 }
 
 // LogSoftmax is log(softmax(x)) along a dimension; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1.
@@ -55,8 +55,8 @@ func LogSoftmax(input *tensor.Tensor, opts ...LogSoftmaxOptions) *tensor.Tensor 
 		if v, ok := o.Stacklevel.Get(); ok {
 			*c.Arg(2) = tensor.IntValue(v)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()
@@ -68,7 +68,7 @@ var slotSoftmin = tensor.Slot("F::softmin")
 type SoftminOptions struct {
 	Dim        tensor.Opt[int] // default None
 	Stacklevel tensor.Opt[int] // default 3
-	Dtype      tensor.DType    // default None
+	DType      tensor.DType    // default None
 }
 
 // Softmin is softmax(-x) along a dimension.
@@ -84,8 +84,8 @@ func Softmin(input *tensor.Tensor, opts ...SoftminOptions) *tensor.Tensor {
 		if v, ok := o.Stacklevel.Get(); ok {
 			*c.Arg(2) = tensor.IntValue(v)
 		}
-		if o.Dtype != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()

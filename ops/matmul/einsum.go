@@ -232,7 +232,7 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 		if len(ds) == 0 {
 			return x
 		}
-		return x.SumDim(ds, tensor.SumDimOptions{Keepdim: true, Dtype: x.DType()})
+		return x.SumDim(ds, tensor.SumDimOptions{KeepDim: true, DType: x.DType()})
 	}
 	if path != nil {
 		xs = contractPath(c, xs, path, nout, nd, sumOver)
@@ -417,9 +417,9 @@ func tensordot(c *Ctx, a, b *T, da, db []int) *T {
 		usedA[x], usedB[y] = true, true
 		switch s1, s2 := a.Size(x), b.Size(y); {
 		case s2 == 1 && s1 != 1:
-			a = a.SumDim([]int{x}, tensor.SumDimOptions{Keepdim: true, Dtype: a.DType()})
+			a = a.SumDim([]int{x}, tensor.SumDimOptions{KeepDim: true, DType: a.DType()})
 		case s1 == 1 && s2 != 1:
-			b = b.SumDim([]int{y}, tensor.SumDimOptions{Keepdim: true, Dtype: b.DType()})
+			b = b.SumDim([]int{y}, tensor.SumDimOptions{KeepDim: true, DType: b.DType()})
 		case s1 != s2:
 			c.Fail(tensor.ErrShape, "contracted dimensions need to match, but first has size %d in dim %d and second has size %d in dim %d", s1, x, s2, y)
 		default:

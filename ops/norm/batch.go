@@ -535,7 +535,7 @@ func batchDoubleBackward(c *Ctx) []*T {
 		}
 	}
 	avg := func(t *T) *T {
-		return t.SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / count)
+		return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / count)
 	}
 	// everything again as a graph of plain operators: its own backward pass is what is asked for
 	var mean, is *T
@@ -581,7 +581,7 @@ func batchDoubleBackward(c *Ctx) []*T {
 			// xh = (x-mean)·is: its gradient is is·P
 			add(&rx, is.Mul(project(gxh)))
 			// is = (var+eps)^-1/2: d is/dx = -is²·xh/count
-			s := u.Mul(project(g)).SumDim(axes, tensor.SumDimOptions{Keepdim: true})
+			s := u.Mul(project(g)).SumDim(axes, tensor.SumDimOptions{KeepDim: true})
 			if w != nil {
 				s = s.Mul(w.Reshape(per))
 			}

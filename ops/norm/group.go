@@ -96,7 +96,7 @@ func rowGrad(x, g *T, axes []int, eps float64) (gx, xh *T) {
 		n *= x.Size(a)
 	}
 	avg := func(t *T) *T {
-		return t.SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / float64(n))
+		return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
 	}
 	d := x.Add(avg(x).MulScalar(-1))
 	rs := call(opRsqrt, avg(d.Mul(d)).AddScalar(eps))[0]

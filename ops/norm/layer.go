@@ -310,7 +310,7 @@ func layerDoubleBackward(c *Ctx, _ *T) []*T {
 	}
 	mean, rs := c.T(3), c.T(4)
 	xh := x.Add(mean.MulScalar(-1)).Mul(rs)
-	avg := func(t *T) *T { return t.SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / n) }
+	avg := func(t *T) *T { return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / n) }
 	neg := func(t *T) *T { return t.MulScalar(-1) }
 	project := func(t *T) *T { return t.Add(neg(avg(t))).Add(neg(xh.Mul(avg(t.Mul(xh))))) }
 	sumOuter := func(t *T) *T {
@@ -343,7 +343,7 @@ func layerDoubleBackward(c *Ctx, _ *T) []*T {
 		a, b := avg(v.Mul(xh)), avg(u.Mul(xh))
 		gxh := neg(rs.Mul(u.Mul(a).Add(v.Mul(b))))
 		add(&rx, rs.Mul(project(gxh)))
-		s := u.Mul(project(v)).SumDim(axes, tensor.SumDimOptions{Keepdim: true})
+		s := u.Mul(project(v)).SumDim(axes, tensor.SumDimOptions{KeepDim: true})
 		add(&rx, neg(s.Mul(rs).Mul(rs).Mul(xh)).MulScalar(1/n))
 	}
 	if u := gg[1]; u != nil {

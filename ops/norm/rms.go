@@ -57,7 +57,7 @@ func init() {
 			axes := last(x.Dim(), len(c.Ints(1)))
 			_, n := rows(x.Shape(), c.Ints(1))
 			avg := func(t *T) *T {
-				return t.SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / float64(n))
+				return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
 			}
 			rs := call(opRsqrt, avg(x.Mul(x)).AddScalar(rmsEps(c)))[0]
 			xh := x.Mul(rs)
@@ -84,7 +84,7 @@ func init() {
 		}
 		axes := last(x.Dim(), len(norm))
 		_, n := rows(x.Shape(), norm)
-		ms := x.Mul(x).SumDim(axes, tensor.SumDimOptions{Keepdim: true}).MulScalar(1 / float64(n))
+		ms := x.Mul(x).SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
 		y := x.Mul(call(opRsqrt, ms.AddScalar(rmsEps(c)))[0])
 		if w != nil {
 			y = y.Mul(w)

@@ -283,7 +283,7 @@ func op1(name string, args ...any) *T {
 // share divides a gradient evenly among equal extrema.
 func share(g, y, x *T, list []int) *T {
 	m := x.Eq(y)
-	return m.Mul(g.Div(m.SumDim(list, tensor.SumDimOptions{Keepdim: true})))
+	return m.Mul(g.Div(m.SumDim(list, tensor.SumDimOptions{KeepDim: true})))
 }
 
 // extAll declares max or min over all elements.
@@ -429,7 +429,7 @@ func init() {
 			} else if t.Numel() == 0 {
 				c.Fail(tensor.ErrIndex, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
 			}
-			c.Return(t.Amin(tensor.AminOptions{Dim: l, Keepdim: c.Bool(2)}), t.Amax(tensor.AmaxOptions{Dim: l, Keepdim: c.Bool(2)}))
+			c.Return(t.Amin(tensor.AminOptions{Dim: l, KeepDim: c.Bool(2)}), t.Amax(tensor.AmaxOptions{Dim: l, KeepDim: c.Bool(2)}))
 		},
 	})
 	tensor.Register(tensor.Def{

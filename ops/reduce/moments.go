@@ -117,7 +117,7 @@ func correctionOf(c *Ctx) float64 {
 func varBackward(c *Ctx, g, x *T) *T {
 	l, keep := c.Ints(1), c.Bool(3)
 	n := float64(reducedCount(c.Shape(0), l)) - correctionOf(c)
-	mean := x.MeanDim(l, tensor.MeanDimOptions{Keepdim: true})
+	mean := x.MeanDim(l, tensor.MeanDimOptions{KeepDim: true})
 	g = unreduce(c, g, l, keep)
 	if n <= 0 { // 0/0, as PyTorch has it
 		f := math.Inf(1)

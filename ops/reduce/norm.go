@@ -118,7 +118,7 @@ func normBackward(g, x, y *T, p float64, list []int) *T {
 	case math.IsInf(p, 0):
 		a := x.Abs()
 		m := a.Eq(y).LogicalOr(a.IsNaN().LogicalAnd(y.IsNaN())).ToDType(y.DType())
-		return x.Sgn().Mul(m.Div(m.SumDim(list, tensor.SumDimOptions{Keepdim: true}))).Mul(g)
+		return x.Sgn().Mul(m.Div(m.SumDim(list, tensor.SumDimOptions{KeepDim: true}))).Mul(g)
 	case p < 1:
 		s := zero(x.Sgn().Mul(x.Abs().Pow(p-1)), x.Detach().EqScalar(0))
 		return s.Mul(g).Mul(y.Pow(1 - p))
@@ -377,7 +377,7 @@ func logsumexp(c *Ctx) {
 		}
 	}
 	if x.Numel() == 0 {
-		tensor.CopyRaw(o, x.Exp().SumDim(c.Ints(1), tensor.SumDimOptions{Keepdim: c.Bool(2)}).Log())
+		tensor.CopyRaw(o, x.Exp().SumDim(c.Ints(1), tensor.SumDimOptions{KeepDim: c.Bool(2)}).Log())
 		return
 	}
 	l := c.Ints(1)
@@ -385,8 +385,8 @@ func logsumexp(c *Ctx) {
 	if x.DType().IsComplex() {
 		re = x.Real()
 	}
-	m := re.Amax(tensor.AmaxOptions{Dim: l, Keepdim: true})
+	m := re.Amax(tensor.AmaxOptions{Dim: l, KeepDim: true})
 	m = zeroWhere(m, m.Abs().EqScalar(math.Inf(1)))
-	y := x.Sub(m).Exp().SumDim(l, tensor.SumDimOptions{Keepdim: true}).Log().Add(m)
+	y := x.Sub(m).Exp().SumDim(l, tensor.SumDimOptions{KeepDim: true}).Log().Add(m)
 	tensor.CopyRaw(o, y.Reshape(o.Shape()))
 }

@@ -327,8 +327,8 @@ func init() {
 			if x.DType().IsIntOrBool() {
 				c.Fail(tensor.ErrDType, "nanmean(): expected input to have floating point or complex dtype but got %s", x.DType().ClassName())
 			}
-			n := x.Detach().IsNaN().LogicalNot().SumDim(c.Ints(1), tensor.SumDimOptions{Keepdim: c.Bool(2)})
-			c.Return(x.NaNSum(tensor.NaNSumOptions{Dim: c.Ints(1), Keepdim: c.Bool(2), Dtype: c.DType(3)}).Div(n))
+			n := x.Detach().IsNaN().LogicalNot().SumDim(c.Ints(1), tensor.SumDimOptions{KeepDim: c.Bool(2)})
+			c.Return(x.NaNSum(tensor.NaNSumOptions{Dim: c.Ints(1), KeepDim: c.Bool(2), DType: c.DType(3)}).Div(n))
 		},
 	})
 }

@@ -234,7 +234,7 @@ func init() {
 		Save:  "grad_output output",
 		VJP: func(c *Ctx, g *T) []*T {
 			gy, y, d := c.T(0), c.T(1), []int{c.Int(2)}
-			keep := tensor.SumDimOptions{Keepdim: true}
+			keep := tensor.SumDimOptions{KeepDim: true}
 			r := make([]*T, 2)
 			if c.Needs(0) {
 				r[0] = op1("aten::_softmax_backward_data", g.ToDType(y.DType()), y, c.Int(2), c.DType(3))
@@ -254,7 +254,7 @@ func init() {
 		Save:  "grad_output output",
 		VJP: func(c *Ctx, g *T) []*T {
 			gy, y, d := c.T(0), c.T(1), []int{c.Int(2)}
-			keep := tensor.SumDimOptions{Keepdim: true}
+			keep := tensor.SumDimOptions{KeepDim: true}
 			p := y.Exp()
 			r := make([]*T, 2)
 			if c.Needs(0) {

@@ -1,0 +1,90 @@
+// Package utils works on the parameters of modules: gradient clipping and the like.
+package utils
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Tensor is a tensor.
+type Tensor = tensor.Tensor
+
+// ClipOptions are the options of ClipGradNorm.
+type ClipOptions struct {
+	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element.
+	NormType float64
+	// ErrorIfNonfinite panics when the norm is NaN or infinite, instead of scaling by it.
+	ErrorIfNonfinite bool
+}
+
+// ClipGradNorm scales the gradients of parameters, together, so that their norm is at most maxNorm, and returns the norm before, as a 0-d
+// tensor. Parameters without gradient do not count.
+// https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
+func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *Tensor {
+	var o ClipOptions
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	total := GradNorm(parameters, opts...)
+	if n := total.Num().F; o.ErrorIfNonfinite && (math.IsNaN(n) || math.IsInf(n, 0)) {
+		tensor.Fail(tensor.ErrValue, "The total norm of order %v for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`", normType(o))
+	}
+	tensor.NoGrad(func() {
+		// as PyTorch rounds: the coefficient in the norm's type, at most 1
+		coef := total.AddScalar(1e-6).Reciprocal().MulScalar(maxNorm).Clamp(tensor.ClampOptions{Max: 1.0})
+		if coef.Num().F == 1 {
+			return
+		}
+		for _, p := range parameters {
+			if g := p.Grad(); g != nil {
+				g.MulInPlace(coef.ToDType(g.DType()))
+			}
+		}
+	})
+	return total
+}
+
+func normType(o ClipOptions) float64 {
+	if o.NormType == 0 {
+		return 2
+	}
+	return o.NormType
+}
+
+// GradNorm is the norm of all gradients together.
+func GradNorm(parameters []*Tensor, opts ...ClipOptions) *Tensor {
+	var o ClipOptions
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	p := normType(o)
+	var norms []*Tensor
+	tensor.NoGrad(func() {
+		for _, x := range parameters {
+			if g := x.Grad(); g != nil {
+				norms = append(norms, g.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p}))
+			}
+		}
+	})
+	if len(norms) == 0 {
+		return tensor.FromSlice([]float32{0}).View([]int{})
+	}
+	all := tensor.New([]int{len(norms)}, norms[0].DType())
+	for i, n := range norms {
+		tensor.CopyRaw(all.Alias([]int{}, nil, i), n)
+	}
+	return all.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p})
+}
+
+// ClipGradValue limits every element of the gradients to [-value, value].
+// https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_value_.html
+func ClipGradValue(parameters []*Tensor, value float64) {
+	tensor.NoGrad(func() {
+		for _, p := range parameters {
+			if g := p.Grad(); g != nil {
+				g.ClampInPlace(tensor.ClampInPlaceOptions{Min: -value, Max: value})
+			}
+		}
+	})
+}
