@@ -44,8 +44,8 @@ func catInfer(c *Ctx) {
 			}
 		}
 		for _, t := range ts {
-			if t.Storage() == g.Storage() && t.Numel() > 0 && g.Numel() > 0 {
-				c.Fail(tensor.ErrValue, "unsupported operation: the input tensors cannot refer to any of the output memory locations. Found overlap in input tensor.")
+			if t == g || t.Storage() == g.Storage() && t.Numel() > 0 && g.Numel() > 0 {
+				c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
 			}
 		}
 	}

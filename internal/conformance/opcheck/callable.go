@@ -238,6 +238,9 @@ func call(names []string, args []any, kwargs map[string]any) (any, error) {
 	vals := make([]tensor.Value, len(args))
 	for i, a := range args {
 		vals[i] = box(a)
+		if strings.HasSuffix(names[0], "::__getitem__") && i == 1 {
+			vals[i] = tensor.AnyValue(index(a))
+		}
 	}
 	kw := map[string]tensor.Value{}
 	for k, a := range kwargs {
@@ -257,6 +260,28 @@ func call(names []string, args []any, kwargs map[string]any) (any, error) {
 	return out, nil
 }
 
+// index turns a Python index into a Go one; unlike elsewhere tuples and lists differ.
+func index(a any) any {
+	var l []any
+	switch x := a.(type) {
+	case golden.Tuple:
+		for _, e := range x {
+			l = append(l, index(e))
+		}
+		return tensor.TupleIndex(l)
+	case golden.List:
+		for _, e := range x {
+			l = append(l, index(e))
+		}
+		return l
+	case golden.Slice:
+		return tensor.SliceIndex{Start: x.Start, Stop: x.Stop, Step: x.Step}
+	case golden.Ellipsis:
+		return tensor.EllipsisIndex{}
+	}
+	return a
+}
+
 // box turns a decoded value into a boxed argument.
 func box(a any) tensor.Value {
 	switch x := a.(type) {
@@ -264,6 +289,10 @@ func box(a any) tensor.Value {
 		return boxList(x, a)
 	case golden.Tuple:
 		return boxList(x, a)
+	case golden.Slice:
+		return tensor.AnyValue(tensor.SliceIndex{Start: x.Start, Stop: x.Stop, Step: x.Step})
+	case golden.Ellipsis:
+		return tensor.AnyValue(tensor.EllipsisIndex{})
 	case golden.Layout:
 		return tensor.Value{}
 	case golden.Func:

@@ -1,0 +1,286 @@
+package index
+
+import (
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// parts turns the boxed index into its parts.
+func parts(v tensor.Value) []any {
+	switch x := v.X.(type) {
+	case tensor.TupleIndex:
+		return x
+	case []tensor.Value:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = part(e)
+		}
+		return out
+	case []*T: // a Python list or tuple of tensors
+		out := make([]any, len(x))
+		for i, e := range x {
+			if e != nil {
+				out[i] = e
+			}
+		}
+		return out
+	}
+	return []any{part(v)}
+}
+
+func part(v tensor.Value) any {
+	switch v.K {
+	case tensor.KNone:
+		return nil
+	case tensor.KTensor:
+		return v.T
+	case tensor.KInt:
+		return int(v.N)
+	case tensor.KBool:
+		return v.N != 0
+	case tensor.KInts:
+		return tensor.ListIndex(v.Ints())
+	case tensor.KBools:
+		return boolList(v.Ints())
+	}
+	return v.X
+}
+
+func boolList(l []int) *T {
+	m := tensor.New([]int{len(l)}, tensor.Bool)
+	for i, b := range l {
+		tensor.Data[bool](m)[i] = b != 0
+	}
+	return m
+}
+
+// listTensor makes a tensor from nested Go lists of ints or bools.
+func listTensor(c *Ctx, l []any) *T {
+	if len(l) == 0 {
+		return tensor.New([]int{0}, tensor.Int64)
+	}
+	var ts []*T
+	for _, e := range l {
+		switch x := e.(type) {
+		case int:
+			ts = append(ts, tensor.FromSlice([]int64{int64(x)}).View([]int{}))
+		case bool:
+			b := 0
+			if x {
+				b = 1
+			}
+			ts = append(ts, boolList([]int{b}).View([]int{}))
+		case []any:
+			ts = append(ts, listTensor(c, x))
+		case *T:
+			ts = append(ts, x)
+		default:
+			c.Fail(tensor.ErrIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %T)", e)
+		}
+	}
+	return call1("stack", ts, 0)
+}
+
+// bound reads a slice's part.
+func bound(c *Ctx, p any) (int, bool) {
+	switch x := p.(type) {
+	case nil:
+		return 0, false
+	case int:
+		return x, true
+	case *T:
+		if x.Dim() == 0 && x.DType().IsInt() {
+			return int(x.Num().I), true
+		}
+	}
+	c.Fail(tensor.ErrType, "slice indices must be integers or None or have an __index__ method, got %T", p)
+	return 0, false
+}
+
+// basic applies the parts that give views and collects the rest: a list of index tensors by dimension of the view, nil when all were basic.
+func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
+	// how many dimensions the parts take
+	takes, dots := 0, 0
+	flat := make([]any, 0, len(ps))
+	for _, p := range ps {
+		switch x := p.(type) {
+		case []int:
+			p = tensor.ListIndex(x)
+		case []bool:
+			l := make([]int, len(x))
+			for i, b := range x {
+				if b {
+					l[i] = 1
+				}
+			}
+			p = boolList(l)
+		case []any:
+			p = listTensor(c, x)
+		case tensor.TupleIndex:
+			p = listTensor(c, x)
+		case int64:
+			p = int(x)
+		case tensor.NewAxisIndex:
+			p = nil
+		}
+		if l, ok := p.(tensor.ListIndex); ok {
+			x := make([]int64, len(l))
+			for i, v := range l {
+				x[i] = int64(v)
+			}
+			p = tensor.FromSlice(x)
+		}
+		switch x := p.(type) {
+		case int, tensor.SliceIndex:
+			takes++
+		case *T:
+			if x.DType() == tensor.Bool || x.DType() == tensor.Uint8 {
+				takes += x.Dim()
+			} else {
+				takes++
+			}
+		case tensor.EllipsisIndex:
+			dots++
+		case nil, bool:
+		default:
+			c.Fail(tensor.ErrIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %T)", p)
+		}
+		flat = append(flat, p)
+	}
+	if dots > 1 {
+		c.Fail(tensor.ErrIndex, "an index can only have a single ellipsis ('...')")
+	}
+	if takes > t.Dim() {
+		c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d", t.Dim())
+	}
+	missing := t.Dim() - takes
+	d := 0
+	var list []*T
+	some := false
+	at := func(d int, x *T) {
+		for len(list) <= d {
+			list = append(list, nil)
+		}
+		list[d] = x
+		some = true
+	}
+	for _, p := range flat {
+		switch x := p.(type) {
+		case int:
+			n := t.Shape()[d]
+			if x < -n || x >= n {
+				c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", x, d, n)
+			}
+			t = t.Select(d, x)
+		case tensor.SliceIndex:
+			lo, hasLo := bound(c, x.Start)
+			hi, hasHi := bound(c, x.Stop)
+			step, hasStep := bound(c, x.Step)
+			if !hasStep {
+				step = 1
+			}
+			if step <= 0 {
+				c.Fail(tensor.ErrValue, "step must be greater than zero")
+			}
+			if hasLo || hasHi || step != 1 {
+				var a, b any
+				if hasLo {
+					a = lo
+				}
+				if hasHi {
+					b = hi
+				}
+				t = call1("slice.Tensor", t, d, a, b, step)
+			}
+			d++
+		case tensor.EllipsisIndex:
+			d += missing
+		case nil:
+			t = t.Unsqueeze(d)
+			d++
+		case bool:
+			t = t.Unsqueeze(d)
+			b := 0
+			if x {
+				b = 1
+			}
+			at(d, boolList([]int{b}))
+			d++
+		case *T:
+			if x.Dim() == 0 && x.DType().IsInt() && x.DType() != tensor.Uint8 {
+				n, i := t.Shape()[d], int(x.Num().I)
+				if i < -n || i >= n {
+					c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", i, d, n)
+				}
+				t = t.Select(d, i)
+				continue
+			}
+			if (x.DType() == tensor.Bool || x.DType() == tensor.Uint8) && x.Dim() == 0 {
+				t = t.Unsqueeze(d)
+				at(d, x.Reshape([]int{1}))
+				d++
+				continue
+			}
+			at(d, x)
+			if x.DType() == tensor.Bool || x.DType() == tensor.Uint8 {
+				d += x.Dim() // index.Tensor spreads a mask over its dimensions itself
+				continue
+			}
+			d++
+		}
+	}
+	if !some {
+		return t, nil
+	}
+	return t, list
+}
+
+// compact drops the places that masks of several dimensions cover in list, because index.Tensor counts a mask as one entry.
+func compact(list []*T) []*T {
+	var out []*T
+	for d := 0; d < len(list); d++ {
+		x := list[d]
+		out = append(out, x)
+		if x != nil && (x.DType() == tensor.Bool || x.DType() == tensor.Uint8) && x.Dim() > 1 {
+			d += x.Dim() - 1
+		}
+	}
+	return out
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "Tensor::__getitem__(Tensor self, Any index) -> Tensor",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			self := c.T(0)
+			t, list := basic(c, self, parts(c.Value(1)))
+			if list == nil {
+				if t == self {
+					t = t.AliasView()
+				}
+				c.Return(t)
+				return
+			}
+			c.Return(call1("index.Tensor", t, compact(list)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "Tensor::__setitem__(Tensor(a!) self, Any index, Tensor value) -> ()",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			self, v := c.T(0), c.T(2)
+			t, list := basic(c, self, parts(c.Value(1)))
+			if list != nil {
+				if v.DType() != t.DType() {
+					v = v.ToDType(t.DType())
+				}
+				call1("index_put_", t, compact(list), v, false)
+				return
+			}
+			for v.Dim() > t.Dim() && v.Size(0) == 1 { // leading ones may be too many
+				v = v.SqueezeDim(0)
+			}
+			t.CopyInPlace(v)
+		},
+	})
+}
