@@ -33,6 +33,10 @@ type (
 	BackwardOptions = tensor.BackwardOptions
 	// GradOptions are the options of Grad.
 	GradOptions = tensor.GradOptions
+	// PrintOptions say how tensors print.
+	PrintOptions = tensor.PrintOptions
+	// Size is a shape that prints as Python's torch.Size.
+	Size = tensor.Size
 	// OutOptions names a tensor to write a result to.
 	OutOptions = tensor.OutOptions
 )
@@ -148,6 +152,16 @@ func CanCast(from, to DType) bool { return tensor.CanCast(from, to) }
 
 // ResultType is the type that an operator on the two tensors would have.
 func ResultType(a, b *Tensor) DType { return tensor.ResultType(a, b) }
+
+// The profiles of SetPrintOptions.
+const (
+	DefaultProfile = tensor.DefaultProfile
+	ShortProfile   = tensor.ShortProfile
+	FullProfile    = tensor.FullProfile
+)
+
+// SetPrintOptions changes how tensors print, for the whole program, and returns what held before.
+func SetPrintOptions(o PrintOptions) (old PrintOptions) { return tensor.SetPrintOptions(o) }
 
 // Save writes a tensor, a state dict, or a value made of them to a file that Python's torch.load opens.
 func Save(path string, v any) error { return serialize.SaveFile(path, v) }

@@ -16,6 +16,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
 )
 
@@ -26,6 +27,9 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 	},
 	"optim": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return optcheck.Run(dir, optcheck.Options{Only: only, Verbose: verbose})
+	},
+	"print": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
+		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose})
 	},
 	"tensorboard": func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) {
 		return tbcheck.Run(dir)

@@ -1,0 +1,239 @@
+// Package printcheck compares the text of tensors, modules and other objects with Python's, to the byte.
+package printcheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Options choose what runs.
+type Options struct {
+	Only    *regexp.Regexp
+	Verbose func(format string, args ...any)
+	// Module checks one record of the modules; nil when there are no modules. ok is false when the class is not there.
+	Module func(d *golden.Decoder, raw json.RawMessage) (ok bool, err error)
+}
+
+type tensorRecord struct {
+	ID    int
+	Note  string
+	Value json.RawMessage
+	Expr  *struct {
+		Op     string
+		Args   []json.RawMessage
+		Kwargs json.RawMessage
+	}
+	Parameter    bool
+	Options      map[string]any
+	DefaultDType string `json:"default_dtype"`
+	Text         string
+}
+
+// Run checks dir's index.json.
+func Run(dir string, o Options) ([]golden.Result, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	if err != nil {
+		return nil, err
+	}
+	var index struct {
+		Tensors []tensorRecord
+		Objects []struct{ What, Text string }
+		Modules []json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &index); err != nil {
+		return nil, fmt.Errorf("index.json: %w", err)
+	}
+	d, err := golden.NewDecoder(filepath.Join(dir, "print.npz"))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	results := map[string]*golden.Result{}
+	var order []string
+	count := func(name, what string, ok bool, err error) {
+		r := results[name]
+		if r == nil {
+			r = &golden.Result{Name: name}
+			results[name] = r
+			order = append(order, name)
+		}
+		switch {
+		case !ok:
+			r.Skipped++
+			if o.Verbose != nil {
+				o.Verbose("%s %s skipped: %v", name, what, err)
+			}
+		case err == nil:
+			r.Passed++
+		default:
+			r.Failed++
+			if r.Failed == 1 {
+				r.Reason = what + ": " + err.Error()
+			}
+			if o.Verbose != nil {
+				o.Verbose("%s %s: %v", name, what, err)
+			}
+		}
+	}
+	for i := range index.Tensors {
+		r := &index.Tensors[i]
+		if o.Only == nil || o.Only.MatchString("tensors") || o.Only.MatchString(r.Note) {
+			ok, err := checkTensor(d, r)
+			count("tensors", fmt.Sprintf("%d (%s)", r.ID, r.Note), ok, err)
+		}
+	}
+	if o.Only == nil || o.Only.MatchString("objects") {
+		for _, r := range index.Objects {
+			got, ok := object(r.What)
+			if !ok {
+				count("objects", r.What, false, fmt.Errorf("no such object"))
+				continue
+			}
+			count("objects", r.What, true, equal(got, r.Text))
+		}
+	}
+	if o.Only == nil || o.Only.MatchString("modules") {
+		for i, m := range index.Modules {
+			if o.Module == nil {
+				count("modules", fmt.Sprint(i), false, fmt.Errorf("no modules"))
+				continue
+			}
+			ok, err := try(func() (bool, error) { return o.Module(d, m) })
+			count("modules", fmt.Sprint(i), ok, err)
+		}
+	}
+	var out []golden.Result
+	for _, n := range order {
+		out = append(out, *results[n])
+	}
+	return out, nil
+}
+
+func equal(got, want string) error {
+	if got != want {
+		return fmt.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	return nil
+}
+
+func try(f func() (bool, error)) (ok bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			ok, err = true, fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return f()
+}
+
+func checkTensor(d *golden.Decoder, r *tensorRecord) (bool, error) {
+	return try(func() (bool, error) {
+		d.Reset()
+		var t *tensor.Tensor
+		if r.Expr != nil {
+			args, err := d.Args(r.Expr.Args)
+			if err != nil {
+				return true, err
+			}
+			kwargs, err := d.Kwargs(r.Expr.Kwargs)
+			if err != nil {
+				return true, err
+			}
+			t, err = opcheck.CallTensor([]string{"aten::" + r.Expr.Op, "torch::" + r.Expr.Op, "F::" + r.Expr.Op}, args, kwargs)
+			if err != nil {
+				return false, err
+			}
+		} else {
+			v, err := d.Decode(r.Value)
+			if err != nil {
+				return true, err
+			}
+			if u, ok := v.(golden.Unsupported); ok {
+				return false, fmt.Errorf("not supported: %s", string(u))
+			}
+			t = v.(*tensor.Tensor)
+		}
+		if r.Parameter {
+			t.SetParameter()
+		}
+		if r.Options != nil {
+			defer tensor.SetPrintOptions(tensor.SetPrintOptions(options(r.Options)))
+		}
+		if r.DefaultDType != "" {
+			defer tensor.SetDefaultDType(tensor.DefaultDType())
+			tensor.SetDefaultDType(dtype.Parse(r.DefaultDType))
+		}
+		return true, equal(t.String(), r.Text)
+	})
+}
+
+func options(m map[string]any) tensor.PrintOptions {
+	var o tensor.PrintOptions
+	for key, dst := range map[string]*tensor.Opt[int]{"precision": &o.Precision, "threshold": &o.Threshold, "edgeitems": &o.EdgeItems, "linewidth": &o.LineWidth} {
+		if f, ok := m[key].(float64); ok {
+			*dst = tensor.Some(int(f))
+		}
+	}
+	if b, ok := m["sci_mode"].(bool); ok {
+		o.SciMode = tensor.Some(b)
+	}
+	switch m["profile"] {
+	case "default":
+		o.Profile = tensor.DefaultProfile
+	case "short":
+		o.Profile = tensor.ShortProfile
+	case "full":
+		o.Profile = tensor.FullProfile
+	}
+	return o
+}
+
+// object makes the text of what an expression stands for.
+func object(what string) (string, bool) {
+	param := func() []*tensor.Tensor {
+		t := tensor.New([]int{1}, tensor.Float32)
+		t.ZeroRaw()
+		return []*tensor.Tensor{t.SetRequiresGrad(true)}
+	}
+	cuda := tensor.Device{Type: tensor.CUDADevice, Index: 1}
+	pi := func() *tensor.Tensor { return tensor.FromSlice([]float32{3.14159}, []int{}...) }
+	switch what {
+	case "torch.Size([2, 3])":
+		return fmt.Sprint(tensor.Size{2, 3}), true
+	case "torch.Size([])":
+		return fmt.Sprint(tensor.Size{}), true
+	case `torch.device("cpu")`:
+		return fmt.Sprintf("%#v", tensor.Device{}), true
+	case `str(torch.device("cpu"))`, "torch.Generator() device":
+		return fmt.Sprint(tensor.Device{}), true
+	case `torch.device("cuda:1")`:
+		return fmt.Sprintf("%#v", cuda), true
+	case `str(torch.device("cuda:1"))`:
+		return fmt.Sprint(cuda), true
+	case "torch.channels_last":
+		return fmt.Sprint(tensor.ChannelsLast), true
+	case `format(tensor(3.14159), ".3f")`:
+		return fmt.Sprintf("%.3f", pi()), true
+	case `f"{tensor(3.14159)}"`: // the item in full
+		return fmt.Sprintf("%g", pi()), true
+	case `f"{tensor([1.,2.])}"`:
+		return fmt.Sprint(tensor.FromSlice([]float32{1, 2})), true
+	case "SGD([Parameter(zeros(1))], lr=0.1, momentum=0.9)":
+		return fmt.Sprint(optim.NewSGD(param(), 0.1, optim.SGDOptions{Momentum: 0.9})), true
+	case "Adam([Parameter(zeros(1))])":
+		return fmt.Sprint(optim.NewAdam(param(), 1e-3)), true
+	}
+	if name, ok := strings.CutPrefix(what, "torch."); ok && dtype.Parse(name) != 0 {
+		return fmt.Sprint(dtype.Parse(name)), true
+	}
+	return "", false
+}
