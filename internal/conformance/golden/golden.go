@@ -232,7 +232,7 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return Func(str("fn")), nil
 	case has("module"):
 		return d.Module(m["module"])
-	case has("values"):
+	case has("values"), has("dtype") && has("shape"): // elements are not defined
 		var e encTensor
 		json.Unmarshal(raw, &e)
 		return NoValues{dtype.Parse(e.DType), e.Shape, e.Stride}, nil
