@@ -152,18 +152,18 @@ func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOpt
 	return c.Do1()
 }
 
-var slotRmsNorm = tensor.Slot("F::rms_norm")
+var slotRMSNorm = tensor.Slot("F::rms_norm")
 
-// RmsNormOptions are the optional arguments of RmsNorm; the zero value is PyTorch's default.
-type RmsNormOptions struct {
+// RMSNormOptions are the optional arguments of RMSNorm; the zero value is PyTorch's default.
+type RMSNormOptions struct {
 	Weight *tensor.Tensor      // default None
 	Eps    tensor.Opt[float64] // default None
 }
 
-// RmsNorm divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to
+// RMSNorm divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to
 // the dtype's machine epsilon.rms_norm.html
-func RmsNorm(input *tensor.Tensor, normalizedShape []int, opts ...RmsNormOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotRmsNorm, 4)
+func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRMSNorm, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(normalizedShape)
 	if len(opts) > 0 {

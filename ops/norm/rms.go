@@ -100,6 +100,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "F::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
 		Doc:    "divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
+		Go:     "RMSNorm",
 		Body:   body,
 	})
 	pow, div := tensor.Slot("aten::pow.Tensor_Scalar"), tensor.Slot("aten::div.Tensor")

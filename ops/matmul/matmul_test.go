@@ -1,0 +1,92 @@
+package matmul_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/opstest"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type T = tensor.Tensor
+
+func TestGolden(t *testing.T) {
+	opstest.Conformance(t, `^(einsum|tensordot|kron|addr|inner|nn\.functional\.(bilinear|linear)|linalg\.(multi_dot|vecdot|cross)|cross|mm|bmm|mv|dot|vdot|addmm.*|addmv|addbmm|baddbmm|outer|matmul|__rmatmul__)$`, 0.97)
+}
+
+func fill(seed int, sh ...int) *T { return opstest.Fill(tensor.Float64, seed, sh...) }
+
+func TestGradients(t *testing.T) {
+	type X = []*T
+	for _, s := range []struct {
+		name string
+		f    func(x X) *T
+		in   X
+	}{
+		{"mm", func(x X) *T { return x[0].MM(x[1]) }, X{fill(1, 3, 4), fill(2, 4, 2)}},
+		{"mm transposed", func(x X) *T { return x[0].Transpose(0, 1).MM(x[1].Transpose(0, 1)) }, X{fill(1, 4, 3), fill(2, 2, 4)}},
+		{"bmm", func(x X) *T { return x[0].BMM(x[1]) }, X{fill(1, 2, 3, 4), fill(2, 2, 4, 2)}},
+		{"mv", func(x X) *T { return x[0].MV(x[1]) }, X{fill(1, 3, 4), fill(2, 4)}},
+		{"dot", func(x X) *T { return x[0].Dot(x[1]) }, X{fill(1, 5), fill(2, 5)}},
+		{"addmm", func(x X) *T {
+			return x[0].AddMM(x[1], x[2], tensor.AddMMOptions{Alpha: 0.5, Beta: 2.0})
+		}, X{fill(3, 2), fill(1, 3, 4), fill(2, 4, 2)}},
+		{"linear", func(x X) *T { return F.Linear(x[0], x[1], F.LinearOptions{Bias: x[2]}) }, X{fill(1, 2, 3, 4), fill(2, 5, 4), fill(3, 5)}},
+		{"matmul broadcast", func(x X) *T { return x[0].MatMul(x[1]) }, X{fill(1, 2, 1, 3, 4), fill(2, 3, 4, 2)}},
+		{"matmul 3x2", func(x X) *T { return x[0].MatMul(x[1]) }, X{fill(1, 2, 3, 4), fill(2, 4, 2)}},
+		{"matmul 2x3", func(x X) *T { return x[0].MatMul(x[1]) }, X{fill(1, 3, 4), fill(2, 2, 4, 5)}},
+		{"matmul 1x3", func(x X) *T { return x[0].MatMul(x[1]) }, X{fill(1, 4), fill(2, 2, 4, 5)}},
+		{"einsum", func(x X) *T { return torch.Einsum("b...ij,kj->...ik", x) }, X{fill(1, 2, 3, 2, 4), fill(2, 3, 4)}},
+		{"einsum diagonal", func(x X) *T { return torch.Einsum("iij,j->i", x) }, X{fill(1, 3, 3, 2), fill(2, 2)}},
+	} {
+		opstest.GradCheck(t, s.name, s.f, s.in...)
+	}
+}
+
+func TestThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	for _, n := range [][3]int{{257, 129, 300}, {3, 1000, 700}, {1024, 64, 64}} {
+		opstest.SameBits(t, fmt.Sprint(n), func() []*T {
+			x := opstest.Fill(tensor.Float32, 1, n[0], n[2]).SetRequiresGrad(true)
+			w := opstest.Fill(tensor.Float32, 2, n[1], n[2]).SetRequiresGrad(true)
+			b := opstest.Fill(tensor.Float32, 3, n[1]).SetRequiresGrad(true)
+			y := F.Linear(x, w, F.LinearOptions{Bias: b})
+			y.Mul(y).SumDim(nil).Backward()
+			return []*T{y.Detach(), x.Grad(), w.Grad(), b.Grad()}
+		})
+	}
+}
+
+func TestEinsumErrors(t *testing.T) {
+	a, b := fill(1, 2, 3), fill(2, 4, 5)
+	for eq, ops := range map[string][]*T{"ij,jk": {a, b}, "ij->il": {a}, "ijk": {a}, "ij": {a, b}, "i.j": {a}, "i1": {a}, "ij->iij": {a}, "ii": {a}, "ij,": {a}, "...": nil, "..": {a}} {
+		if err := tensor.Try(func() { torch.Einsum(eq, ops) }); err == nil {
+			t.Errorf("einsum(%q) of %d operands did not fail", eq, len(ops))
+		}
+	}
+}
+
+// Equations come from users: nothing but an error may come of a bad one.
+func FuzzEinsum(f *testing.F) {
+	for _, s := range []string{"ij,jk->ik", "...i,...i", "ii->i", "->", ",", "i.j", "ij,jk->", "a...b,b...c->...ac"} {
+		f.Add(s)
+	}
+	x, y := fill(1, 2, 2), fill(2, 2, 2)
+	f.Fuzz(func(t *testing.T, eq string) {
+		_ = tensor.Try(func() { torch.Einsum(eq, []*T{x, y}) })
+		_ = tensor.Try(func() { torch.Einsum(eq, []*T{x}) })
+	})
+}
+
+func Example() {
+	a := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+	b := tensor.FromSlice([]float32{0, 1, 1, 0}, 2, 2)
+	fmt.Println(tensor.Data[float32](a.MatMul(b)))
+	fmt.Println(tensor.Data[float32](torch.Einsum("ij->j", []*tensor.Tensor{a})))
+	// Output:
+	// [2 1 4 3]
+	// [4 6]
+}
