@@ -4,6 +4,636 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotSmoothL1Loss = tensor.Slot("F::smooth_l1_loss")
+
+// SmoothL1LossOptions are the optional arguments of SmoothL1Loss; the zero value is PyTorch's default.
+type SmoothL1LossOptions struct {
+	SizeAverage tensor.Opt[bool]    // default None
+	Reduce      tensor.Opt[bool]    // default None
+	Reduction   string              // default 'mean'
+	Beta        tensor.Opt[float64] // default 1.0
+}
+
+// SmoothL1Loss is PyTorch's smooth_l1_loss.
+func SmoothL1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...SmoothL1LossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotSmoothL1Loss, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotSmoothL1Loss.Sch.Params[4].Default
+	*c.Arg(5) = *slotSmoothL1Loss.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(2) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		}
+		if v, ok := o.Beta.Get(); ok {
+			*c.Arg(5) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHuberLoss = tensor.Slot("F::huber_loss")
+
+// HuberLossOptions are the optional arguments of HuberLoss; the zero value is PyTorch's default.
+type HuberLossOptions struct {
+	Reduction string              // default 'mean'
+	Delta     tensor.Opt[float64] // default 1.0
+	Weight    *tensor.Tensor      // default None
+}
+
+// HuberLoss is quadratic for differences up to delta, linear above.
+func HuberLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HuberLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotHuberLoss, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = *slotHuberLoss.Sch.Params[2].Default
+	*c.Arg(3) = *slotHuberLoss.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Reduction != "" {
+			*c.Arg(2) = tensor.OptStrValue(o.Reduction)
+		}
+		if v, ok := o.Delta.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if o.Weight != nil {
+			*c.Arg(4) = tensor.TensorValue(o.Weight)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBinaryCrossEntropy = tensor.Slot("F::binary_cross_entropy")
+
+// BinaryCrossEntropyOptions are the optional arguments of BinaryCrossEntropy; the zero value is PyTorch's default.
+type BinaryCrossEntropyOptions struct {
+	Weight      *tensor.Tensor   // default None
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+}
+
+// BinaryCrossEntropy is PyTorch's binary_cross_entropy.
+func BinaryCrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...BinaryCrossEntropyOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotBinaryCrossEntropy, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(5) = *slotBinaryCrossEntropy.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBinaryCrossEntropyWithLogits = tensor.Slot("F::binary_cross_entropy_with_logits")
+
+// BinaryCrossEntropyWithLogitsOptions are the optional arguments of BinaryCrossEntropyWithLogits; the zero value is PyTorch's default.
+type BinaryCrossEntropyWithLogitsOptions struct {
+	Weight      *tensor.Tensor   // default None
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+	PosWeight   *tensor.Tensor   // default None
+}
+
+// BinaryCrossEntropyWithLogits is PyTorch's binary_cross_entropy_with_logits.
+func BinaryCrossEntropyWithLogits(input *tensor.Tensor, target *tensor.Tensor, opts ...BinaryCrossEntropyWithLogitsOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotBinaryCrossEntropyWithLogits, 7)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(5) = *slotBinaryCrossEntropyWithLogits.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		}
+		if o.PosWeight != nil {
+			*c.Arg(6) = tensor.TensorValue(o.PosWeight)
+		}
+	}
+	return c.Do1()
+}
+
+var slotKLDiv = tensor.Slot("F::kl_div")
+
+// KLDivOptions are the optional arguments of KLDiv; the zero value is PyTorch's default.
+type KLDivOptions struct {
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+	LogTarget   bool             // default False
+}
+
+// KLDiv is the Kullback-Leibler divergence of log-probabilities (input) from target; reduction batchmean divides by the batch
+// size.
+func KLDiv(input *tensor.Tensor, target *tensor.Tensor, opts ...KLDivOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotKLDiv, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotKLDiv.Sch.Params[4].Default
+	*c.Arg(5) = *slotKLDiv.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(2) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		}
+		*c.Arg(5) = tensor.BoolValue(o.LogTarget)
+	}
+	return c.Do1()
+}
+
+var slotSoftMarginLoss = tensor.Slot("F::soft_margin_loss")
+
+// SoftMarginLossOptions are the optional arguments of SoftMarginLoss; the zero value is PyTorch's default.
+type SoftMarginLossOptions struct {
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+}
+
+// SoftMarginLoss is PyTorch's soft_margin_loss.
+func SoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...SoftMarginLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotSoftMarginLoss, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotSoftMarginLoss.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(2) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMarginRankingLoss = tensor.Slot("F::margin_ranking_loss")
+
+// MarginRankingLossOptions are the optional arguments of MarginRankingLoss; the zero value is PyTorch's default.
+type MarginRankingLossOptions struct {
+	Margin      tensor.Opt[float64] // default 0.0
+	SizeAverage tensor.Opt[bool]    // default None
+	Reduce      tensor.Opt[bool]    // default None
+	Reduction   string              // default 'mean'
+}
+
+// MarginRankingLoss is PyTorch's margin_ranking_loss.
+func MarginRankingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...MarginRankingLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMarginRankingLoss, 7)
+	*c.Arg(0) = tensor.TensorValue(input1)
+	*c.Arg(1) = tensor.TensorValue(input2)
+	*c.Arg(2) = tensor.TensorValue(target)
+	*c.Arg(3) = *slotMarginRankingLoss.Sch.Params[3].Default
+	*c.Arg(6) = *slotMarginRankingLoss.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(5) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHingeEmbeddingLoss = tensor.Slot("F::hinge_embedding_loss")
+
+// HingeEmbeddingLossOptions are the optional arguments of HingeEmbeddingLoss; the zero value is PyTorch's default.
+type HingeEmbeddingLossOptions struct {
+	Margin      tensor.Opt[float64] // default 1.0
+	SizeAverage tensor.Opt[bool]    // default None
+	Reduce      tensor.Opt[bool]    // default None
+	Reduction   string              // default 'mean'
+}
+
+// HingeEmbeddingLoss is PyTorch's hinge_embedding_loss.
+func HingeEmbeddingLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HingeEmbeddingLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotHingeEmbeddingLoss, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = *slotHingeEmbeddingLoss.Sch.Params[2].Default
+	*c.Arg(5) = *slotHingeEmbeddingLoss.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(2) = tensor.FloatValue(v)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCosineEmbeddingLoss = tensor.Slot("F::cosine_embedding_loss")
+
+// CosineEmbeddingLossOptions are the optional arguments of CosineEmbeddingLoss; the zero value is PyTorch's default.
+type CosineEmbeddingLossOptions struct {
+	Margin      tensor.Opt[float64] // default 0.0
+	SizeAverage tensor.Opt[bool]    // default None
+	Reduce      tensor.Opt[bool]    // default None
+	Reduction   string              // default 'mean'
+}
+
+// CosineEmbeddingLoss is PyTorch's cosine_embedding_loss.
+func CosineEmbeddingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...CosineEmbeddingLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCosineEmbeddingLoss, 7)
+	*c.Arg(0) = tensor.TensorValue(input1)
+	*c.Arg(1) = tensor.TensorValue(input2)
+	*c.Arg(2) = tensor.TensorValue(target)
+	*c.Arg(3) = *slotCosineEmbeddingLoss.Sch.Params[3].Default
+	*c.Arg(6) = *slotCosineEmbeddingLoss.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(5) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTripletMarginLoss = tensor.Slot("F::triplet_margin_loss")
+
+// TripletMarginLossOptions are the optional arguments of TripletMarginLoss; the zero value is PyTorch's default.
+type TripletMarginLossOptions struct {
+	Margin      tensor.Opt[float64] // default 1.0
+	P           tensor.Opt[float64] // default 2.0
+	Eps         tensor.Opt[float64] // default 1e-06
+	Swap        bool                // default False
+	SizeAverage tensor.Opt[bool]    // default None
+	Reduce      tensor.Opt[bool]    // default None
+	Reduction   string              // default 'mean'
+}
+
+// TripletMarginLoss is PyTorch's triplet_margin_loss.
+func TripletMarginLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotTripletMarginLoss, 10)
+	*c.Arg(0) = tensor.TensorValue(anchor)
+	*c.Arg(1) = tensor.TensorValue(positive)
+	*c.Arg(2) = tensor.TensorValue(negative)
+	*c.Arg(3) = *slotTripletMarginLoss.Sch.Params[3].Default
+	*c.Arg(4) = *slotTripletMarginLoss.Sch.Params[4].Default
+	*c.Arg(5) = *slotTripletMarginLoss.Sch.Params[5].Default
+	*c.Arg(6) = *slotTripletMarginLoss.Sch.Params[6].Default
+	*c.Arg(9) = *slotTripletMarginLoss.Sch.Params[9].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if v, ok := o.P.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(5) = tensor.FloatValue(v)
+		}
+		*c.Arg(6) = tensor.BoolValue(o.Swap)
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(7) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(8) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(9) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTripletMarginWithDistanceLoss = tensor.Slot("F::triplet_margin_with_distance_loss")
+
+// TripletMarginWithDistanceLossOptions are the optional arguments of TripletMarginWithDistanceLoss; the zero value is PyTorch's default.
+type TripletMarginWithDistanceLossOptions struct {
+	DistanceFunction any                 // default None
+	Margin           tensor.Opt[float64] // default 1.0
+	Swap             bool                // default False
+	Reduction        string              // default 'mean'
+}
+
+// TripletMarginWithDistanceLoss is PyTorch's triplet_margin_with_distance_loss.
+func TripletMarginWithDistanceLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginWithDistanceLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotTripletMarginWithDistanceLoss, 7)
+	*c.Arg(0) = tensor.TensorValue(anchor)
+	*c.Arg(1) = tensor.TensorValue(positive)
+	*c.Arg(2) = tensor.TensorValue(negative)
+	*c.Arg(4) = *slotTripletMarginWithDistanceLoss.Sch.Params[4].Default
+	*c.Arg(5) = *slotTripletMarginWithDistanceLoss.Sch.Params[5].Default
+	*c.Arg(6) = *slotTripletMarginWithDistanceLoss.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.DistanceFunction != nil {
+			*c.Arg(3) = tensor.AnyValue(o.DistanceFunction)
+		}
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+		*c.Arg(5) = tensor.BoolValue(o.Swap)
+		if o.Reduction != "" {
+			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMultiMarginLoss = tensor.Slot("F::multi_margin_loss")
+
+// MultiMarginLossOptions are the optional arguments of MultiMarginLoss; the zero value is PyTorch's default.
+type MultiMarginLossOptions struct {
+	P           tensor.Opt[int]     // default 1
+	Margin      tensor.Opt[float64] // default 1.0
+	Weight      *tensor.Tensor      // default None
+	SizeAverage tensor.Opt[bool]    // default None
+	Reduce      tensor.Opt[bool]    // default None
+	Reduction   string              // default 'mean'
+}
+
+// MultiMarginLoss is PyTorch's multi_margin_loss.
+func MultiMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultiMarginLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMultiMarginLoss, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = *slotMultiMarginLoss.Sch.Params[2].Default
+	*c.Arg(3) = *slotMultiMarginLoss.Sch.Params[3].Default
+	*c.Arg(7) = *slotMultiMarginLoss.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.P.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if o.Weight != nil {
+			*c.Arg(4) = tensor.TensorValue(o.Weight)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(5) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(6) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(7) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMultilabelMarginLoss = tensor.Slot("F::multilabel_margin_loss")
+
+// MultilabelMarginLossOptions are the optional arguments of MultilabelMarginLoss; the zero value is PyTorch's default.
+type MultilabelMarginLossOptions struct {
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+}
+
+// MultilabelMarginLoss is PyTorch's multilabel_margin_loss.
+func MultilabelMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultilabelMarginLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMultilabelMarginLoss, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotMultilabelMarginLoss.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(2) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMultilabelSoftMarginLoss = tensor.Slot("F::multilabel_soft_margin_loss")
+
+// MultilabelSoftMarginLossOptions are the optional arguments of MultilabelSoftMarginLoss; the zero value is PyTorch's default.
+type MultilabelSoftMarginLossOptions struct {
+	Weight      *tensor.Tensor   // default None
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+}
+
+// MultilabelSoftMarginLoss is PyTorch's multilabel_soft_margin_loss.
+func MultilabelSoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultilabelSoftMarginLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMultilabelSoftMarginLoss, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(5) = *slotMultilabelSoftMarginLoss.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPoissonNLLLoss = tensor.Slot("F::poisson_nll_loss")
+
+// PoissonNLLLossOptions are the optional arguments of PoissonNLLLoss; the zero value is PyTorch's default.
+type PoissonNLLLossOptions struct {
+	NoLogInput  bool                // switches log_input off
+	Full        bool                // default False
+	SizeAverage tensor.Opt[bool]    // default None
+	Eps         tensor.Opt[float64] // default 1e-08
+	Reduce      tensor.Opt[bool]    // default None
+	Reduction   string              // default 'mean'
+}
+
+// PoissonNLLLoss is PyTorch's poisson_nll_loss.
+func PoissonNLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...PoissonNLLLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotPoissonNLLLoss, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = *slotPoissonNLLLoss.Sch.Params[2].Default
+	*c.Arg(3) = *slotPoissonNLLLoss.Sch.Params[3].Default
+	*c.Arg(5) = *slotPoissonNLLLoss.Sch.Params[5].Default
+	*c.Arg(7) = *slotPoissonNLLLoss.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(!o.NoLogInput)
+		*c.Arg(3) = tensor.BoolValue(o.Full)
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(5) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(6) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(7) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGaussianNLLLoss = tensor.Slot("F::gaussian_nll_loss")
+
+// GaussianNLLLossOptions are the optional arguments of GaussianNLLLoss; the zero value is PyTorch's default.
+type GaussianNLLLossOptions struct {
+	Full      bool                // default False
+	Eps       tensor.Opt[float64] // default 1e-06
+	Reduction string              // default 'mean'
+}
+
+// GaussianNLLLoss is PyTorch's gaussian_nll_loss.
+func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor.Tensor, opts ...GaussianNLLLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotGaussianNLLLoss, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = tensor.TensorValue(varArg)
+	*c.Arg(3) = *slotGaussianNLLLoss.Sch.Params[3].Default
+	*c.Arg(4) = *slotGaussianNLLLoss.Sch.Params[4].Default
+	*c.Arg(5) = *slotGaussianNLLLoss.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = tensor.BoolValue(o.Full)
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCosineSimilarity = tensor.Slot("F::cosine_similarity")
+
+// CosineSimilarityOptions are the optional arguments of CosineSimilarity; the zero value is PyTorch's default.
+type CosineSimilarityOptions struct {
+	Dim tensor.Opt[int]     // default 1
+	Eps tensor.Opt[float64] // default 1e-08
+}
+
+// CosineSimilarity is the cosine of the angle between vectors along a dimension.
+func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimilarityOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCosineSimilarity, 4)
+	*c.Arg(0) = tensor.TensorValue(x1)
+	*c.Arg(1) = tensor.TensorValue(x2)
+	*c.Arg(2) = *slotCosineSimilarity.Sch.Params[2].Default
+	*c.Arg(3) = *slotCosineSimilarity.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPairwiseDistance = tensor.Slot("F::pairwise_distance")
+
+// PairwiseDistanceOptions are the optional arguments of PairwiseDistance; the zero value is PyTorch's default.
+type PairwiseDistanceOptions struct {
+	P       tensor.Opt[float64] // default 2.0
+	Eps     tensor.Opt[float64] // default 1e-06
+	Keepdim bool                // default False
+}
+
+// PairwiseDistance is the norm of order p of the difference of vectors in the last dimension.
+func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDistanceOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotPairwiseDistance, 5)
+	*c.Arg(0) = tensor.TensorValue(x1)
+	*c.Arg(1) = tensor.TensorValue(x2)
+	*c.Arg(2) = *slotPairwiseDistance.Sch.Params[2].Default
+	*c.Arg(3) = *slotPairwiseDistance.Sch.Params[3].Default
+	*c.Arg(4) = *slotPairwiseDistance.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.P.Get(); ok {
+			*c.Arg(2) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.Keepdim)
+	}
+	return c.Do1()
+}
+
 var slotNLLLoss = tensor.Slot("F::nll_loss")
 
 // NLLLossOptions are the optional arguments of NLLLoss; the zero value is PyTorch's default.
