@@ -444,18 +444,23 @@ func init() {
 				tensor.CopyRaw(o, c.T(0))
 				return
 			}
-			_, n, inner := split(sh, wrap(c, c.Int(1), len(sh)))
+			d := wrap(c, c.Int(1), len(sh))
+			_, n, inner := split(sh, d)
+			m := 1 // selected elements per line
+			if c.Bool(4) {
+				m = c.T(2).Size(d)
+			}
 			ix := raw[int64](c.T(2).Dense())
 			g := c.T(0).Dense()
 			switch o.ElementSize() {
 			case 2:
-				putLines(raw[uint16](o), raw[uint16](g), ix, n, inner)
+				putLines(raw[uint16](o), raw[uint16](g), ix, n, m, inner)
 			case 4:
-				putLines(raw[uint32](o), raw[uint32](g), ix, n, inner)
+				putLines(raw[uint32](o), raw[uint32](g), ix, n, m, inner)
 			case 8:
-				putLines(raw[uint64](o), raw[uint64](g), ix, n, inner)
+				putLines(raw[uint64](o), raw[uint64](g), ix, n, m, inner)
 			default:
-				putLines(raw[complex128](o), raw[complex128](g), ix, n, inner)
+				putLines(raw[complex128](o), raw[complex128](g), ix, n, m, inner)
 			}
 		},
 		Save: "indices",
@@ -476,9 +481,9 @@ func init() {
 	})
 }
 
-func putLines[E any](dst, g []E, ix []int64, n, inner int) {
+func putLines[E any](dst, g []E, ix []int64, n, m, inner int) {
 	for i, v := range g {
-		dst[(i/inner*n+int(ix[i]))*inner+i%inner] = v
+		dst[(i/inner/m*n+int(ix[i]))*inner+i%inner] = v
 	}
 }
 

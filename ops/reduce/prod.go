@@ -68,9 +68,19 @@ func prodBackward(g, x, y *T, dim int) *T {
 	one := tensor.FromSlice([]float32{1}, 1).ToDType(x.DType()).Expand(sh)
 	cumprod := func(parts ...*T) *T { return op1("aten::cumprod", op1("aten::cat", parts, dim), dim) }
 	before := cumprod(one, op1("aten::narrow", x, dim, 0, n-1))
-	rev := op1("aten::flip", op1("aten::narrow", x, dim, 1, n-1), []int{dim})
-	behind := op1("aten::flip", cumprod(one, rev), []int{dim})
+	rev := flip(op1("aten::narrow", x, dim, 1, n-1), dim)
+	behind := flip(cumprod(one, rev), dim)
 	return g.Mul(before.Mul(behind).Conj())
+}
+
+// flip reverses a dimension.
+func flip(x *T, d int) *T {
+	n := x.Size(d)
+	ix := make([]int64, n)
+	for i := range ix {
+		ix[i] = int64(n - 1 - i)
+	}
+	return x.IndexSelect(d, tensor.FromSlice(ix, n))
 }
 
 func hasZero(x *T) bool {

@@ -1,0 +1,464 @@
+package scan
+
+import (
+	"math"
+	"math/cmplx"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func raw[E any](t *T) []E {
+	if t.Numel() == 0 {
+		return nil
+	}
+	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
+}
+
+func op1(name string, args ...any) *T {
+	vals := make([]tensor.Value, len(args))
+	for i, a := range args {
+		vals[i] = tensor.Box(a)
+	}
+	res, err := tensor.CallOp(name, vals...)
+	if err != nil {
+		panic(err)
+	}
+	return res[0].T
+}
+
+func wrap(c *Ctx, d, nd int) int {
+	n := max(nd, 1)
+	if d < -n || d >= n {
+		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
+	}
+	if d < 0 {
+		d += n
+	}
+	return d
+}
+
+// lines calls f for every line along dim: its elements, and where its values and indices go (ix may be nil).
+func lines[E any](src, dst []E, ix []int64, shape []int, dim int, f func(dst, src []E, ix []int64)) {
+	outer, n, inner := 1, 1, 1
+	for d, s := range shape {
+		switch {
+		case d < dim:
+			outer *= s
+		case d == dim:
+			n = s
+		default:
+			inner *= s
+		}
+	}
+	if outer*n*inner == 0 {
+		return
+	}
+	par.For(outer*inner, max(1, 16*1024/n), func(lo, hi int) {
+		var a, b []E
+		var k []int64
+		if inner > 1 {
+			a, b = make([]E, n), make([]E, n)
+			if ix != nil {
+				k = make([]int64, n)
+			}
+		}
+		for l := lo; l < hi; l++ {
+			base := l/inner*n*inner + l%inner
+			if inner == 1 {
+				if ix != nil {
+					k = ix[base:][:n]
+				}
+				f(dst[base:][:n], src[base:][:n], k)
+				continue
+			}
+			for i := range a {
+				a[i] = src[base+i*inner]
+			}
+			f(b, a, k)
+			for i, v := range b {
+				dst[base+i*inner] = v
+			}
+			for i, v := range k {
+				ix[base+i*inner] = v
+			}
+		}
+	})
+}
+
+// cumType is the dtype of a running sum or product.
+func cumType(c *Ctx) tensor.DType {
+	if dt := c.DType(2); dt != 0 {
+		return dt
+	}
+	if dt := c.ArgDType(0); !dt.IsIntOrBool() {
+		return dt
+	}
+	return tensor.Int64
+}
+
+type number interface {
+	int64 | float32 | float64 | complex128
+}
+
+// running sums and products of float32 are kept in float64, as PyTorch does.
+func cumF32(sum bool) func(dst, src []float32, _ []int64) {
+	if sum {
+		return func(dst, src []float32, _ []int64) {
+			acc := 0.0
+			for i, v := range src {
+				acc += float64(v)
+				dst[i] = float32(acc)
+			}
+		}
+	}
+	return func(dst, src []float32, _ []int64) {
+		acc := 1.0
+		for i, v := range src {
+			acc *= float64(v)
+			dst[i] = float32(acc)
+		}
+	}
+}
+
+func cumOf[E number](sum bool) func(dst, src []E, _ []int64) {
+	if sum {
+		return func(dst, src []E, _ []int64) {
+			var acc E
+			for i, v := range src {
+				acc += v
+				dst[i] = acc
+			}
+		}
+	}
+	return func(dst, src []E, _ []int64) {
+		acc := E(1)
+		for i, v := range src {
+			acc *= v
+			dst[i] = acc
+		}
+	}
+}
+
+func cumKernel(c *Ctx, sum bool) {
+	o, t := c.Out(0), c.T(0)
+	d := wrap(c, c.Int(1), t.Dim())
+	if t.DType() != o.DType() {
+		t = t.DenseAs(o.DType())
+	}
+	sh := t.Shape()
+	switch dt := o.DType(); {
+	case dt == tensor.Float64:
+		lines(raw[float64](t.Dense()), raw[float64](o), nil, sh, d, cumOf[float64](sum))
+	case dt == tensor.Float32:
+		lines(raw[float32](t.Dense()), raw[float32](o), nil, sh, d, cumF32(sum))
+	case dt.IsFloat():
+		w := tensor.New(sh, tensor.Float32)
+		lines(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), nil, sh, d, cumOf[float32](sum))
+		tensor.CopyRaw(o, w)
+	case dt.IsComplex():
+		w := tensor.New(sh, tensor.Complex128)
+		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), nil, sh, d, cumOf[complex128](sum))
+		tensor.CopyRaw(o, w)
+	default:
+		w := tensor.New(sh, tensor.Int64)
+		lines(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), nil, sh, d, cumOf[int64](sum))
+		tensor.CopyRaw(o, w)
+	}
+}
+
+// flip reverses a dimension.
+func flip(x *T, d int) *T {
+	n := x.Size(d)
+	ix := make([]int64, n)
+	for i := range ix {
+		ix[i] = int64(n - 1 - i)
+	}
+	return x.IndexSelect(d, tensor.FromSlice(ix, n))
+}
+
+// reversed is the running sum from the end.
+func reversed(x *T, d int) *T {
+	if x.Numel() <= 1 || x.Size(d) == 1 {
+		return x
+	}
+	return flip(flip(x, d).CumSum(d), d)
+}
+
+func narrow(x *T, d, start, n int) *T { return op1("aten::narrow", x, d, start, n) }
+
+func cumprodBackward(g, x, y *T, d int) *T {
+	if x.Numel() <= 1 || x.Dim() == 0 || x.Size(d) == 1 {
+		return g
+	}
+	n := x.Size(d)
+	if op1("aten::any", x.Detach().EqScalar(0)).Num().I == 0 {
+		return reversed(g.Mul(y.Conj()), d).Div(x.Conj())
+	}
+	// a zero forbids the division: products that leave out each element in turn
+	sh := append([]int(nil), x.Shape()...)
+	sh[d] = 1
+	one := tensor.FromSlice([]float32{1}, 1).ToDType(x.DType()).Expand(sh)
+	parts := make([]*T, n)
+	for k := range n {
+		omit := one
+		if k < n-1 {
+			omit = op1("aten::cat", []*T{one, narrow(x, d, k+1, n-k-1).CumProd(d)}, d)
+		}
+		if k > 0 {
+			omit = omit.Mul(narrow(x, d, 0, k).ProdDim(d, tensor.ProdDimOptions{Keepdim: true}))
+		}
+		parts[k] = narrow(g, d, k, n-k).Mul(omit.Conj()).SumDim([]int{d}, tensor.SumDimOptions{Keepdim: true})
+	}
+	return op1("aten::cat", parts, d)
+}
+
+type ordered interface {
+	uint8 | int64 | float32 | float64
+}
+
+// cumExt is the running extremum and where it stands: the last of equal ones, NaN once there is one.
+func cumExt[E ordered](isMax bool) func(dst, src []E, ix []int64) {
+	return func(dst, src []E, ix []int64) {
+		best, at := src[0], 0
+		for i, v := range src {
+			if v != v || best == best && (isMax && v >= best || !isMax && v <= best) {
+				best, at = v, i
+			}
+			dst[i], ix[i] = best, int64(at)
+		}
+	}
+}
+
+func cumExtKernel(c *Ctx, isMax bool) {
+	o, ix, t := c.Out(0), raw[int64](c.Out(1)), c.T(0)
+	d, sh := wrap(c, c.Int(1), t.Dim()), t.Shape()
+	switch dt := t.DType(); {
+	case dt == tensor.Float64:
+		lines(raw[float64](t.Dense()), raw[float64](o), ix, sh, d, cumExt[float64](isMax))
+	case dt == tensor.Float32:
+		lines(raw[float32](t.Dense()), raw[float32](o), ix, sh, d, cumExt[float32](isMax))
+	case dt == tensor.Bool || dt == tensor.Uint8:
+		lines(raw[uint8](t.Dense()), raw[uint8](o), ix, sh, d, cumExt[uint8](isMax))
+	case dt.IsFloat():
+		w := tensor.New(sh, tensor.Float32)
+		lines(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), ix, sh, d, cumExt[float32](isMax))
+		tensor.CopyRaw(o, w)
+	default:
+		w := tensor.New(sh, tensor.Int64)
+		lines(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), ix, sh, d, cumExt[int64](isMax))
+		tensor.CopyRaw(o, w)
+	}
+}
+
+//gen:cumulative InPlace Out
+func cumulative(schema, doc string, sum bool) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true,
+		Infer: func(c *Ctx) {
+			wrap(c, c.Int(1), c.T(0).Dim())
+			c.Alloc(0, c.Shape(0), cumType(c))
+		},
+		CPU:  func(c *Ctx) { cumKernel(c, sum) },
+		Save: map[bool]string{true: "", false: "self result"}[sum],
+		VJP: func(c *Ctx, g *T) []*T {
+			nd := len(c.Shape(0))
+			d := wrap(c, c.Int(1), nd)
+			if nd == 0 {
+				return []*T{g}
+			}
+			if sum {
+				return []*T{reversed(g, d)}
+			}
+			x := c.T(0)
+			if dt := c.DType(2); dt != 0 {
+				x = x.ToDType(dt)
+			}
+			return []*T{cumprodBackward(g, x, c.Out(0), d)}
+		},
+	})
+}
+
+//gen:extreme Out
+func extreme(schema, doc string, isMax bool) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			wrap(c, c.Int(1), t.Dim())
+			if t.DType().IsComplex() {
+				c.Fail(tensor.ErrNotImpl, "\"%s_cpu\" not implemented for '%s'", c.Op().Sch.Name, t.DType().ClassName())
+			}
+			c.Alloc(0, t.Shape(), t.DType())
+			c.Alloc(1, t.Shape(), tensor.Int64)
+		},
+		CPU:  func(c *Ctx) { cumExtKernel(c, isMax) },
+		Save: "indices",
+		VJP: func(c *Ctx, g *T) []*T {
+			if g.Numel() == 0 {
+				return []*T{g}
+			}
+			z := tensor.New(c.Shape(0), g.DType())
+			z.ZeroRaw()
+			return []*T{op1("aten::scatter_add", z, c.Int(1), c.Out(1), g)}
+		},
+	})
+}
+
+// logAdd is log(exp(a) + exp(b)).
+func logAdd(a, b float64) float64 {
+	lo, hi := a, b
+	if a > b || a != a {
+		lo, hi = b, a
+	}
+	if lo != lo || hi != hi {
+		return math.NaN()
+	}
+	if math.IsInf(lo, 0) && lo == hi {
+		return hi
+	}
+	return hi + math.Log1p(math.Exp(lo-hi))
+}
+
+// logAddC keeps the phase of the larger argument, as PyTorch does.
+func logAddC(a, b complex128) complex128 {
+	lo, hi := a, b
+	if real(a) >= real(b) {
+		lo, hi = b, a
+	}
+	if cmplx.IsNaN(lo) || cmplx.IsNaN(hi) {
+		return cmplx.NaN()
+	}
+	if math.IsInf(real(hi), 0) && real(lo) == real(hi) {
+		if real(lo) < 0 {
+			return lo
+		}
+		return cmplx.Log(cmplx.Exp(lo) + cmplx.Exp(hi))
+	}
+	if math.IsInf(real(lo), -1) {
+		return hi
+	}
+	return hi + cmplx.Log(1+cmplx.Exp(lo-hi))
+}
+
+func logcumsumexp(c *Ctx) {
+	o, t := c.Out(0), c.T(0)
+	d, sh := wrap(c, c.Int(1), t.Dim()), t.Shape()
+	if t.DType().IsComplex() {
+		w := tensor.New(sh, tensor.Complex128)
+		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), nil, sh, d, func(dst, src []complex128, _ []int64) {
+			acc := complex(math.Inf(-1), 0)
+			for i, v := range src {
+				acc = logAddC(v, acc)
+				dst[i] = acc
+			}
+		})
+		tensor.CopyRaw(o, w)
+		return
+	}
+	w := o
+	if o.DType() != tensor.Float64 {
+		w = tensor.New(sh, tensor.Float64)
+	}
+	lines(raw[float64](t.DenseAs(tensor.Float64)), raw[float64](w), nil, sh, d, func(dst, src []float64, _ []int64) {
+		acc := math.Inf(-1)
+		for i, v := range src {
+			acc = logAdd(v, acc)
+			dst[i] = acc
+		}
+	})
+	if w != o {
+		tensor.CopyRaw(o, w)
+	}
+}
+
+func logcumsumexpBackward(g, x, y *T, d int) *T {
+	if g.Dim() == 0 || g.Numel() == 0 {
+		return g
+	}
+	rev := func(v *T) *T { return flip(flip(v, d).LogCumSumExp(d), d) }
+	if x.DType().IsComplex() {
+		return rev(g.Conj().Log().Sub(y)).Add(x).Exp().Conj()
+	}
+	low := tensor.New(nil, g.DType())
+	tensor.CopyRaw(low, tensor.FromSlice([]float64{math.Inf(-1)}).Alias(nil, nil, 0))
+	la := g.Abs().Log()
+	pos := op1("aten::where.self", g.GtScalar(0), la, low)
+	neg := op1("aten::where.self", g.LtScalar(0), la, low)
+	return rev(pos.Sub(y)).Add(x).Exp().Sub(rev(neg.Sub(y)).Add(x).Exp())
+}
+
+func diff(c *Ctx) {
+	x, n := c.T(0), c.Int(1)
+	if x.Dim() < 1 {
+		c.Fail(tensor.ErrShape, "diff expects input to be at least one-dimensional")
+	}
+	d := wrap(c, c.Int(2), x.Dim())
+	if n < 0 {
+		c.Fail(tensor.ErrValue, "order must be non-negative but got %d", n)
+	}
+	var list []*T
+	for _, i := range []int{3, 0, 4} {
+		t := c.T(i)
+		if t == nil {
+			continue
+		}
+		if i != 0 {
+			if t.Dim() != x.Dim() {
+				c.Fail(tensor.ErrShape, "diff expects prepend or append to be the same dimension as input")
+			}
+			for k := range x.Dim() {
+				if k != d && t.Size(k) != x.Size(k) {
+					c.Fail(tensor.ErrShape, "diff expects the shape of tensor to prepend or append to match that of input except along the differencing dimension; input.size(%d) = %d, but got tensor.size(%d) = %d", k, x.Size(k), k, t.Size(k))
+				}
+			}
+		}
+		list = append(list, t)
+	}
+	if n == 0 {
+		c.Return(x.Clone())
+		return
+	}
+	if len(list) > 1 {
+		x = op1("aten::cat", list, d)
+	}
+	for range min(n, x.Size(d)) {
+		m := x.Size(d)
+		a, b := narrow(x, d, min(1, m), max(0, m-1)), narrow(x, d, 0, max(0, m-1))
+		if x.DType() == tensor.Bool {
+			x = a.LogicalXor(b)
+		} else {
+			x = a.Sub(b)
+		}
+	}
+	c.Return(x)
+}
+
+func init() {
+	cumulative("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "is the running sum along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.cumsum.html", true)
+	cumulative("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "is the running product along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.cumprod.html", false)
+	extreme("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", "is the largest element so far along a dimension, and where it stands (the last of equal ones).\nhttps://pytorch.org/docs/stable/generated/torch.cummax.html", true)
+	extreme("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", "is the smallest element so far along a dimension, and where it stands (the last of equal ones).\nhttps://pytorch.org/docs/stable/generated/torch.cummin.html", false)
+	tensor.Register(tensor.Def{
+		Schema: "logcumsumexp(Tensor self, int dim) -> Tensor", Out: true,
+		Doc: "is log(cumsum(exp(x))) along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.logcumsumexp.html",
+		Infer: func(c *Ctx) {
+			wrap(c, c.Int(1), c.T(0).Dim())
+			dt := c.ArgDType(0)
+			if dt.IsIntOrBool() {
+				c.Fail(tensor.ErrNotImpl, "\"logcumsumexp_out_cpu\" not implemented for '%s'", dt.ClassName())
+			}
+			c.Alloc(0, c.Shape(0), dt)
+		},
+		CPU:  logcumsumexp,
+		Save: "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{logcumsumexpBackward(g, c.T(0), c.Out(0), wrap(c, c.Int(1), len(c.Shape(0))))}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", Out: true,
+		Doc:  "is the n-th difference of neighbours along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.diff.html",
+		Body: diff,
+	})
+	trapezoid()
+}

@@ -1,0 +1,96 @@
+package scan
+
+import "github.com/gotorch-dev/torch/tensor"
+
+// steps shapes the sample points for y and gives their distances.
+func steps(c *Ctx, y, x *T, d int) *T {
+	if x.DType() == tensor.Bool || y.DType() == tensor.Bool {
+		c.Fail(tensor.ErrDType, "%s: received a bool input for `x` or `y`, but bool is not supported", c.Op().Sch.Name)
+	}
+	switch {
+	case x.Dim() == 1:
+		if x.Size(0) != y.Size(d) {
+			c.Fail(tensor.ErrShape, "%s: There must be one `x` value for each sample point", c.Op().Sch.Name)
+		}
+		sh := make([]int, y.Dim())
+		for i := range sh {
+			sh[i] = 1
+		}
+		sh[d] = x.Size(0)
+		x = x.Reshape(sh)
+	case x.Dim() < y.Dim():
+		sh := make([]int, y.Dim()-x.Dim())
+		for i := range sh {
+			sh[i] = 1
+		}
+		x = x.Reshape(append(sh, x.Shape()...))
+	}
+	n := x.Size(d)
+	return narrow(x, d, 1, n-1).Sub(narrow(x, d, 0, n-1))
+}
+
+func neighbours(y *T, d int) *T {
+	n := y.Size(d)
+	return narrow(y, d, 0, n-1).Add(narrow(y, d, 1, n-1))
+}
+
+func noBool(c *Ctx, y *T) {
+	if y.DType() == tensor.Bool {
+		c.Fail(tensor.ErrDType, "%s: received a bool input for `y`, but bool is not supported", c.Op().Sch.Name)
+	}
+}
+
+// empty is the integral over no samples: zeros without the dimension.
+func empty(y *T, d int) *T {
+	return y.SumDim([]int{d}, tensor.SumDimOptions{Dtype: y.DType()})
+}
+
+func trapezoidX(c *Ctx) {
+	y, x := c.T(0), c.T(1)
+	d := wrap(c, c.Int(2), y.Dim())
+	if y.Size(d) == 0 {
+		c.Return(empty(y, d))
+		return
+	}
+	c.Return(neighbours(y, d).Mul(steps(c, y, x, d)).SumDim([]int{d}).DivScalar(2))
+}
+
+func trapezoidDx(c *Ctx) {
+	y := c.T(0)
+	d := wrap(c, c.Int(2), y.Dim())
+	if y.Size(d) == 0 {
+		c.Return(empty(y, d))
+		return
+	}
+	noBool(c, y)
+	n := y.Size(d)
+	ends := op1("aten::select.int", y, d, 0).Add(op1("aten::select.int", y, d, n-1))
+	c.Return(y.SumDim([]int{d}).Sub(ends.MulScalar(0.5)).MulScalar(c.Num(1)))
+}
+
+func cumulativeX(c *Ctx) {
+	y := c.T(0)
+	d := wrap(c, c.Int(2), y.Dim())
+	c.Return(neighbours(y, d).Mul(steps(c, y, c.T(1), d)).CumSum(d).DivScalar(2))
+}
+
+func cumulativeDx(c *Ctx) {
+	y := c.T(0)
+	noBool(c, y)
+	d := wrap(c, c.Int(2), y.Dim())
+	c.Return(neighbours(y, d).MulScalar(c.Num(1).F / 2).CumSum(d))
+}
+
+//gen:composed
+func composed(schema, doc string, f func(c *Ctx)) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: f})
+}
+
+func trapezoid() {
+	composed("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "integrates samples y at points x by the trapezoidal rule.\nhttps://pytorch.org/docs/stable/generated/torch.trapezoid.html", trapezoidX)
+	composed("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", "integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
+	composed("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "integrates samples y at points x by the trapezoidal rule.", trapezoidX)
+	composed("trapz.dx(Tensor y, *, float dx=1.0, int dim=-1) -> Tensor", "integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
+	composed("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "is the running integral of samples y at points x.\nhttps://pytorch.org/docs/stable/generated/torch.cumulative_trapezoid.html", cumulativeX)
+	composed("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", "is the running integral of samples at distance dx.", cumulativeDx)
+}
