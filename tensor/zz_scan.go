@@ -6,7 +6,7 @@ var slotCumSum = slot("aten::cumsum")
 
 // CumSumOptions are the optional arguments of CumSum; the zero value is PyTorch's default.
 type CumSumOptions struct {
-	Dtype DType   // default None
+	DType DType   // default None
 	Out   *Tensor // write the result to this tensor
 }
 
@@ -18,8 +18,8 @@ func (t *Tensor) CumSum(dim int, opts ...CumSumOptions) *Tensor {
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -32,7 +32,7 @@ var slotCumSumInPlace = slot("aten::cumsum_")
 
 // CumSumInPlaceOptions are the optional arguments of CumSumInPlace; the zero value is PyTorch's default.
 type CumSumInPlaceOptions struct {
-	Dtype DType // default None
+	DType DType // default None
 }
 
 // CumSumInPlace is CumSum written to the tensor itself, which is returned.
@@ -42,8 +42,8 @@ func (t *Tensor) CumSumInPlace(dim int, opts ...CumSumInPlaceOptions) *Tensor {
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()
@@ -53,7 +53,7 @@ var slotCumProd = slot("aten::cumprod")
 
 // CumProdOptions are the optional arguments of CumProd; the zero value is PyTorch's default.
 type CumProdOptions struct {
-	Dtype DType   // default None
+	DType DType   // default None
 	Out   *Tensor // write the result to this tensor
 }
 
@@ -65,8 +65,8 @@ func (t *Tensor) CumProd(dim int, opts ...CumProdOptions) *Tensor {
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -79,7 +79,7 @@ var slotCumProdInPlace = slot("aten::cumprod_")
 
 // CumProdInPlaceOptions are the optional arguments of CumProdInPlace; the zero value is PyTorch's default.
 type CumProdInPlaceOptions struct {
-	Dtype DType // default None
+	DType DType // default None
 }
 
 // CumProdInPlace is CumProd written to the tensor itself, which is returned.
@@ -89,8 +89,8 @@ func (t *Tensor) CumProdInPlace(dim int, opts ...CumProdInPlaceOptions) *Tensor 
 	*c.Arg(1) = IntValue(dim)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Dtype != 0 {
-			*c.Arg(2) = DTypeValue(o.Dtype)
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()

@@ -610,7 +610,7 @@ var slotPairwiseDistance = tensor.Slot("F::pairwise_distance")
 type PairwiseDistanceOptions struct {
 	P       tensor.Opt[float64] // default 2.0
 	Eps     tensor.Opt[float64] // default 1e-06
-	Keepdim bool                // default False
+	KeepDim bool                // default False
 }
 
 // PairwiseDistance is the norm of order p of the difference of vectors in the last dimension.
@@ -629,7 +629,7 @@ func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDist
 		if v, ok := o.Eps.Get(); ok {
 			*c.Arg(3) = tensor.FloatValue(v)
 		}
-		*c.Arg(4) = tensor.BoolValue(o.Keepdim)
+		*c.Arg(4) = tensor.BoolValue(o.KeepDim)
 	}
 	return c.Do1()
 }
