@@ -15,4 +15,5 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/scan"
 	_ "github.com/gotorch-dev/torch/ops/shape"
 	_ "github.com/gotorch-dev/torch/ops/softmax"
+	_ "github.com/gotorch-dev/torch/ops/sort"
 )

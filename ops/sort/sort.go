@@ -1,0 +1,393 @@
+package sort
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func raw[E any](t *T) []E {
+	if t.Numel() == 0 {
+		return nil
+	}
+	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
+}
+
+func callN(name string, args ...any) []*T {
+	vals := make([]tensor.Value, len(args))
+	for i, a := range args {
+		vals[i] = tensor.Box(a)
+	}
+	res, err := tensor.CallOp(name, vals...)
+	if err != nil {
+		panic(err)
+	}
+	out := make([]*T, len(res))
+	for i, r := range res {
+		out[i] = r.T
+	}
+	return out
+}
+
+func op1(name string, args ...any) *T { return callN(name, args...)[0] }
+
+func wrap(c *Ctx, d, nd int) int {
+	n := max(nd, 1)
+	if d < -n || d >= n {
+		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
+	}
+	if d < 0 {
+		d += n
+	}
+	return d
+}
+
+func noComplex(c *Ctx) {
+	if dt := c.ArgDType(0); dt.IsComplex() {
+		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+	}
+}
+
+type ordered interface{ uint8 | int64 | float32 | float64 }
+
+// less is the order of sorting: NaN after everything.
+func less[E ordered](a, b E) bool { return a < b || b != b && a == a }
+
+// order returns the stable order of a line's elements. Keys of 32 bits are packed with their positions, so that plain integers are
+// sorted.
+func order[E ordered](line []E, desc bool) []int32 {
+	n := len(line)
+	perm := make([]int32, n)
+	if f, ok := any(line).([]float32); ok {
+		keys := make([]uint64, n)
+		for i, v := range f {
+			b := math.Float32bits(v)
+			switch {
+			case v == 0:
+				b = 1 << 31 // -0 is equal to 0
+			case v != v:
+				b = math.MaxUint32
+			case b>>31 != 0:
+				b = ^b
+			default:
+				b |= 1 << 31
+			}
+			if desc {
+				b = ^b
+			}
+			keys[i] = uint64(b)<<32 | uint64(i)
+		}
+		slices.Sort(keys)
+		for i, k := range keys {
+			perm[i] = int32(k)
+		}
+		return perm
+	}
+	for i := range perm {
+		perm[i] = int32(i)
+	}
+	slices.SortFunc(perm, func(i, j int32) int {
+		a, b := line[i], line[j]
+		if desc {
+			a, b = b, a
+		}
+		switch {
+		case less(a, b):
+			return -1
+		case less(b, a):
+			return 1
+		}
+		return cmp.Compare(i, j)
+	})
+	return perm
+}
+
+func split(shape []int, dim int) (outer, n, inner int) {
+	outer, n, inner = 1, 1, 1
+	for d, s := range shape {
+		switch {
+		case d < dim:
+			outer *= s
+		case d == dim:
+			n = s
+		default:
+			inner *= s
+		}
+	}
+	return outer, n, inner
+}
+
+// choose fills values and indices, m per line, with the elements that pick names.
+func choose[E ordered](src, vals []E, idx []int64, shape []int, dim, m int, pick func(line []E, to []int32) []int32) {
+	outer, n, inner := split(shape, dim)
+	if outer*inner == 0 || m == 0 {
+		return
+	}
+	par.For(outer*inner, max(1, 4*1024/max(1, n)), func(lo, hi int) {
+		line := make([]E, n)
+		for l := lo; l < hi; l++ {
+			from, to := l/inner*n*inner+l%inner, l/inner*m*inner+l%inner
+			if inner == 1 {
+				line = src[from:][:n]
+			} else {
+				for i := range line {
+					line[i] = src[from+i*inner]
+				}
+			}
+			for i, k := range pick(line, nil)[:m] {
+				vals[to+i*inner] = line[k]
+				idx[to+i*inner] = int64(k)
+			}
+		}
+	})
+}
+
+// selector is pick for every compute type.
+type selector struct {
+	u8  func(line []uint8, to []int32) []int32
+	i64 func(line []int64, to []int32) []int32
+	f32 func(line []float32, to []int32) []int32
+	f64 func(line []float64, to []int32) []int32
+}
+
+func (s *selector) run(vals, idx, t *T, dim, m int) {
+	ix := raw[int64](idx)
+	sh := t.Shape()
+	switch dt := t.DType(); {
+	case dt == tensor.Float64:
+		choose(raw[float64](t.Dense()), raw[float64](vals), ix, sh, dim, m, s.f64)
+	case dt == tensor.Float32:
+		choose(raw[float32](t.Dense()), raw[float32](vals), ix, sh, dim, m, s.f32)
+	case dt == tensor.Bool || dt == tensor.Uint8:
+		choose(raw[uint8](t.Dense()), raw[uint8](vals), ix, sh, dim, m, s.u8)
+	case dt.IsFloat():
+		w := tensor.New(vals.Shape(), tensor.Float32)
+		choose(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), ix, sh, dim, m, s.f32)
+		tensor.CopyRaw(vals, w)
+	default:
+		w := tensor.New(vals.Shape(), tensor.Int64)
+		choose(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), ix, sh, dim, m, s.i64)
+		tensor.CopyRaw(vals, w)
+	}
+}
+
+func sorting(desc bool) *selector {
+	return &selector{
+		func(l []uint8, _ []int32) []int32 { return order(l, desc) }, func(l []int64, _ []int32) []int32 { return order(l, desc) },
+		func(l []float32, _ []int32) []int32 { return order(l, desc) }, func(l []float64, _ []int32) []int32 { return order(l, desc) },
+	}
+}
+
+// single picks one element per line.
+func single(f32 func(l []float32) int32, f64 func(l []float64) int32, i64 func(l []int64) int32, u8 func(l []uint8) int32) *selector {
+	return &selector{
+		func(l []uint8, _ []int32) []int32 { return []int32{u8(l)} }, func(l []int64, _ []int32) []int32 { return []int32{i64(l)} },
+		func(l []float32, _ []int32) []int32 { return []int32{f32(l)} }, func(l []float64, _ []int32) []int32 { return []int32{f64(l)} },
+	}
+}
+
+func kth[E ordered](k int) func(l []E) int32 { return func(l []E) int32 { return order(l, false)[k-1] } }
+
+// medianAt is the position of the lower median; NaN wins, or is left out.
+func medianAt[E ordered](skipNaN bool) func(l []E) int32 {
+	return func(l []E) int32 {
+		n := len(l)
+		for i, v := range l {
+			if v != v {
+				if !skipNaN {
+					return int32(i)
+				}
+				n--
+			}
+		}
+		return order(l, false)[max(0, n-1)/2]
+	}
+}
+
+// modeAt is the last position of the smallest of the most frequent values.
+func modeAt[E ordered](l []E) int32 {
+	p := order(l, false)
+	best, at := 0, int32(0)
+	for i := 0; i < len(p); {
+		j := i
+		for j < len(p) && (l[p[j]] == l[p[i]] || l[p[j]] != l[p[j]] && j == i) {
+			j++
+		}
+		if j-i > best {
+			best, at = j-i, p[j-1]
+		}
+		i = j
+	}
+	return at
+}
+
+// put is the gradient of a selection along dim.
+func put(c *Ctx, g, idx *T, dim int, keep bool) *T {
+	return op1("aten::value_selecting_reduction_backward", g, dim, idx, c.Shape(0), keep)
+}
+
+func sortDef(schema, doc string, dimAt, descAt int) tensor.Def {
+	return tensor.Def{Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			noComplex(c)
+			t := c.T(0)
+			wrap(c, c.Int(dimAt), t.Dim())
+			c.Alloc(0, t.Shape(), t.DType())
+			c.Alloc(1, t.Shape(), tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			t := c.T(0)
+			d := wrap(c, c.Int(dimAt), t.Dim())
+			_, n, _ := split(t.Shape(), d)
+			sorting(c.Bool(descAt)).run(c.Out(0), c.Out(1), t, d, n)
+		},
+		Save: "indices",
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{put(c, g, c.Out(1), c.Int(dimAt), true)} },
+	}
+}
+
+//gen:sorted Out
+func sorted(schema, doc string, dimAt, descAt int) { tensor.Register(sortDef(schema, doc, dimAt, descAt)) }
+
+// picked declares an operator that selects one element per line: arguments self, [k], dim, keepdim.
+//
+//gen:picked Out
+func picked(schema, doc string, dimAt int, sel func(c *Ctx, n int) *selector) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			noComplex(c)
+			t := c.T(0)
+			d := wrap(c, c.Int(dimAt), t.Dim())
+			_, n, _ := split(t.Shape(), d)
+			sel(c, n)
+			if n == 0 {
+				c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim %d to have non-zero size.", c.Op().Sch.Name, d)
+			}
+			var sh []int
+			for i, s := range t.Shape() {
+				if i != d {
+					sh = append(sh, s)
+				} else if c.Bool(dimAt + 1) {
+					sh = append(sh, 1)
+				}
+			}
+			c.Alloc(0, sh, t.DType())
+			c.Alloc(1, sh, tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			t := c.T(0)
+			d := wrap(c, c.Int(dimAt), t.Dim())
+			_, n, _ := split(t.Shape(), d)
+			sel(c, n).run(c.Out(0), c.Out(1), t, d, 1)
+		},
+		Save: "indices",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{put(c, g, c.Out(1), c.Int(dimAt), c.Bool(dimAt+1))}
+		},
+	})
+}
+
+//gen:medianAll Out
+func medianAll(schema, doc string, skipNaN bool) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true,
+		Infer: func(c *Ctx) {
+			noComplex(c)
+			c.Alloc(0, nil, c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			o, t := c.Out(0), c.T(0).Dense()
+			if t.Numel() == 0 { // NaN, the smallest number of integers
+				v := math.NaN()
+				if t.DType().IsIntOrBool() {
+					v = 0
+					if t.DType() == tensor.Int64 {
+						raw[int64](o)[0] = math.MinInt64
+						return
+					}
+				}
+				tensor.CopyRaw(o, tensor.FromSlice([]float64{v}).Alias(nil, nil, 0))
+				return
+			}
+			flat := t.Alias([]int{t.Numel()}, []int{1}, t.StorageOffset())
+			single(medianAt[float32](skipNaN), medianAt[float64](skipNaN), medianAt[int64](skipNaN), medianAt[uint8](skipNaN)).
+				run(o, tensor.New(nil, tensor.Int64), flat, 0, 1)
+		},
+		Save: "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			x, y := c.T(0), c.Out(0)
+			m := x.Eq(y).LogicalOr(x.IsNaN().LogicalAnd(y.IsNaN()))
+			return []*T{m.Mul(g.Div(m.Sum()))}
+		},
+	})
+}
+
+func init() {
+	const base = "https://pytorch.org/docs/stable/generated/torch."
+	sorted("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably; NaN counts as largest.\n"+base+"sort.html", 1, 2)
+	sorted("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably.", 2, 3)
+	tensor.Register(tensor.Def{
+		Schema: "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+		Doc:    "is the order that sorts along a dimension.\n" + base + "argsort.html",
+		Body:   func(c *Ctx) { c.Return(callN("aten::sort", c.T(0), c.Int(1), c.Bool(2))[1]) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+		Doc:    "is the order that sorts along a dimension.",
+		Body:   func(c *Ctx) { c.Return(callN("aten::sort", c.T(0), c.Int(2), c.Bool(3))[1]) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "msort(Tensor self) -> Tensor", Out: true,
+		Doc:  "sorts along the first dimension.\n" + base + "msort.html",
+		Body: func(c *Ctx) { c.Return(callN("aten::sort", c.T(0), 0, false)[0]) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", Out: true,
+		Doc: "gives the k largest (or smallest) elements along a dimension, in order, and where they are.\n" + base + "topk.html",
+		Infer: func(c *Ctx) {
+			noComplex(c)
+			t := c.T(0)
+			d := wrap(c, c.Int(2), t.Dim())
+			_, n, _ := split(t.Shape(), d)
+			if k := c.Int(1); k < 0 || k > n {
+				c.Fail(tensor.ErrIndex, "selected index k out of range")
+			}
+			sh := append([]int(nil), t.Shape()...)
+			if len(sh) > 0 {
+				sh[d] = c.Int(1)
+			}
+			c.Alloc(0, sh, t.DType())
+			c.Alloc(1, sh, tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			t := c.T(0)
+			sorting(c.Bool(3)).run(c.Out(0), c.Out(1), t, wrap(c, c.Int(2), t.Dim()), c.Int(1))
+		},
+		Save: "indices",
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{put(c, g, c.Out(1), c.Int(2), true)} },
+	})
+	picked("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the k-th smallest element along a dimension (k from 1).\n"+base+"kthvalue.html", 2,
+		func(c *Ctx, n int) *selector {
+			k := c.Int(1)
+			if k < 1 || k > n {
+				c.Fail(tensor.ErrValue, "kthvalue(): selected number k out of range for dimension %d", wrap(c, c.Int(2), c.T(0).Dim()))
+			}
+			return single(kth[float32](k), kth[float64](k), kth[int64](k), kth[uint8](k))
+		})
+	median := func(skip bool) func(c *Ctx, n int) *selector {
+		return func(c *Ctx, n int) *selector {
+			return single(medianAt[float32](skip), medianAt[float64](skip), medianAt[int64](skip), medianAt[uint8](skip))
+		}
+	}
+	medianAll("median(Tensor self) -> Tensor", "is the lower median of all elements, NaN if there is one.\n"+base+"median.html", false)
+	picked("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension, NaN if there is one.", 1, median(false))
+	medianAll("nanmedian(Tensor self) -> Tensor", "is the lower median of the elements that are not NaN.\n"+base+"nanmedian.html", true)
+	picked("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension of the elements that are not NaN.", 1, median(true))
+	picked("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the most frequent value along a dimension, the smallest of several.\n"+base+"mode.html", 1,
+		func(c *Ctx, n int) *selector {
+			return single(modeAt[float32], modeAt[float64], modeAt[int64], modeAt[uint8])
+		})
+}
