@@ -148,13 +148,13 @@ func multiMargin(c *Ctx, x, t *T, p, margin float64, w *T) *T {
 	}
 	mask := oneHot(c, t, classes)
 	m := x.Reshape([]int{n, classes})
-	xt := where(mask, m, 0).SumDim([]int{1}, tensor.SumDimOptions{Keepdim: true})
+	xt := where(mask, m, 0).SumDim([]int{1}, tensor.SumDimOptions{KeepDim: true})
 	z := m.Sub(xt).AddScalar(margin).ReLU()
 	if p == 2 {
 		z = z.Square()
 	}
 	if w != nil {
-		z = z.Mul(where(mask, w.Reshape([]int{1, classes}).Expand([]int{n, classes}), 0).SumDim([]int{1}, tensor.SumDimOptions{Keepdim: true}))
+		z = z.Mul(where(mask, w.Reshape([]int{1, classes}).Expand([]int{n, classes}), 0).SumDim([]int{1}, tensor.SumDimOptions{KeepDim: true}))
 	}
 	z = op1("aten::where.self", mask, number(z, 0), z)
 	return z.SumDim([]int{1}).DivScalar(classes).Reshape(shape)

@@ -207,9 +207,9 @@ func cumprodBackward(g, x, y *T, d int) *T {
 			omit = op1("aten::cat", []*T{one, narrow(x, d, k+1, n-k-1).CumProd(d)}, d)
 		}
 		if k > 0 {
-			omit = omit.Mul(narrow(x, d, 0, k).ProdDim(d, tensor.ProdDimOptions{Keepdim: true}))
+			omit = omit.Mul(narrow(x, d, 0, k).ProdDim(d, tensor.ProdDimOptions{KeepDim: true}))
 		}
-		parts[k] = narrow(g, d, k, n-k).Mul(omit.Conj()).SumDim([]int{d}, tensor.SumDimOptions{Keepdim: true})
+		parts[k] = narrow(g, d, k, n-k).Mul(omit.Conj()).SumDim([]int{d}, tensor.SumDimOptions{KeepDim: true})
 	}
 	return op1("aten::cat", parts, d)
 }

@@ -42,7 +42,7 @@ func noBool(c *Ctx, y *T) {
 
 // empty is the integral over no samples: zeros without the dimension.
 func empty(y *T, d int) *T {
-	return y.SumDim([]int{d}, tensor.SumDimOptions{Dtype: y.DType()})
+	return y.SumDim([]int{d}, tensor.SumDimOptions{DType: y.DType()})
 }
 
 func trapezoidX(c *Ctx) {

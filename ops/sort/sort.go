@@ -52,7 +52,9 @@ func noComplex(c *Ctx) {
 	}
 }
 
-type ordered interface{ uint8 | int64 | float32 | float64 }
+type ordered interface {
+	uint8 | int64 | float32 | float64
+}
 
 // less is the order of sorting: NaN after everything.
 func less[E ordered](a, b E) bool { return a < b || b != b && a == a }
@@ -190,7 +192,9 @@ func single(f32 func(l []float32) int32, f64 func(l []float64) int32, i64 func(l
 	}
 }
 
-func kth[E ordered](k int) func(l []E) int32 { return func(l []E) int32 { return order(l, false)[k-1] } }
+func kth[E ordered](k int) func(l []E) int32 {
+	return func(l []E) int32 { return order(l, false)[k-1] }
+}
 
 // medianAt is the position of the lower median; NaN wins, or is left out.
 func medianAt[E ordered](skipNaN bool) func(l []E) int32 {
@@ -251,7 +255,9 @@ func sortDef(schema, doc string, dimAt, descAt int) tensor.Def {
 }
 
 //gen:sorted Out
-func sorted(schema, doc string, dimAt, descAt int) { tensor.Register(sortDef(schema, doc, dimAt, descAt)) }
+func sorted(schema, doc string, dimAt, descAt int) {
+	tensor.Register(sortDef(schema, doc, dimAt, descAt))
+}
 
 // picked declares an operator that selects one element per line: arguments self, [k], dim, keepdim.
 //
