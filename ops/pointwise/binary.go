@@ -209,11 +209,7 @@ func powC128(d, a, b []complex128) {
 	}
 }
 
-var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: zip32(math.Pow), f64: zip64(math.Pow), c64: powC64, c128: powC128, b: func(d, a, b []uint8) {
-	for i := range d { // 0 to the power of 1 is the only 0
-		d[i] = a[i] | (b[i] ^ 1)
-	}
-}}
+var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: zip32(math.Pow), f64: zip64(math.Pow), c64: powC64, c128: powC128}
 
 func cubeK[E number](d, a []E) {
 	for i, x := range a[:len(d)] {
@@ -228,8 +224,8 @@ func invSquareF[E float](d, a []E) {
 }
 
 var (
-	squareKernels    = unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128], b: copyK[uint8]}
-	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: cubeK[float32], f64: cubeK[float64], c64: cubeK[complex64], c128: cubeK[complex128], b: copyK[uint8]}
+	squareKernels    = unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128]}
+	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: cubeK[float32], f64: cubeK[float64], c64: cubeK[complex64], c128: cubeK[complex128]}
 	sqrtKernels      = unK{name: "pow", f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)}
 	rsqrtKernels     = unK{name: "pow", f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)}
 	inverseKernels   = unK{name: "pow", f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)}

@@ -98,6 +98,27 @@ func run1s[D, A, S any](out, a *T, dd, da DType, s S, k func(d []D, a []A, s S))
 
 // missing refuses a dtype in PyTorch's words.
 func missing(c *Ctx, name string, dt DType) {
+	switch name {
+	case "pow", "GeluKernelImpl", "GeluBackwardKernelImpl":
+		c.Fail(tensor.ErrDType, "\"%s\" not implemented for '%s'", name, dt.ClassName())
+	case "floor", "ceil", "trunc":
+		if dt.IsComplex() {
+			c.Fail(tensor.ErrDType, "%s is not supported for complex inputs", name)
+		}
+	case "sign":
+		c.Fail(tensor.ErrDType, "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.")
+	case "deg2rad", "rad2deg":
+		c.Fail(tensor.ErrDType, "%s is not supported for complex tensors.", name)
+	case "relu":
+		if dt == tensor.Bool {
+			c.Fail(tensor.ErrDType, "Boolean inputs not supported for relu")
+		}
+		c.Fail(tensor.ErrDType, "clamp is not supported for complex types")
+	}
+	switch name {
+	case "floor", "ceil", "trunc", "round", "erf", "erfc", "erfinv", "lgamma":
+		name += "_vml"
+	}
 	c.Fail(tensor.ErrDType, "\"%s_cpu\" not implemented for '%s'", name, dt.ClassName())
 }
 

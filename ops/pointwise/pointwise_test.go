@@ -1,0 +1,224 @@
+package pointwise_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+	"github.com/gotorch-dev/torch/internal/shared"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// names are the operators of this folder in the reference cases.
+const names = `^(abs|acos|acosh|add|sub|rsub|mul|div.*|true_divide|floor_divide|remainder|fmod|asin|asinh|atan|atan2|atanh|bitwise_.*|ceil|clamp.*|complex|polar|` +
+	`conj|conj_physical|resolve_conj|resolve_neg|real|imag|view_as_real|view_as_complex|angle|copysign|cos|cosh|deg2rad|rad2deg|digamma|polygamma.*|lgamma|mvlgamma.*|` +
+	`erf|erfc|erfinv|exp|exp2|expm1|eq|ne|lt|le|gt|ge|fmax|fmin|maximum|minimum|max.binary|min.binary|floor|frac|frexp|gcd|lcm|heaviside|hypot|i0|isclose|isfinite|` +
+	`isinf|isnan|isneginf|isposinf|isreal|ldexp|lerp|log|log10|log1p|log2|logaddexp.*|logical_.*|logit|nan_to_num|neg|nextafter|positive|pow|float_power|reciprocal|` +
+	`round.*|rsqrt|sigmoid|sign|sgn|signbit|sin|sinc|sinh|sqrt|square|tan|tanh|trunc|xlogy|addcmul|addcdiv|where|special.*|igamma|igammac|` +
+	`__(radd|rsub|rmul|rdiv|rpow|rmod|rand|ror|rxor)__|equal|allclose|nn.functional.(relu|relu6|elu|selu|celu|gelu|leaky_relu|rrelu|silu.*|mish|hardtanh|hardsigmoid|` +
+	`hardswish|hardshrink|softshrink|softplus|softsign|tanhshrink|threshold|logsigmoid|prelu|glu|tanh|sigmoid))$`
+
+func TestReferenceCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	results, err := opcheck.Run(shared.Path(t, "golden/opinfo"), opcheck.Options{Only: regexp.MustCompile(names)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed, failed := 0, 0
+	for _, r := range results {
+		passed, failed = passed+r.Passed, failed+r.Failed
+		if r.Failed > 2 && r.Passed < 10*r.Failed {
+			t.Errorf("%s: %d passed, %d failed: %s", r.Name, r.Passed, r.Failed, r.Reason)
+		}
+	}
+	if passed < 4000 || failed*100 > passed {
+		t.Errorf("%d cases passed, %d failed", passed, failed)
+	}
+}
+
+func f64(shape []int, v ...float64) *tensor.Tensor {
+	return tensor.FromSlice(v, shape...)
+}
+
+// sumOf is a loss that weighs every element differently.
+func sumOf(y *tensor.Tensor) *tensor.Tensor {
+	w := make([]float64, y.Numel())
+	for i := range w {
+		w[i] = 0.3 + 0.17*float64(i%5)
+	}
+	return y.Mul(tensor.FromSlice(w, y.Shape()...)).SumDim(nil)
+}
+
+// gradcheck compares the gradient of f at x, and the gradient of that, with finite differences.
+func gradcheck(t *testing.T, name string, f func(x *tensor.Tensor) *tensor.Tensor, x *tensor.Tensor, second bool) {
+	t.Helper()
+	loss := func(x *tensor.Tensor) *tensor.Tensor { return sumOf(f(x)) }
+	numeric(t, name, loss, x)
+	if second {
+		numeric(t, name+"'", func(x *tensor.Tensor) *tensor.Tensor {
+			if !x.RequiresGrad() {
+				x = x.Clone().SetRequiresGrad(true)
+			}
+			g := tensor.Grad([]*tensor.Tensor{loss(x)}, []*tensor.Tensor{x}, tensor.GradOptions{CreateGraph: true})[0]
+			return sumOf(g).Add(x.MulScalar(0).SumDim(nil)) // the gradient of a linear function does not depend on x
+		}, x)
+	}
+}
+
+func numeric(t *testing.T, name string, loss func(x *tensor.Tensor) *tensor.Tensor, x *tensor.Tensor) {
+	t.Helper()
+	leaf := x.Clone().SetRequiresGrad(true)
+	var g *tensor.Tensor
+	if err := tensor.Try(func() { g = tensor.Grad([]*tensor.Tensor{loss(leaf)}, []*tensor.Tensor{leaf})[0] }); err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	got := tensor.Data[float64](g.Contiguous())
+	const h = 1e-5
+	for i := range got {
+		at := func(d float64) float64 {
+			y := x.Clone()
+			tensor.Data[float64](y)[i] += d
+			return loss(y).Num().F
+		}
+		want := (at(h) - at(-h)) / (2 * h)
+		if d := math.Abs(got[i] - want); !(d <= 1e-5*max(1, math.Abs(want))) {
+			t.Errorf("%s: gradient %d is %g, want %g", name, i, got[i], want)
+		}
+	}
+}
+
+func TestUnaryGradients(t *testing.T) {
+	type T = tensor.Tensor
+	any := f64([]int{2, 3}, -1.3, -0.4, 0.2, 0.7, 1.6, 2.2)
+	positive := f64([]int{2, 3}, 0.11, 0.4, 0.8, 1.4, 2.6, 3.3)
+	unit := f64([]int{2, 3}, 0.11, 0.3, 0.45, 0.6, 0.75, 0.9)
+	above := f64([]int{3}, 1.2, 2.5, 4)
+	for _, c := range []struct {
+		name string
+		f    func(x *T) *T
+		x    *T
+	}{
+		{"exp", wrap("exp"), any}, {"log", wrap("log"), positive}, {"log2", wrap("log2"), positive}, {"log10", wrap("log10"), positive}, {"log1p", wrap("log1p"), positive},
+		{"exp2", wrap("exp2"), any}, {"expm1", wrap("expm1"), any}, {"sqrt", wrap("sqrt"), positive}, {"rsqrt", wrap("rsqrt"), positive}, {"reciprocal", wrap("reciprocal"), positive},
+		{"sin", wrap("sin"), any}, {"cos", wrap("cos"), any}, {"tan", wrap("tan"), unit}, {"sinh", wrap("sinh"), any}, {"cosh", wrap("cosh"), any}, {"tanh", wrap("tanh"), any},
+		{"asin", wrap("asin"), unit}, {"acos", wrap("acos"), unit}, {"atan", wrap("atan"), any}, {"asinh", wrap("asinh"), any}, {"acosh", wrap("acosh"), above}, {"atanh", wrap("atanh"), unit},
+		{"sigmoid", wrap("sigmoid"), any}, {"erf", wrap("erf"), any}, {"erfc", wrap("erfc"), any}, {"erfinv", wrap("erfinv"), unit}, {"sinc", wrap("sinc"), any}, {"abs", wrap("abs"), any},
+		{"square", wrap("square"), any}, {"neg", wrap("neg"), any}, {"lgamma", wrap("lgamma"), positive}, {"digamma", wrap("digamma"), positive}, {"i0", wrap("i0"), any},
+		{"special_i1", wrap("special_i1"), any}, {"special_i0e", wrap("special_i0e"), any}, {"special_i1e", wrap("special_i1e"), any}, {"special_ndtr", wrap("special_ndtr"), any},
+		{"special_log_ndtr", wrap("special_log_ndtr"), any}, {"special_ndtri", wrap("special_ndtri"), unit}, {"special_erfcx", wrap("special_erfcx"), any},
+		{"special_entr", wrap("special_entr"), positive}, {"logit", wrap("logit"), unit}, {"relu", wrap("relu"), any}, {"gelu", wrap("gelu"), any}, {"silu", wrap("silu"), any},
+		{"mish", wrap("mish"), any}, {"elu", wrap("elu"), any}, {"selu", wrap("selu"), any}, {"celu", wrap("celu"), any}, {"leaky_relu", wrap("leaky_relu"), any},
+		{"softplus", wrap("softplus"), any}, {"log_sigmoid", wrap("log_sigmoid"), any}, {"hardswish", wrap("hardswish"), any}, {"hardsigmoid", wrap("hardsigmoid"), any},
+		{"hardtanh", wrap("hardtanh"), any}, {"hardshrink", wrap("hardshrink"), any}, {"softshrink", wrap("softshrink"), any},
+		{"gelu tanh", func(x *T) *T { return x.GELU(tensor.GELUOptions{Approximate: "tanh"}) }, any},
+		{"pow 3", func(x *T) *T { return x.Pow(3) }, any}, {"pow 2.5", func(x *T) *T { return x.Pow(2.5) }, positive},
+		{"clamp", func(x *T) *T { return x.Clamp(tensor.ClampOptions{Min: -1, Max: 1.5}) }, any},
+		{"strided", func(x *T) *T { return x.Transpose(0, 1).Tanh() }, any},
+	} {
+		gradcheck(t, c.name, c.f, c.x, true)
+	}
+}
+
+// wrap calls an operator of one tensor by its name.
+func wrap(name string) func(x *tensor.Tensor) *tensor.Tensor {
+	return func(x *tensor.Tensor) *tensor.Tensor {
+		res, err := tensor.ResolveCall([]string{"aten::" + name}, []tensor.Value{tensor.TensorValue(x)}, nil)
+		if err != nil {
+			panic(err)
+		}
+		return res[0].T
+	}
+}
+
+func TestBinaryGradients(t *testing.T) {
+	type T = tensor.Tensor
+	a := f64([]int{2, 3}, 0.5, 0.9, 1.4, 2.1, 2.7, 3.2)
+	b := f64([]int{3}, 1.1, 0.6, 1.9) // broadcasts
+	for _, c := range []struct {
+		name string
+		f    func(x, y *T) *T
+	}{
+		{"add", func(x, y *T) *T { return x.Add(y, tensor.AddOptions{Alpha: 2.5}) }}, {"sub", func(x, y *T) *T { return x.Sub(y) }}, {"mul", func(x, y *T) *T { return x.Mul(y) }},
+		{"div", func(x, y *T) *T { return x.Div(y) }}, {"pow", func(x, y *T) *T { return x.PowTensor(y) }}, {"atan2", func(x, y *T) *T { return x.ArcTan2(y) }},
+		{"hypot", func(x, y *T) *T { return x.Hypot(y) }}, {"maximum", func(x, y *T) *T { return x.Maximum(y) }}, {"fmin", func(x, y *T) *T { return x.Fmin(y) }},
+		{"logaddexp", func(x, y *T) *T { return x.Logaddexp(y) }}, {"xlogy", func(x, y *T) *T { return x.Xlogy(y) }}, {"copysign", func(x, y *T) *T { return x.Copysign(y) }},
+		{"lerp", func(x, y *T) *T { return x.LerpScalar(y, 0.3) }}, {"lerp tensor", func(x, y *T) *T { return x.Lerp(y, y) }}, {"addcmul", func(x, y *T) *T { return x.Addcmul(y, x, tensor.AddcmulOptions{Value: 0.5}) }},
+		{"addcdiv", func(x, y *T) *T { return x.Addcdiv(y, x, tensor.AddcdivOptions{Value: 0.5}) }}, {"where", func(x, y *T) *T { return torch.Where(x.GtScalar(1), x, y) }},
+		{"remainder", func(x, y *T) *T { return x.Remainder(y) }}, {"fmod", func(x, y *T) *T { return x.Fmod(y) }},
+	} {
+		gradcheck(t, c.name+" left", func(x *T) *T { return c.f(x, b) }, a, true)
+		gradcheck(t, c.name+" right", func(x *T) *T { return c.f(a, x) }, b, true)
+	}
+}
+
+// TestAllocations holds the small path to what it promises: nothing but the result is allocated.
+func TestAllocations(t *testing.T) {
+	a, b := tensor.FromSlice([]float32{1, 2, 3, 4}), tensor.FromSlice([]float32{5, 6, 7, 8})
+	for name, f := range map[string]func(){
+		"add": func() { a.Add(b) }, "mul": func() { a.Mul(b) }, "sub": func() { a.Sub(b) }, "div": func() { a.Div(b) }, "relu": func() { a.ReLU() }, "exp": func() { a.Exp() },
+		"tanh": func() { a.Tanh() }, "maximum": func() { a.Maximum(b) }, "eq": func() { a.Eq(b) },
+	} {
+		if n := testing.AllocsPerRun(200, f); n > 1 {
+			t.Errorf("%s: %v allocations, want 1", name, n)
+		}
+	}
+	if n := testing.AllocsPerRun(200, func() { a.AddInPlace(b) }); n > 1 {
+		t.Errorf("add_: %v allocations", n)
+	}
+}
+
+func TestIntegerDivision(t *testing.T) {
+	a := tensor.FromSlice([]int64{7, -7, 7, -7})
+	b := tensor.FromSlice([]int64{2, 2, -2, -2})
+	for _, c := range []struct {
+		name string
+		got  *tensor.Tensor
+		want []int64
+	}{
+		{"floor", a.DivMode(b, "floor"), []int64{3, -4, -4, 3}}, {"trunc", a.DivMode(b, "trunc"), []int64{3, -3, -3, 3}},
+		{"remainder", a.Remainder(b), []int64{1, 1, -1, -1}}, {"fmod", a.Fmod(b), []int64{1, -1, 1, -1}},
+	} {
+		if got := fmt.Sprint(tensor.Data[int64](c.got)); got != fmt.Sprint(c.want) {
+			t.Errorf("%s: got %s, want %v", c.name, got, c.want)
+		}
+	}
+	zero := tensor.FromSlice([]int64{1, 0, 1, 1})
+	for name, f := range map[string]func(){"floor_divide": func() { a.FloorDivide(zero) }, "remainder": func() { a.Remainder(zero) }, "fmod": func() { a.Fmod(zero) }} {
+		if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), "ZeroDivisionError") {
+			t.Errorf("%s by zero: %v", name, err)
+		}
+	}
+	// bounds that uint8 cannot hold must not wrap around
+	if got := tensor.Data[uint8](tensor.FromSlice([]uint8{3, 200}).Clamp(tensor.ClampOptions{Min: -1, Max: 300})); got[0] != 3 || got[1] != 200 {
+		t.Errorf("clamp: %v", got)
+	}
+}
+
+func Example() {
+	x := tensor.FromSlice([]float32{-1, 0, 2})
+	fmt.Println(tensor.Data[float32](x.ReLU()), tensor.Data[float32](x.MulScalar(2).AddScalar(1)))
+	// Output: [0 0 2] [-1 1 5]
+}
+
+func BenchmarkAdd4(b *testing.B) {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4})
+	b.ReportAllocs()
+	for range b.N {
+		x.Add(x)
+	}
+}
+
+func BenchmarkMulScalar1M(b *testing.B) {
+	x := tensor.New([]int{1 << 20}, tensor.Float32)
+	b.SetBytes(8 << 20)
+	for range b.N {
+		x.MulScalarInPlace(1)
+	}
+}
