@@ -14,23 +14,44 @@ type Node struct {
 	saved []savedTensor
 	user  any
 
-	fn       func(n *Node, grads []*Tensor) []*Tensor // instead of op: accumulators, custom functions, slices written in place
-	name     string
 	next     []edge // one per tensor argument
 	outMeta  []outMeta
 	seq      uint64
 	leaf     *Tensor // of an accumulator
-	hooks    []*hook // of results
-	pre      []*nodeHook
-	post     []*nodeHook
+	more     *nodeMore
 	released bool
 
-	argBuf   [3]Value
-	nextBuf  [2]edge
-	metaBuf  [1]outMeta
+	// What one backward pass knows about the node. Passes that run at the same time over the same graph are rare: the first one to
+	// come by owns the node's own state, the others keep theirs in a map.
+	owner atomic.Pointer[engine]
+	state nodeState
+
+	argBuf  [3]Value
+	nextBuf [2]edge
+	metaBuf [1]outMeta
+}
+
+// nodeMore is what few nodes have.
+type nodeMore struct {
+	fn        func(n *Node, grads []*Tensor) []*Tensor // instead of op: custom functions, slices written in place
+	name      string
+	hooks     []*hook // of results
+	pre       []*nodeHook
+	post      []*nodeHook
+	stack     []uintptr // where the call was made, in anomaly mode
+	onRelease func()
+	reach     func() []*Tensor // what a custom function has saved
+}
+
+// stubNode and savedNode bring the room that nodes of operators need that save nothing or at most two tensors.
+type stubNode struct {
+	Node
+	stubBuf [2]stub
+}
+
+type savedNode struct {
+	Node
 	savedBuf [2]savedTensor
-	stubBuf  [2]stub
-	nstub    int
 }
 
 type edge struct {
@@ -39,25 +60,45 @@ type edge struct {
 }
 
 // outMeta is what the engine must know about a result to check its gradient.
-type outMeta struct {
-	shape []int
-	dt    DType
-	buf   [4]int
-}
+type outMeta = stub
 
 type savedTensor struct {
 	t    *Tensor
 	ver  uint32
-	node *Node
 	nr   int32
-	out  bool
+	node *Node
 }
 
-// stub stands for a tensor argument that the rule does not read.
+// stub stands for a tensor that the rule does not read: its shape and dtype. Nodes must not point into the tensors themselves, which
+// would keep their memory.
 type stub struct {
-	shape []int
-	dt    DType
-	buf   [4]int
+	buf [4]int
+	big []int // of tensors with more dimensions
+	nd  uint8
+	dt  DType
+}
+
+func (s *stub) set(t *Tensor) {
+	s.dt, s.nd = t.dt, uint8(len(t.shape))
+	if len(t.shape) <= len(s.buf) {
+		copy(s.buf[:], t.shape)
+	} else {
+		s.big = append([]int(nil), t.shape...)
+	}
+}
+
+func (s *stub) sizes() []int {
+	if s.big != nil {
+		return s.big
+	}
+	return s.buf[:s.nd:s.nd]
+}
+
+func (n *Node) extra() *nodeMore {
+	if n.more == nil {
+		n.more = &nodeMore{}
+	}
+	return n.more
 }
 
 type hook struct {
@@ -80,7 +121,10 @@ func (n *Node) Name() string {
 	if n.op != nil {
 		return n.op.grad
 	}
-	return n.name
+	if n.more != nil {
+		return n.more.name
+	}
+	return ""
 }
 
 // String prints the node as grad_fn does in Python.
@@ -114,11 +158,6 @@ func (n *Node) slotOf(i int) int {
 	return s
 }
 
-func (m *outMeta) set(t *Tensor) {
-	m.dt = t.dt
-	m.shape = append(m.buf[:0], t.shape...)
-}
-
 // edgeOf is where a tensor's gradient goes.
 func edgeOf(t *Tensor) edge {
 	if t == nil {
@@ -138,10 +177,9 @@ func (t *Tensor) accumulator() *Node {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.acc == nil {
-		n := &Node{name: "AccumulateGrad", leaf: t, seq: math.MaxUint64}
+		n := &Node{leaf: t, seq: math.MaxUint64, more: &nodeMore{name: "AccumulateGrad", hooks: m.hooks}}
 		n.outMeta = n.metaBuf[:1]
 		n.outMeta[0].set(t)
-		n.hooks = m.hooks
 		m.acc = n
 	}
 	return m.acc
@@ -177,7 +215,7 @@ func (t *Tensor) regenerate() {
 
 // record puts a functional call on the tape when one of its arguments requires grad.
 func (c *Ctx) record() {
-	if c.op.VJP == nil || !c.anyRequiresGrad() || !IsGradEnabled() {
+	if c.op.VJP == nil || !c.records() || !c.anyRequiresGrad() {
 		return
 	}
 	diff := false
@@ -198,9 +236,18 @@ func (c *Ctx) record() {
 
 // newNode records the arguments. before replaces the first one, which was overwritten in place.
 func (c *Ctx) newNode(before *Tensor) *Node {
-	n := &Node{op: c.op, seq: nodeSeq.Add(1), user: c.user}
+	var n *Node
+	var stubs []stub
+	if c.op.saveIn|c.op.saveOut == 0 {
+		x := &stubNode{}
+		n, stubs = &x.Node, x.stubBuf[:]
+	} else {
+		x := &savedNode{}
+		n = &x.Node
+		n.saved = x.savedBuf[:0]
+	}
+	n.op, n.seq, n.user = c.op, nodeSeq.Add(1), c.user
 	n.next = n.nextBuf[:0]
-	n.saved = n.savedBuf[:0]
 	n.args = append(n.argBuf[:0], c.args...)
 	for i := range n.args {
 		v := &n.args[i]
@@ -217,7 +264,14 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 				v.T = t
 			}
 			if c.op.saveIn>>i&1 == 0 {
-				*v = n.stub(t)
+				var st *stub
+				if len(stubs) > 0 {
+					st, stubs = &stubs[0], stubs[1:]
+				} else {
+					st = new(stub)
+				}
+				st.set(t)
+				*v = Value{K: KTensor, X: st}
 			} else {
 				ver := t.ver.Load()
 				if c.inplace && t.ver == c.args[0].T.ver {
@@ -261,19 +315,6 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 	return n
 }
 
-func (n *Node) stub(t *Tensor) Value {
-	var s *stub
-	if n.nstub < len(n.stubBuf) {
-		s = &n.stubBuf[n.nstub]
-		n.nstub++
-	} else {
-		s = new(stub)
-	}
-	s.dt = t.dt
-	s.shape = append(s.buf[:0], t.shape...)
-	return Value{K: KTensor, X: s}
-}
-
 // saveOuts keeps the results that the rule reads.
 func (n *Node) saveOuts(c *Ctx) {
 	if c.op.saveOut == 0 {
@@ -283,7 +324,7 @@ func (n *Node) saveOuts(c *Ctx) {
 	for i, t := range c.outs {
 		if c.op.saveOut>>i&1 != 0 {
 			n.outs[i] = t
-			n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr, out: true})
+			n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr})
 		}
 	}
 }
@@ -325,7 +366,7 @@ func (n *Node) opName() string {
 	if n.op != nil {
 		return n.op.full
 	}
-	return n.name
+	return n.Name()
 }
 
 func (n *Node) checkReleased() {
@@ -334,12 +375,15 @@ func (n *Node) checkReleased() {
 	}
 }
 
+// gone stands for released arguments.
+var gone = new(stub)
+
 // release drops what was saved.
 func (n *Node) release() {
-	if len(n.saved) == 0 && n.user == nil && n.fn == nil {
-		return
+	if n.more != nil && n.more.onRelease != nil {
+		n.more.onRelease()
 	}
-	if n.leaf != nil {
+	if len(n.saved) == 0 && n.user == nil || n.leaf != nil {
 		return
 	}
 	if len(n.saved) > 0 {
@@ -349,7 +393,7 @@ func (n *Node) release() {
 	n.saved = n.saved[:0]
 	for i := range n.args {
 		if n.args[i].K == KTensor && n.args[i].T != nil {
-			n.args[i] = Value{K: KTensor, X: &stub{}}
+			n.args[i] = Value{K: KTensor, X: gone}
 		} else if n.args[i].K == KTensors && n.op.saveIn>>i&1 != 0 {
 			n.args[i].X = []*Tensor(nil)
 		}
@@ -369,7 +413,7 @@ func (c *Ctx) checkOverlap(t *Tensor) {
 // checkInPlace refuses in-place changes that autograd cannot follow.
 func (c *Ctx) checkInPlace(self *Tensor) {
 	c.checkOverlap(self)
-	if !IsGradEnabled() {
+	if !c.records() {
 		return
 	}
 	if self.flags&flagRequiresGrad != 0 && self.node == nil {
@@ -382,7 +426,7 @@ func (c *Ctx) checkInPlace(self *Tensor) {
 
 // recordInPlace puts an in-place call on the tape: self becomes its result.
 func (c *Ctx) recordInPlace(before *Tensor) {
-	if c.op.VJP == nil || !IsGradEnabled() || !c.anyRequiresGrad() || !c.args[0].T.dt.IsDifferentiable() {
+	if c.op.VJP == nil || !c.records() || !c.anyRequiresGrad() || !c.args[0].T.dt.IsDifferentiable() {
 		return
 	}
 	self := c.args[0].T
@@ -399,12 +443,12 @@ func (t *Tensor) rebase(n *Node) {
 		return
 	}
 	base := t.base
-	w := &Node{name: "CopySlices", seq: nodeSeq.Add(1), next: append([]edge{edgeOf(base)}, n.next[1:]...)}
+	w := &Node{more: &nodeMore{name: "CopySlices"}, seq: nodeSeq.Add(1), next: append([]edge{edgeOf(base)}, n.next[1:]...)}
 	w.outMeta = w.metaBuf[:1]
 	w.outMeta[0].set(base)
 	shape, stride, off := append([]int(nil), t.shape...), append([]int(nil), t.stride...), t.off
 	baseStride, baseOff := base.stride, base.off
-	w.fn = func(_ *Node, g []*Tensor) []*Tensor {
+	w.more.fn = func(_ *Node, g []*Tensor) []*Tensor {
 		full := g[0]
 		if !SameShape(full.stride, baseStride) || full.off != baseOff {
 			f := NewStrided(full.shape, baseStride, full.dt)
@@ -494,7 +538,11 @@ func (t *Tensor) Grad() *Tensor {
 	if t.ag == nil {
 		return nil
 	}
-	return t.ag.grad
+	g := t.ag.grad
+	if g != nil && g.st.bits.Load()&(stGrad|stHeld) == stGrad && inTidy() == nil {
+		g.st.bits.Or(stHeld)
+	}
+	return g
 }
 
 // SetGrad sets or, with nil, removes the gradient.
@@ -505,7 +553,14 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	if g != nil && !SameShape(g.shape, t.shape) {
 		Fail(ErrShape, "assigned grad has data of a different size: expected %s, got %s", ShapeString(t.shape), ShapeString(g.shape))
 	}
-	t.meta().grad = g
+	m := t.meta()
+	if old := m.grad; old != nil && (g == nil || g.st != old.st) {
+		dropGrad(old)
+	}
+	if g != nil {
+		g.st.keep()
+	}
+	m.grad = g
 }
 
 // Detach returns a view of the same memory that is not connected to the tape.
@@ -547,10 +602,11 @@ func (t *Tensor) RegisterHook(f func(g *Tensor) *Tensor) HookHandle {
 
 func (t *Tensor) addHook(h *hook) {
 	if n := t.gradNode(); n != nil {
-		n.hooks = append(n.hooks, h)
+		x := n.extra()
+		x.hooks = append(x.hooks, h)
 		return
 	}
-	a := t.accumulator()
+	a := t.accumulator().extra()
 	a.hooks = append(a.hooks, h)
 	t.ag.hooks = a.hooks
 }
@@ -592,14 +648,16 @@ func (t *Tensor) RetainsGrad() bool { return t.flags&flagRetainGrad != 0 }
 // returns, unless nil, is used instead of in.
 func (n *Node) RegisterHook(f func(in, out []*Tensor) []*Tensor) HookHandle {
 	h := &nodeHook{post: f}
-	n.post = append(n.post, h)
+	x := n.extra()
+	x.post = append(x.post, h)
 	return HookHandle{func() { h.off = true }}
 }
 
 // RegisterPrehook calls f with the gradients of the results before the node runs.
 func (n *Node) RegisterPrehook(f func(out []*Tensor) []*Tensor) HookHandle {
 	h := &nodeHook{pre: f}
-	n.pre = append(n.pre, h)
+	x := n.extra()
+	x.pre = append(x.pre, h)
 	return HookHandle{func() { h.off = true }}
 }
 
@@ -617,8 +675,8 @@ func Attach(name string, inputs, outputs []*Tensor, backward func(grads []*Tenso
 	if !need {
 		return false
 	}
-	n := &Node{name: name, seq: nodeSeq.Add(1)}
-	n.fn = func(_ *Node, g []*Tensor) []*Tensor { return backward(g) }
+	n := &Node{seq: nodeSeq.Add(1), more: &nodeMore{name: name}}
+	n.more.fn = func(_ *Node, g []*Tensor) []*Tensor { return backward(g) }
 	for _, t := range inputs {
 		n.next = append(n.next, edgeOf(t))
 	}
@@ -657,6 +715,6 @@ func (s SavedTensor) Get() *Tensor {
 	if s.t == nil {
 		return nil
 	}
-	n := &Node{name: "custom function", saved: []savedTensor{{t: s.t, ver: s.ver, node: s.t.node, nr: s.t.outNr}}}
+	n := &Node{more: &nodeMore{name: "custom function"}, saved: []savedTensor{{t: s.t, ver: s.ver, node: s.t.node, nr: s.t.outNr}}}
 	return n.unpack(s.t)
 }

@@ -19,14 +19,17 @@ type Ctx struct {
 	ret   []Value   // results that are not tensors
 	user  any       // what a kernel leaves for its gradient rule
 
+	mode     *mode          // of the goroutine, while the call runs
 	backward *backwardState // while a gradient rule runs
 	inplace  bool
 	copyBack bool
 	isView   bool
 	outForm  bool // SetOutArg was called
 
-	argBuf [8]Value
-	outBuf [3]*Tensor
+	argBuf   [8]Value
+	outBuf   [3]*Tensor
+	givenBuf [1]*Tensor
+	state    backwardState
 }
 
 // backwardState is what a gradient rule sees besides the arguments.
@@ -59,7 +62,16 @@ func (c *Ctx) free() {
 	if len(c.outs) > len(c.outBuf) {
 		clear(c.outBuf[:])
 	}
-	c.op, c.args, c.outs, c.given, c.ret, c.user, c.backward = nil, nil, nil, nil, nil, nil, nil
+	c.op, c.args, c.outs, c.mode = nil, nil, nil, nil
+	if c.given != nil {
+		c.given, c.givenBuf[0] = nil, nil
+	}
+	if c.ret != nil || c.user != nil {
+		c.ret, c.user = nil, nil
+	}
+	if c.backward != nil {
+		c.backward, c.state = nil, backwardState{}
+	}
 	c.inplace, c.copyBack, c.isView, c.outForm = false, false, false, false
 	ctxPool.Put(c)
 }
@@ -216,7 +228,7 @@ func (c *Ctx) Shape(i int) []int {
 		return t.shape
 	}
 	if s, ok := c.args[i].X.(*stub); ok {
-		return s.shape
+		return s.sizes()
 	}
 	return nil
 }
@@ -419,11 +431,9 @@ func (c *Ctx) Run() {
 	if op.Def == nil {
 		panic(&Error{Msg: fmt.Sprintf("operator %s is not linked into this program: import github.com/gotorch-dev/torch", op.full), Err: ErrNotFound, Caller: caller()})
 	}
-	if activeModes.Load() != 0 {
-		if m := currentMode(); m != nil && len(m.chain) > 0 {
-			c.intercept(m, len(m.chain)-1)
-			return
-		}
+	if c.mode = currentMode(); c.mode != nil && len(c.mode.chain) > 0 {
+		c.intercept(c.mode, len(c.mode.chain)-1)
+		return
 	}
 	c.dispatch()
 }
@@ -431,6 +441,7 @@ func (c *Ctx) Run() {
 // intercept runs interceptor k, innermost first; an interceptor does not see the calls that it makes itself.
 func (c *Ctx) intercept(m *mode, k int) {
 	if k < 0 {
+		c.mode = currentMode()
 		c.dispatch()
 		return
 	}
@@ -461,6 +472,9 @@ func (c *Ctx) dispatch() {
 		c.record()
 	}
 }
+
+// records reports that gradients are recorded while this call runs.
+func (c *Ctx) records() bool { return c.mode == nil || !c.mode.noGrad }
 
 func (c *Ctx) compute() {
 	if c.op.Infer != nil {
@@ -502,13 +516,14 @@ func (c *Ctx) runVariant() {
 		for _, g := range c.given {
 			c.checkOverlap(g)
 		}
-		if IsGradEnabled() && c.anyRequiresGrad() {
+		if c.records() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)
 		}
 	} else {
 		self := c.args[0].T
 		c.checkInPlace(self)
-		c.given = []*Tensor{self}
+		c.givenBuf[0] = self
+		c.given = c.givenBuf[:]
 		c.inplace = true
 	}
 	if op.Body != nil || op.View != nil {
@@ -516,7 +531,7 @@ func (c *Ctx) runVariant() {
 		return
 	}
 	var before *Tensor // what self was, for a rule that reads it
-	if c.inplace && op.VJP != nil && op.saveIn&1 != 0 && IsGradEnabled() && c.anyRequiresGrad() {
+	if c.inplace && op.VJP != nil && op.saveIn&1 != 0 && c.records() && c.anyRequiresGrad() {
 		before = c.args[0].T.cloneRaw()
 	}
 	c.compute()
@@ -550,6 +565,7 @@ func (c *Ctx) runComposedVariant() {
 	}
 	f.args = append(f.argBuf[:0], c.args[:n]...)
 	f.outs = f.outBuf[:0]
+	f.mode = c.mode
 	f.dispatch()
 	for i, g := range given {
 		r := f.outs[i]
@@ -753,6 +769,9 @@ func (t *Tensor) ResizeRaw(shape []int) { t.resizeRaw(shape) }
 
 // SetRaw makes t see another storage; for set_ and Module.To.
 func (t *Tensor) SetRaw(src *Tensor) {
+	if t.flags&flagKeep != 0 {
+		src.st.keep()
+	}
 	t.st, t.off, t.dt, t.dev = src.st, src.off, src.dt, src.dev
 	t.setDims(src.shape, src.stride)
 }

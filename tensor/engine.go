@@ -1,9 +1,12 @@
 package tensor
 
 import (
-	"container/heap"
 	"fmt"
+	"sync"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // BackwardOptions are the options of Backward.
@@ -30,6 +33,7 @@ func (t *Tensor) Backward(opts ...BackwardOptions) {
 // BackwardAll is Backward for the sum of several tensors, each with its gradient (nil: one).
 func BackwardAll(ts, grads []*Tensor, o BackwardOptions) {
 	e := newEngine(o.RetainGraph || o.CreateGraph, o.CreateGraph)
+	defer e.close()
 	if o.Inputs != nil {
 		e.only = map[*Node]bool{}
 		for _, in := range o.Inputs {
@@ -62,6 +66,7 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 		o = opts[0]
 	}
 	e := newEngine(o.RetainGraph || o.CreateGraph, o.CreateGraph)
+	defer e.close()
 	e.capture = map[edge]*Tensor{}
 	e.only = map[*Node]bool{}
 	for _, in := range inputs {
@@ -96,51 +101,119 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 // same in every run.
 type engine struct {
 	retain, create bool
-	state          map[*Node]*nodeState
+	nodes          []*Node // whose own state belongs to this pass
+	others         map[*Node]*nodeState
 	ready          nodeHeap
 	capture        map[edge]*Tensor // Grad: where to put gradients instead of accumulating
 	only           map[*Node]bool   // nodes whose gradients are wanted; nil: all leaves
-	free           []*nodeState
+	watch          []Watcher
+	scope          scope  // what gradient rules have made and the engine has not dealt with yet
+	outer          *scope // the Tidy around the pass
+	frees          bool   // gradients are freed as they are consumed
+	fitted         []*Tensor
+	rootBuf        [1]edge
 }
 
+// Watcher is an Interceptor that also sees the gradient rules that Backward runs: out holds the gradients of the node's results, in
+// those that its rule returned.
+type Watcher interface {
+	Interceptor
+	Rule(n *Node, out, in []*Tensor)
+}
+
+// nodeState is what a pass knows about a node.
 type nodeState struct {
-	deps   int
+	deps   int32
 	seen   bool
 	needed bool
 	grads  []*Tensor
 	owned  uint64 // bit per gradient: the engine alone knows its memory
-	buf    [2]*Tensor
+	buf    [1]*Tensor
 }
 
+// nodeHeap holds the nodes that are ready, the latest at the top.
 type nodeHeap []*Node
 
-func (h nodeHeap) Len() int           { return len(h) }
-func (h nodeHeap) Less(i, j int) bool { return h[i].seq > h[j].seq }
-func (h nodeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *nodeHeap) Push(x any)        { *h = append(*h, x.(*Node)) }
-func (h *nodeHeap) Pop() any {
-	o := *h
-	x := o[len(o)-1]
-	*h = o[:len(o)-1]
-	return x
+func (h *nodeHeap) push(n *Node) {
+	l := append(*h, n)
+	i := len(l) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if l[up].seq >= n.seq {
+			break
+		}
+		l[i] = l[up]
+		i = up
+	}
+	l[i] = n
+	*h = l
 }
 
+func (h *nodeHeap) pop() *Node {
+	l := *h
+	top, n := l[0], l[len(l)-1]
+	l[len(l)-1] = nil
+	l = l[:len(l)-1]
+	*h = l
+	for i := 0; len(l) > 0; {
+		c := 2*i + 1
+		if c+1 < len(l) && l[c+1].seq > l[c].seq {
+			c++
+		}
+		if c >= len(l) || l[c].seq <= n.seq {
+			l[i] = n
+			break
+		}
+		l[i] = l[c]
+		i = c
+	}
+	return top
+}
+
+var enginePool = sync.Pool{New: func() any { return new(engine) }}
+
 func newEngine(retain, create bool) *engine {
-	return &engine{retain: retain, create: create, state: map[*Node]*nodeState{}}
+	e := enginePool.Get().(*engine)
+	e.retain, e.create = retain, create
+	return e
+}
+
+// close gives up the nodes' states, also after a panic.
+func (e *engine) close() {
+	for _, n := range e.nodes {
+		n.state = nodeState{}
+		n.owner.Store(nil)
+	}
+	clear(e.nodes)
+	clear(e.ready)
+	clear(e.fitted[:cap(e.fitted)])
+	e.scope.reset()
+	*e = engine{nodes: e.nodes[:0], ready: e.ready[:0], fitted: e.fitted[:0], scope: e.scope}
+	enginePool.Put(e)
 }
 
 func (e *engine) of(n *Node) *nodeState {
-	s := e.state[n]
-	if s == nil {
-		s = &nodeState{}
-		s.grads = s.buf[:0]
-		e.state[n] = s
+	if n.owner.Load() == e {
+		return &n.state
 	}
+	if s := e.others[n]; s != nil {
+		return s
+	}
+	if n.owner.CompareAndSwap(nil, e) {
+		e.nodes = append(e.nodes, n)
+		n.state.grads = n.state.buf[:0]
+		return &n.state
+	}
+	if e.others == nil {
+		e.others = map[*Node]*nodeState{}
+	}
+	s := &nodeState{}
+	e.others[n] = s
 	return s
 }
 
 func (e *engine) run(ts, grads []*Tensor) {
-	var roots []edge
+	roots := e.rootBuf[:0]
 	for i, t := range ts {
 		ed := edgeOf(t)
 		if ed.node == nil {
@@ -172,19 +245,60 @@ func (e *engine) run(ts, grads []*Tensor) {
 		s := e.of(r.node)
 		if s.deps == 0 && s.seen {
 			s.seen = false
-			heap.Push(&e.ready, r.node)
-		}
-	}
-	body := func() {
-		for len(e.ready) > 0 {
-			e.step(heap.Pop(&e.ready).(*Node))
+			e.ready.push(r.node)
 		}
 	}
 	if e.create {
-		EnableGrad(body)
-	} else {
-		NoGrad(body)
+		EnableGrad(e.loop)
+		return
 	}
+	with(func(m *mode) {
+		m.noGrad = true
+		e.outer = m.scope
+		if len(m.chain) == 0 { // an interceptor may hold on to what it sees
+			e.frees = true
+			e.scope.all = m.scope != nil && m.scope.all
+			m.scope = &e.scope
+		}
+	}, e.loop)
+}
+
+func (e *engine) loop() {
+	if m := currentMode(); m != nil {
+		for _, i := range m.chain {
+			if w, ok := i.(Watcher); ok {
+				e.watch = append(e.watch, w)
+			}
+		}
+	}
+	for len(e.ready) > 0 {
+		e.step(e.ready.pop())
+	}
+	e.settle(nil, false)
+}
+
+// settle deals with what was made since the last call: without free it stays, with free all memory goes that is not in keep. What stays
+// belongs to the surrounding Tidy.
+func (e *engine) settle(keep []*Tensor, free bool) {
+	for _, s := range e.scope.made {
+		if !free || holds(keep, s) {
+			if e.outer != nil {
+				e.outer.made = append(e.outer.made, s)
+			}
+			continue
+		}
+		s.release()
+	}
+	e.scope.reset()
+}
+
+func holds(l []*Tensor, s *Storage) bool {
+	for _, t := range l {
+		if t != nil && t.st == s {
+			return true
+		}
+	}
+	return false
 }
 
 // count walks the graph once and counts, for every node, the edges that lead to it.
@@ -252,56 +366,69 @@ func (e *engine) add(s *nodeState, nr int, g *Tensor, owned bool) {
 	for len(s.grads) <= nr {
 		s.grads = append(s.grads, nil)
 	}
+	bit := uint64(1) << nr
 	old := s.grads[nr]
 	if old == nil {
 		s.grads[nr] = g
 		if owned {
-			s.owned |= 1 << nr
+			s.owned |= bit
 		} else {
-			s.owned &^= 1 << nr
+			s.owned &^= bit
 		}
 		return
 	}
-	if s.owned>>nr&1 != 0 && !e.create && old.dt == g.dt && SameShape(old.shape, g.shape) {
-		addInto(old, g)
-		return
+	if !e.create && old.dt == g.dt && SameShape(old.shape, g.shape) {
+		if s.owned&bit != 0 {
+			addInto(old, g)
+			if owned && e.frees {
+				g.st.release()
+			}
+			return
+		}
+		if owned { // a sum is the same either way round
+			addInto(g, old)
+			s.grads[nr] = g
+			s.owned |= bit
+			return
+		}
 	}
 	s.grads[nr] = addT(old, g)
 	if !e.create {
-		s.owned |= 1 << nr
+		s.owned |= bit
 	}
 }
 
 func (e *engine) step(n *Node) {
 	s := e.of(n)
-	for i := range n.outMeta {
-		if i >= len(s.grads) {
-			s.grads = append(s.grads, nil)
-		}
+	for len(s.grads) < len(n.outMeta) {
+		s.grads = append(s.grads, nil)
 	}
 	grads := s.grads
-	for _, h := range n.hooks {
-		if h.off || h.nr >= len(grads) || grads[h.nr] == nil {
-			continue
+	if n.more != nil {
+		for _, h := range n.more.hooks {
+			if h.off || h.nr >= len(grads) || grads[h.nr] == nil {
+				continue
+			}
+			s.owned &^= 1 << h.nr
+			if r := h.fn(grads[h.nr]); r != nil {
+				grads[h.nr] = r
+			}
 		}
-		s.owned &^= 1 << h.nr
-		if r := h.fn(grads[h.nr]); r != nil {
-			grads[h.nr] = r
-		}
-	}
-	for _, h := range n.pre {
-		if h.off {
-			continue
-		}
-		s.owned = 0
-		if r := h.pre(grads); r != nil {
-			copy(grads, r)
+		for _, h := range n.more.pre {
+			if h.off {
+				continue
+			}
+			s.owned = 0
+			if r := h.pre(grads); r != nil {
+				copy(grads, r)
+			}
 		}
 	}
 	if e.capture != nil {
 		for nr, g := range grads {
 			if _, ok := e.capture[edge{n, nr}]; ok && g != nil {
 				e.capture[edge{n, nr}] = g
+				s.owned &^= 1 << nr
 			}
 		}
 	}
@@ -309,7 +436,8 @@ func (e *engine) step(n *Node) {
 		if e.capture == nil && (e.only == nil || e.only[n]) && grads[0] != nil {
 			e.accumulate(n.leaf, grads[0], s.owned&1 != 0)
 		}
-		delete(e.state, n)
+		e.settle(nil, false)
+		s.grads = nil
 		return
 	}
 	if e.only != nil && !s.needed {
@@ -320,17 +448,26 @@ func (e *engine) step(n *Node) {
 		some = some || g != nil
 	}
 	var r []*Tensor
+	// What hooks and custom functions have made is theirs; sums of gradients made since the last step are in use.
+	e.settle(nil, false)
 	before := storageSeq.Load()
+	closed := n.more == nil || n.more.fn == nil // only the engine sees the results
 	if some && (e.only == nil || e.wantsNext(n)) {
 		n.checkReleased()
 		r = n.call(grads)
-		for _, h := range n.post {
-			if !h.off {
-				before = 1 << 63
-				if q := h.post(r, grads); q != nil {
-					r = q
+		if n.more != nil {
+			for _, h := range n.more.post {
+				if !h.off {
+					closed = false
+					s.owned = 0
+					if q := h.post(r, grads); q != nil {
+						r = q
+					}
 				}
 			}
+		}
+		for _, w := range e.watch {
+			w.Rule(n, grads, r)
 		}
 		if len(r) > len(n.next) {
 			panic(fmt.Sprintf("gradient rule of %s returned %d gradients for %d tensors", n.opName(), len(r), len(n.next)))
@@ -339,16 +476,40 @@ func (e *engine) step(n *Node) {
 	if !e.retain {
 		n.release()
 	}
+	out := e.fitted[:0]
+	for i, g := range r {
+		if g != nil && n.next[i].node != nil {
+			ed := n.next[i]
+			g = e.fit(n, g, &ed.node.outMeta[ed.nr])
+		} else {
+			g = nil
+		}
+		out = append(out, g)
+	}
+	if e.frees {
+		if closed {
+			e.settle(out, true)
+		} else {
+			e.settle(nil, false)
+		}
+		for i, g := range grads {
+			if g != nil && s.owned>>i&1 != 0 && closed && !holds(out, g.st) {
+				g.st.release()
+			}
+		}
+	}
+	clear(s.grads)
+	s.grads = nil
 	for i, ed := range n.next {
 		if ed.node == nil {
 			continue
 		}
 		d := e.of(ed.node)
-		if i < len(r) && r[i] != nil {
-			g := e.fit(n, r[i], &ed.node.outMeta[ed.nr])
-			owned := !e.create && g.st.seq > before && n.fn == nil && g.IsContiguous() && g.off == 0
-			for j := range r {
-				if owned && j != i && r[j] != nil && r[j].st == g.st {
+		if i < len(out) && out[i] != nil {
+			g := out[i]
+			owned := closed && !e.create && e.watch == nil && g.st.seq > before && g.base == nil && g.flags == 0 && g.off == 0 && g.IsContiguous()
+			for j := range out {
+				if owned && j != i && out[j] != nil && out[j].st == g.st {
 					owned = false
 				}
 			}
@@ -357,13 +518,14 @@ func (e *engine) step(n *Node) {
 		d.deps--
 		if d.deps == 0 {
 			if e.only == nil || d.needed {
-				heap.Push(&e.ready, ed.node)
+				e.ready.push(ed.node)
 			} else {
 				e.skip(ed.node)
 			}
 		}
 	}
-	delete(e.state, n)
+	clear(out)
+	e.fitted = out[:0]
 }
 
 func (e *engine) wantsNext(n *Node) bool {
@@ -388,7 +550,7 @@ func (e *engine) skip(n *Node) {
 			d := e.of(ed.node)
 			if d.deps--; d.deps == 0 {
 				if d.needed {
-					heap.Push(&e.ready, ed.node)
+					e.ready.push(ed.node)
 				} else {
 					stack = append(stack, ed.node)
 				}
@@ -399,11 +561,11 @@ func (e *engine) skip(n *Node) {
 
 // fit reduces a gradient to the shape and casts it to the type of the tensor that it belongs to.
 func (e *engine) fit(n *Node, g *Tensor, m *outMeta) *Tensor {
-	if !SameShape(g.shape, m.shape) {
-		if !expandable(m.shape, g.shape) {
-			Fail(ErrShape, "Function %s returned an invalid gradient: got %s but expected shape compatible with %s", n.Name(), ShapeString(g.shape), ShapeString(m.shape))
+	if !SameShape(g.shape, m.sizes()) {
+		if !expandable(m.sizes(), g.shape) {
+			Fail(ErrShape, "Function %s returned an invalid gradient: got %s but expected shape compatible with %s", n.Name(), ShapeString(g.shape), ShapeString(m.sizes()))
 		}
-		g = sumTo(g, m.shape)
+		g = sumTo(g, m.sizes())
 	}
 	if g.dt != m.dt {
 		if g.dt.IsComplex() && !m.dt.IsComplex() {
@@ -439,22 +601,27 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 	switch old := m.grad; {
 	case old == nil && e.create:
 		m.grad = g.cloneOp()
+		m.grad.Keep()
 	case old == nil && owned && SameShape(g.stride, t.stride):
 		m.grad = g.Detach()
-		g.st.keep()
+		g.st.bits.Or(stGrad)
 	case old == nil:
 		var st []int
 		if t.IsDense() && !t.IsContiguous() {
 			st = t.stride
 		}
 		c := NewStrided(t.shape, st, t.dt)
-		c.st.keep()
+		c.st.bits.Or(stGrad)
 		copyRaw(c, g)
 		m.grad = c
 	case e.create:
 		m.grad = addT(old, g)
+		m.grad.Keep()
 	default:
 		addInto(old, g)
+		if owned && e.frees {
+			g.st.release()
+		}
 	}
 	hooks := m.postAcc
 	m.mu.Unlock()
@@ -467,18 +634,18 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 
 // call runs the gradient rule.
 func (n *Node) call(grads []*Tensor) []*Tensor {
-	if n.fn != nil {
-		return n.fn(n, grads)
+	if n.more != nil && n.more.fn != nil {
+		return n.more.fn(n, grads)
 	}
 	g := grads[0]
 	if g == nil {
-		g = New(n.outMeta[0].shape, n.outMeta[0].dt)
+		g = New(n.outMeta[0].sizes(), n.outMeta[0].dt)
 		g.ZeroRaw()
 	}
 	c := ctxPool.Get().(*Ctx)
 	c.op, c.args, c.user = n.op, n.args, n.user
-	st := backwardState{node: n, grads: grads}
-	c.backward = &st
+	c.state = backwardState{node: n, grads: grads}
+	c.backward = &c.state
 	c.outs = c.outBuf[:0]
 	r := n.op.VJP(c, g)
 	c.args = nil
@@ -501,10 +668,37 @@ func addT(a, b *Tensor) *Tensor {
 	return c.Do1()
 }
 
+// addGrain is the length of a task of addInto, the same as of an elementwise operator.
+const addGrain = 32 * 1024
+
+// addInto is a += b. The usual case, gradients of the same shape and layout, goes straight to the kernel.
 func addInto(a, b *Tensor) {
+	if n := a.numel; a.dt == b.dt && (a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) && a.IsContiguous() && b.IsContiguous() {
+		if n == 0 {
+			return
+		}
+		p, q := a.Ptr(), b.Ptr()
+		if n <= addGrain {
+			addRun(a.dt, p, q, 0, n)
+		} else {
+			par.For(n, addGrain, func(lo, hi int) { addRun(a.dt, p, q, lo, hi) })
+		}
+		a.bump()
+		return
+	}
 	c := NewCall(opAdd_, 3)
 	*c.Arg(0), *c.Arg(1), *c.Arg(2) = TensorValue(a), TensorValue(b), IntValue(1)
 	c.Do1()
+}
+
+func addRun(dt DType, p, q unsafe.Pointer, lo, hi int) {
+	if dt == Float32 {
+		a := unsafe.Slice((*float32)(p), hi)[lo:]
+		vec.AddF32(a, a, unsafe.Slice((*float32)(q), hi)[lo:])
+		return
+	}
+	a := unsafe.Slice((*float64)(p), hi)[lo:]
+	vec.AddF64(a, a, unsafe.Slice((*float64)(q), hi)[lo:])
 }
 
 func (t *Tensor) cloneOp() *Tensor {
@@ -551,6 +745,3 @@ func onesLike(t *Tensor) *Tensor {
 }
 
 func bytesAt(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
-
-// keep exempts a storage from the Tidy that it was made in.
-func (s *Storage) keep() {}

@@ -19,45 +19,80 @@ type mode struct {
 	inference bool
 	scope     *scope
 	chain     []Interceptor
-	parent    *mode
+	shared    bool // this is defaultMode
 }
 
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.
 var activeModes atomic.Int32
 
-const shards = 64
+// defaultMode holds for goroutines that have set none: interceptors switched on for the whole program. It counts as one active mode.
+var defaultMode atomic.Pointer[mode]
 
-var modes [shards]struct {
-	sync.RWMutex
-	m map[uintptr]*mode
-	_ [24]byte
+// modeEntry is one goroutine's mode in the table. Only that goroutine reads and writes m; everybody may walk past.
+type modeEntry struct {
+	id   uintptr
+	m    *mode
+	next atomic.Pointer[modeEntry]
 }
+
+const modeBuckets = 256
+
+// modes is a hash table from goroutines to modes. Reading takes no lock, which keeps operators under NoGrad (and so the whole backward
+// pass) nearly as cheap as without a mode.
+var modes [modeBuckets]struct {
+	sync.Mutex // held by writers
+	head       atomic.Pointer[modeEntry]
+	_          [48]byte
+}
+
+func bucketOf(id uintptr) int { return int(uint64(id) * 0x9E3779B97F4A7C15 >> 56) }
 
 func currentMode() *mode {
 	if activeModes.Load() == 0 {
 		return nil
 	}
 	id := gls.ID()
-	s := &modes[(id>>8)%shards]
-	s.RLock()
-	m := s.m[id]
-	s.RUnlock()
-	return m
+	for e := modes[bucketOf(id)].head.Load(); e != nil; e = e.next.Load() {
+		if e.id == id {
+			return e.m
+		}
+	}
+	return defaultMode.Load()
 }
 
+// setMode sets the goroutine's mode and returns what it was; nil removes it.
 func setMode(m *mode) {
 	id := gls.ID()
-	s := &modes[(id>>8)%shards]
-	s.Lock()
-	if m == nil {
-		delete(s.m, id)
-	} else {
-		if s.m == nil {
-			s.m = map[uintptr]*mode{}
+	b := &modes[bucketOf(id)]
+	var prev *modeEntry
+	for e := b.head.Load(); e != nil; e = e.next.Load() {
+		if e.id == id {
+			if m != nil {
+				e.m = m
+				return
+			}
+			break
 		}
-		s.m[id] = m
 	}
-	s.Unlock()
+	b.Lock()
+	defer b.Unlock()
+	if m != nil {
+		e := &modeEntry{id: id, m: m}
+		e.next.Store(b.head.Load())
+		b.head.Store(e)
+		return
+	}
+	for e := b.head.Load(); e != nil; prev, e = e, e.next.Load() {
+		if e.id != id {
+			continue
+		}
+		if prev == nil {
+			b.head.Store(e.next.Load())
+		} else {
+			prev.next.Store(e.next.Load())
+		}
+		return
+	}
 }
 
 // with runs f under a changed copy of the goroutine's mode.
@@ -67,8 +102,11 @@ func with(change func(m *mode), f func()) {
 	if old != nil {
 		*m = *old
 	}
-	m.parent = old
 	change(m)
+	m.shared = false
+	if old != nil && old.shared { // the program's mode is nobody's own
+		old = nil
+	}
 	activeModes.Add(1)
 	setMode(m)
 	defer func() {
@@ -117,15 +155,4 @@ func IsGradEnabled() bool {
 func IsInferenceModeEnabled() bool {
 	m := currentMode()
 	return m != nil && m.inference
-}
-
-// scope lists the storages made while it is the innermost one.
-type scope struct {
-	made []*Storage
-}
-
-func track(s *Storage) {
-	if m := currentMode(); m != nil && m.scope != nil {
-		m.scope.made = append(m.scope.made, s)
-	}
 }

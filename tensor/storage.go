@@ -9,41 +9,91 @@ import (
 
 // Storage is a block of memory that tensors view. Views of one tensor share a Storage.
 type Storage struct {
-	p        unsafe.Pointer
-	n        int // bytes
-	version  atomic.Uint32
-	seq      uint64 // order of creation, lets the autograd engine tell what a gradient rule has just made
-	released bool
+	p       unsafe.Pointer
+	n       int    // bytes
+	seq     uint64 // order of creation, lets the autograd engine tell what a gradient rule has just made
+	version atomic.Uint32
+	bits    atomic.Uint32
 }
+
+const (
+	stReleased uint32 = 1 << iota // freed: p is nil
+	stKept                        // not freed by Tidy
+	stShown                       // a Go slice of the memory was given out
+	stGrad                        // made by Backward, now the gradient of a leaf: not freed by Tidy while it is
+	stHeld                        // a gradient that the program has asked for outside Tidy, and so may hold
+)
 
 var storageSeq atomic.Uint64
 
 // newStorage returns n bytes that are not cleared.
 func newStorage(n int) *Storage {
 	s := &Storage{p: mem.Alloc(n), n: n, seq: storageSeq.Add(1)}
-	track(s)
+	if activeModes.Load() != 0 {
+		track(s)
+	}
 	return s
 }
 
 // NumBytes is the size of the storage.
 func (s *Storage) NumBytes() int { return s.n }
 
-// Bytes is the memory itself.
+// Bytes is the memory itself. It panics with ErrReleased when the memory was released.
 func (s *Storage) Bytes() []byte {
-	if s.released {
-		panic(&Error{Msg: "this tensor's memory was released by Tidy: return it from the function or call Keep on it", Err: ErrReleased, Caller: caller()})
-	}
+	s.show()
 	return unsafe.Slice((*byte)(s.p), s.n)
 }
 
 // DataPtr is the address of the first byte.
-func (s *Storage) DataPtr() unsafe.Pointer { return s.p }
+func (s *Storage) DataPtr() unsafe.Pointer {
+	s.show()
+	return s.p
+}
+
+// show notes that the program has a slice of the memory, which may outlive the tensor: it is not used again while that is so.
+func (s *Storage) show() {
+	b := s.bits.Load()
+	if b&stReleased != 0 {
+		s.panicReleased()
+	}
+	if b&stShown == 0 && s.n >= mem.Large {
+		s.bits.Or(stShown)
+	}
+}
+
+func (s *Storage) panicReleased() {
+	panic(&Error{Msg: "this tensor's memory was released by Tidy: return it from the function or call Keep on it", Err: ErrReleased, Caller: caller()})
+}
+
+// release frees the memory at once. Tensors that view it panic with ErrReleased from now on.
+func (s *Storage) release() {
+	b := s.bits.Or(stReleased)
+	if b&stReleased != 0 {
+		return
+	}
+	p := s.p
+	s.p = nil
+	if b&stShown == 0 { // otherwise the collector finds out when the last slice is gone
+		mem.Free(p, s.n)
+	}
+}
+
+// keep exempts the storage from every Tidy.
+func (s *Storage) keep() {
+	if s.bits.Load()&stKept == 0 {
+		s.bits.Or(stKept)
+	}
+}
 
 // resize grows the storage, keeping its contents.
 func (s *Storage) resize(n int) {
+	if s.bits.Load()&stReleased != 0 {
+		s.panicReleased()
+	}
 	if n <= s.n {
 		return
 	}
+	// The old memory is left to the collector: a kernel of another goroutine may still read it.
 	p := mem.Alloc(n)
 	copy(unsafe.Slice((*byte)(p), n), unsafe.Slice((*byte)(s.p), s.n))
 	s.p, s.n = p, n

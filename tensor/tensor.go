@@ -155,7 +155,7 @@ func NewStrided(shape, stride []int, dt DType) *Tensor {
 		if s < 0 {
 			Fail(ErrShape, "Trying to create tensor with negative dimension %d: %s", s, ShapeString(shape))
 		}
-		if s > 0 && n > (1<<46)/s {
+		if (s|n)>>23 != 0 && s > 0 && n > (1<<46)/s { // a division only where it could matter
 			Fail(ErrShape, "Storage size calculation overflowed with sizes=%s", ShapeString(shape))
 		}
 		n *= s
@@ -172,6 +172,9 @@ func NewStrided(shape, stride []int, dt DType) *Tensor {
 		t.st, t.dt = &x.s, dt
 		t.ver = &x.s.version
 		t.setDims(shape, stride)
+		if activeTidies.Load() != 0 {
+			track(&x.s)
+		}
 		return t
 	}
 	st := newStorage(n)
@@ -279,8 +282,8 @@ func (t *Tensor) IsParameter() bool { return t.flags&flagParam != 0 }
 
 // SetParameter marks the tensor as a parameter, which modules and optimizers look for.
 func (t *Tensor) SetParameter() *Tensor {
-	t.flags |= flagParam | flagKeep
-	return t
+	t.flags |= flagParam
+	return t.Keep()
 }
 
 // IsWrappedNumber reports a 0-d tensor made from a Go number, which counts as a scalar in type promotion.
@@ -294,8 +297,8 @@ func (t *Tensor) SetWrappedNumber() *Tensor {
 
 // Ptr is the address of the first element.
 func (t *Tensor) Ptr() unsafe.Pointer {
-	if t.st.released {
-		t.st.Bytes() // panics
+	if t.st.bits.Load()&stReleased != 0 {
+		t.st.panicReleased()
 	}
 	return unsafe.Add(t.st.p, t.off*t.dt.Size())
 }
@@ -429,6 +432,19 @@ func Data[T Element](t *Tensor) []T {
 	}
 	if !t.IsContiguous() {
 		Fail(ErrShape, "Data: the tensor (shape %s, strides %s) is not contiguous: call Contiguous first", ShapeString(t.shape), ShapeString(t.stride))
+	}
+	if t.numel == 0 {
+		return []T{}
+	}
+	t.st.show()
+	return unsafe.Slice((*T)(t.Ptr()), t.numel)
+}
+
+// Elements is Data for kernels, which let go of the slice before the call ends: the memory may then be freed and used again as soon as
+// the tensor is.
+func Elements[T Element](t *Tensor) []T {
+	if DTypeOf[T]() != t.dt || !t.IsContiguous() {
+		return Data[T](t) // panics
 	}
 	if t.numel == 0 {
 		return []T{}

@@ -1,16 +1,248 @@
-// Package mem allocates the memory of tensors: 64-byte aligned, followed by at least 64 readable bytes, not cleared unless asked.
+// Package mem allocates the memory of tensors: 64-byte aligned, followed by at least 64 readable bytes, not cleared.
+//
+// Small pieces are ordinary Go memory. From [Large] on they are blocks of a few sizes that are kept and handed out again, because fresh
+// large memory is slow: the system has to map and clear every page of it.
+//
+// A block comes back in one of two ways. [Free] returns it at once; whoever calls it knows that nobody uses the memory any more. All
+// other blocks are returned by a finaliser, which hands the unreachable block to the free list instead of letting it go. So the garbage
+// collector sees every pointer into a block, from a tensor, a slice or a kernel's registers, and a block is reused only when there is
+// none: forgetting to free costs time, never correctness. See docs/adr/0003-memory.md.
 package mem
 
-import "unsafe"
+import (
+	"math/bits"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+)
 
 const (
 	align = 64
 	pad   = 64
+
+	// Large is the size in bytes from which blocks are pooled.
+	Large = 32 << 10
+
+	// minGrowth is how much the blocks in use may grow before the collector is woken, if they do not double.
+	minGrowth = 64 << 20
+	// minCache is how much may lie in free lists before unused blocks are given up.
+	minCache = 256 << 20
 )
 
-// Alloc returns n uninitialised bytes from the Go heap.
+// Stats describes the pooled memory, in bytes. Pieces below [Large] are not counted.
+type Stats struct {
+	Allocated    int // in use, or not yet found to be unused
+	Reserved     int // Allocated and what lies in free lists
+	Peak         int // highest Allocated since the start or ResetPeak
+	PeakReserved int // highest Reserved
+	Allocations  int // blocks handed out
+	FromSystem   int // how many of them were new memory
+	FreedAtOnce  int // blocks returned by Free
+	FreedByGC    int // blocks returned by the garbage collector
+	Collections  int // how often the pacer has called the collector
+}
+
+type block struct {
+	p     unsafe.Pointer
+	armed bool // its finaliser is set
+}
+
+var pool struct {
+	sync.Mutex
+	free     [256][]block // by class
+	cached   int          // bytes in free
+	baseline int          // bytes in use after the last collection
+	stats    Stats
+}
+
+// classOf rounds a size up to one of four sizes per power of two, so that at most a fifth is lost.
+func classOf(n int) (class, size int) {
+	n += pad
+	k := bits.Len(uint(n-1)) - 1 // 2^k <= n-1 < 2^(k+1)
+	step := 1 << (k - 2)
+	size = (n + step - 1) &^ (step - 1)
+	return k<<2 | (size-1)>>(k-2)&3, size
+}
+
+// Alloc returns n bytes with any contents.
 func Alloc(n int) unsafe.Pointer {
+	if n >= Large {
+		return allocLarge(n)
+	}
 	b := make([]byte, n+align+pad)
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	return unsafe.Add(p, -uintptr(p)&(align-1))
+}
+
+func allocLarge(n int) unsafe.Pointer {
+	class, size := classOf(n)
+	var b block
+	pool.Lock()
+	s := &pool.stats
+	s.Allocations++
+	if l := pool.free[class]; len(l) > 0 {
+		b = l[len(l)-1]
+		l[len(l)-1] = block{}
+		pool.free[class] = l[:len(l)-1]
+		pool.cached -= size
+	} else {
+		s.FromSystem++
+		if pool.cached+size > max(minCache, s.Allocated) {
+			trim(size)
+		}
+	}
+	s.Allocated += size
+	s.Reserved = s.Allocated + pool.cached
+	s.Peak, s.PeakReserved = max(s.Peak, s.Allocated), max(s.PeakReserved, s.Reserved)
+	grown := s.Allocated - pool.baseline
+	due := grown > max(minGrowth, pool.baseline)
+	pool.Unlock()
+	if due {
+		collect()
+	}
+	if b.p == nil {
+		b.p = fresh(size)
+	}
+	if !b.armed {
+		runtime.SetFinalizer((*byte)(b.p), finalizers[class])
+	}
+	return b.p
+}
+
+// fresh gets new memory from the Go heap. A string builder's buffer is the one large allocation that the language does not clear.
+// Objects of this size start on a page.
+func fresh(size int) unsafe.Pointer {
+	var b strings.Builder
+	b.Grow(size)
+	b.WriteByte(0)
+	p := unsafe.Pointer(unsafe.StringData(b.String()))
+	advise(p, size)
+	return p
+}
+
+// finalizers put unreachable blocks of a class back into its free list.
+var finalizers [256]func(*byte)
+
+func init() {
+	for class := range finalizers {
+		finalizers[class] = func(p *byte) { put(class, sizeOf(class), block{unsafe.Pointer(p), false}) }
+	}
+}
+
+func sizeOf(class int) int { return (4 + class&3 + 1) << (class >> 2) >> 2 }
+
+// Free returns what Alloc(n) gave, when nothing uses it any more. Small pieces are left to the collector.
+func Free(p unsafe.Pointer, n int) {
+	if n < Large || p == nil {
+		return
+	}
+	class, size := classOf(n)
+	put(class, size, block{p, true})
+}
+
+func put(class, size int, b block) {
+	pool.Lock()
+	pool.free[class] = append(pool.free[class], b)
+	pool.cached += size
+	s := &pool.stats
+	s.Allocated -= size
+	if b.armed {
+		s.FreedAtOnce++
+	} else {
+		s.FreedByGC++
+	}
+	pool.baseline = min(pool.baseline, s.Allocated)
+	pool.Unlock()
+}
+
+// trim gives up free blocks, the largest first, until a quarter of the limit and the new block fit. The lock is held.
+func trim(size int) {
+	limit := max(minCache, pool.stats.Allocated)/4 - size
+	for class := len(pool.free) - 1; class >= 0 && pool.cached > limit; class-- {
+		drop(class)
+	}
+}
+
+func drop(class int) {
+	for _, b := range pool.free[class] {
+		if b.armed {
+			runtime.SetFinalizer((*byte)(b.p), nil)
+		}
+		pool.cached -= sizeOf(class)
+	}
+	pool.free[class] = nil
+}
+
+// pacer wakes the collector: memory that is reused does not count as allocated for the runtime, so its own pacer would sleep.
+var pacer struct {
+	sync.Mutex
+	cycles uint64
+	sample [1]metrics.Sample
+}
+
+func collect() {
+	if !pacer.TryLock() {
+		return // somebody is at it
+	}
+	defer pacer.Unlock()
+	pacer.sample[0].Name = "/gc/cycles/total:gc-cycles"
+	metrics.Read(pacer.sample[:])
+	if c := pacer.sample[0].Value.Uint64(); c == pacer.cycles {
+		// The finalisers run on their own goroutine. Wait for one that is as new as the blocks: when it has run, so have most others.
+		done := make(chan struct{}, 1)
+		sentinel(done)
+		runtime.GC()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Millisecond):
+		}
+		pool.Lock()
+		pool.stats.Collections++
+		pool.Unlock()
+		metrics.Read(pacer.sample[:])
+	}
+	pacer.cycles = pacer.sample[0].Value.Uint64()
+	pool.Lock()
+	pool.baseline = pool.stats.Allocated
+	pool.Unlock()
+}
+
+//go:noinline
+func sentinel(done chan<- struct{}) {
+	x := &struct {
+		_ *int
+		_ [56]byte
+	}{}
+	runtime.SetFinalizer(x, func(any) { done <- struct{}{} })
+}
+
+// ReadStats returns the current figures.
+func ReadStats() Stats {
+	pool.Lock()
+	defer pool.Unlock()
+	s := pool.stats
+	s.Reserved = s.Allocated + pool.cached
+	return s
+}
+
+// ResetPeak sets the peaks to the current figures.
+func ResetPeak() {
+	pool.Lock()
+	defer pool.Unlock()
+	s := &pool.stats
+	s.Peak, s.PeakReserved = s.Allocated, s.Allocated+pool.cached
+}
+
+// EmptyCache gives all blocks that are not in use back to the system.
+func EmptyCache() {
+	pool.Lock()
+	for class := range pool.free {
+		drop(class)
+	}
+	pool.Unlock()
+	debug.FreeOSMemory()
 }

@@ -1,0 +1,111 @@
+package mem
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+func TestClasses(t *testing.T) {
+	last := 0
+	for n := Large; n < 1<<34; n += 1 + n/37 {
+		class, size := classOf(n)
+		if size < n+pad || size > n+pad+(n+pad)/4 || sizeOf(class) != size || size < last {
+			t.Fatalf("%d bytes: class %d of %d (%d)", n, class, size, sizeOf(class))
+		}
+		last = size
+	}
+}
+
+func TestReuse(t *testing.T) {
+	for _, n := range []int{1, 63, 1000, Large - 1, Large, 100_000, 5 << 20} {
+		p := Alloc(n)
+		if uintptr(p)%align != 0 {
+			t.Errorf("%d bytes at %p", n, p)
+		}
+		b := unsafe.Slice((*byte)(p), n+pad)
+		for i := range b[:n] {
+			b[i] = byte(i)
+		}
+		before := ReadStats()
+		Free(p, n)
+		after := ReadStats()
+		if n < Large {
+			if before != after {
+				t.Errorf("%d bytes are counted", n)
+			}
+			continue
+		}
+		if after.Allocated >= before.Allocated || after.Reserved != before.Reserved {
+			t.Errorf("%d bytes: %+v, then %+v", n, before, after)
+		}
+		if q := Alloc(n); q != p {
+			t.Errorf("%d bytes: not reused", n)
+		} else {
+			Free(q, n)
+		}
+	}
+}
+
+// A block is returned by the collector when, and only when, no pointer into it is left.
+func TestCollector(t *testing.T) {
+	const n = 3 << 20
+	EmptyCache()
+	inside := (*byte)(unsafe.Add(Alloc(n), n/2))
+	*inside = 42
+	before := ReadStats().FreedByGC
+	for range 3 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if q := Alloc(n); uintptr(q) <= uintptr(unsafe.Pointer(inside)) && uintptr(unsafe.Pointer(inside)) < uintptr(q)+n {
+		t.Fatal("a block with a pointer into it was reused")
+	}
+	if *inside != 42 {
+		t.Fatal("a block with a pointer into it was overwritten")
+	}
+	runtime.KeepAlive(inside)
+	for i := 0; ReadStats().FreedByGC < before+2; i++ {
+		if i > 1000 {
+			t.Fatal("unused blocks do not come back")
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Without Free the pacer keeps memory bounded, although reusing blocks allocates nothing in the eyes of the runtime.
+func TestPacer(t *testing.T) {
+	EmptyCache()
+	ResetPeak()
+	for range 2000 {
+		*(*byte)(Alloc(4 << 20)) = 1
+	}
+	if s := ReadStats(); s.PeakReserved > 600<<20 {
+		t.Fatalf("8 GB of garbage reserved %d MiB", s.PeakReserved>>20)
+	}
+}
+
+func TestTrim(t *testing.T) {
+	EmptyCache()
+	ResetPeak()
+	for n := 1 << 20; n < 200<<20; n += n / 2 {
+		for range 3 {
+			Free(Alloc(n), n)
+		}
+	}
+	if s := ReadStats(); s.PeakReserved > minCache+400<<20 {
+		t.Fatalf("cache of %d MiB", s.PeakReserved>>20)
+	}
+	EmptyCache()
+	if s := ReadStats(); s.Reserved != s.Allocated {
+		t.Fatalf("after EmptyCache: %+v", s)
+	}
+}
+
+func BenchmarkAllocFree(b *testing.B) {
+	for b.Loop() {
+		Free(Alloc(1<<20), 1<<20)
+	}
+}

@@ -1,0 +1,185 @@
+package tensor
+
+import (
+	"sync/atomic"
+
+	"github.com/gotorch-dev/torch/internal/mem"
+)
+
+// scope lists the storages made while it is the goroutine's innermost one.
+type scope struct {
+	made []*Storage
+	all  bool // small ones too: they are worth no freeing, but using them later is an error all the same
+}
+
+// activeTidies counts the scopes of all goroutines that want small storages.
+var activeTidies atomic.Int32
+
+func (s *scope) reset() {
+	if len(s.made) > 0 {
+		clear(s.made)
+		s.made = s.made[:0]
+	}
+}
+
+// track enters a new storage in the goroutine's innermost scope.
+func track(s *Storage) {
+	if m := currentMode(); m != nil && m.scope != nil && (s.n >= mem.Large || m.scope.all) {
+		m.scope.made = append(m.scope.made, s)
+	}
+}
+
+// Tidy runs f and then frees the memory of all tensors that were made in it on this goroutine, except
+//   - parameters and gradients, and what optimizers and modules keep between steps,
+//   - tensors on which Keep was called, and their views.
+//
+// Using any other tensor made in f afterwards panics with ErrReleased, as does using a view of one. Tensors that existed before are left
+// alone, also when f changes them in place. Calls may be nested: the inner one frees what was made in it. Tidy frees as well when f
+// panics. Tensors made by goroutines that f starts are not concerned, but such goroutines must not use tensors of f when it has returned.
+//
+// A training step inside Tidy needs no more memory than its own peak, however rarely the garbage collector runs. PyTorch has no such
+// function: it counts references.
+func Tidy(f func()) { tidy(f, nil) }
+
+// TidyReturn is Tidy for a function with a result. The result lives on, with the tensors that its Backward needs; inside another Tidy it
+// belongs to that one.
+func TidyReturn(f func() *Tensor) *Tensor {
+	var t *Tensor
+	tidy(func() { t = f() }, func() []*Tensor { return []*Tensor{t} })
+	return t
+}
+
+// TidyReturnN is TidyReturn for any number of results; they may be nil.
+func TidyReturnN(f func() []*Tensor) []*Tensor {
+	var t []*Tensor
+	tidy(func() { t = f() }, func() []*Tensor { return t })
+	return t
+}
+
+func tidy(f func(), results func() []*Tensor) {
+	s := &scope{all: true}
+	var outer *scope
+	activeTidies.Add(1)
+	ok := false
+	defer func() {
+		activeTidies.Add(-1)
+		var live map[*Storage]bool
+		if ok && results != nil {
+			live = map[*Storage]bool{}
+			for _, t := range results() {
+				reach(t, func(st *Storage) { live[st] = true })
+			}
+		}
+		for _, st := range s.made {
+			switch {
+			case st.bits.Load()&(stKept|stReleased|stGrad) != 0:
+			case live[st]:
+				if outer != nil {
+					outer.made = append(outer.made, st)
+				}
+			default:
+				st.release()
+			}
+		}
+	}()
+	with(func(m *mode) { outer, m.scope = m.scope, s }, f)
+	ok = true
+}
+
+// reach calls f for the storages of t, of its gradient and of everything that its gradient rules read.
+func reach(t *Tensor, f func(*Storage)) {
+	if t == nil {
+		return
+	}
+	done := map[*Node]bool{}
+	var stack []*Node
+	see := func(t *Tensor) {
+		if t == nil {
+			return
+		}
+		f(t.st)
+		if g := t.Grad(); g != nil {
+			f(g.st)
+		}
+		if n := t.node; n != nil && !done[n] {
+			done[n] = true
+			stack = append(stack, n)
+		}
+	}
+	see(t)
+	see(t.base)
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for i := range n.saved {
+			see(n.saved[i].t)
+		}
+		see(n.leaf)
+		switch x := n.user.(type) {
+		case *Tensor:
+			see(x)
+		case []*Tensor:
+			for _, t := range x {
+				see(t)
+			}
+		}
+		if n.more != nil && n.more.reach != nil {
+			for _, t := range n.more.reach() {
+				see(t)
+			}
+		}
+		for _, e := range n.next {
+			if e.node != nil && !done[e.node] {
+				done[e.node] = true
+				stack = append(stack, e.node)
+			}
+		}
+	}
+}
+
+// inTidy is the goroutine's Tidy, nil outside.
+func inTidy() *scope {
+	if activeTidies.Load() == 0 {
+		return nil
+	}
+	if m := currentMode(); m != nil && m.scope != nil && m.scope.all {
+		return m.scope
+	}
+	return nil
+}
+
+// dropGrad is called with a gradient that is about to be set to none or replaced. Inside Tidy it is freed with the rest, unless the
+// program may have it from somewhere else.
+func dropGrad(g *Tensor) {
+	b := g.st.bits.Load()
+	if b&stGrad == 0 || b&(stHeld|stKept) != 0 {
+		return
+	}
+	if s := inTidy(); s != nil {
+		g.st.bits.And(^stGrad)
+		s.made = append(s.made, g.st)
+	}
+}
+
+// Keep exempts a tensor, and what its Backward needs, from every Tidy, and returns it. Its memory is freed by the garbage collector
+// when nothing refers to it any more.
+func (t *Tensor) Keep() *Tensor {
+	t.flags |= flagKeep
+	if t.node == nil && t.base == nil {
+		t.st.keep()
+		return t
+	}
+	reach(t, (*Storage).keep)
+	return t
+}
+
+// IsReleased reports that the tensor's memory was freed: using it would panic with ErrReleased.
+func (t *Tensor) IsReleased() bool { return t.st.bits.Load()&stReleased != 0 }
+
+// ReleaseRaw frees a tensor's memory at once, unless it is small. The caller knows that nobody else refers to it or a view of it: for
+// kernels and optimizers that are done with a temporary of their own.
+func (t *Tensor) ReleaseRaw() {
+	if t != nil && t.st.n >= mem.Large {
+		t.st.release()
+	}
+}

@@ -1,0 +1,157 @@
+package torch_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func released(t *testing.T, x *tensor.Tensor) {
+	t.Helper()
+	if err := tensor.Try(func() { x.MulScalar(2) }); !errors.Is(err, tensor.ErrReleased) {
+		t.Errorf("using a freed tensor: %v", err)
+	}
+}
+
+func TestTidy(t *testing.T) {
+	for _, n := range []int{1, 5, 20_000} {
+		before := tensor.New([]int{n}, tensor.Float32)
+		before.ZeroRaw()
+		w := tensor.New([]int{n}, tensor.Float32).SetRequiresGrad(true)
+		tensor.NoGrad(func() { w.ZeroRaw() })
+		var kept, lost, view, inner *tensor.Tensor
+		tensor.Tidy(func() {
+			lost = before.AddScalar(1)
+			view = lost.View([]int{1, n})
+			kept = before.AddScalar(2).View([]int{1, n}).Keep()
+			before.AddScalarInPlace(3)
+			got := tensor.TidyReturn(func() *tensor.Tensor {
+				inner = before.AddScalar(1)
+				return inner.AddScalar(1)
+			})
+			released(t, inner)
+			if got.Select(0, 0).Item() != 5 {
+				t.Errorf("result of an inner Tidy: %v", got)
+			}
+			w.MulScalar(2).Mul(before).SumDim(nil).Backward()
+			inner = got
+		})
+		released(t, lost)
+		released(t, view)
+		released(t, inner)
+		if kept.Select(1, n-1).Item() != 2 || before.Select(0, n-1).Item() != 3 || w.Grad().Select(0, n-1).Item() != 6 {
+			t.Error("something was freed that must not be")
+		}
+		if _, err := before, tensor.Try(func() { lost.Backward() }); err == nil {
+			t.Error("Backward of a freed tensor")
+		}
+	}
+}
+
+// A result that requires grad brings along what its graph has saved.
+func TestTidyReturnsGraph(t *testing.T) {
+	x := leaf(1, 2, 3)
+	loss := tensor.TidyReturn(func() *tensor.Tensor {
+		h := x.MulScalar(2)
+		return sum(h.Mul(h).Exp())
+	})
+	loss.Backward()
+	if x.Grad() == nil {
+		t.Fatal("no gradient")
+	}
+}
+
+func TestTidyPanics(t *testing.T) {
+	var x *tensor.Tensor
+	err := tensor.Try(func() {
+		tensor.Tidy(func() {
+			x = tensor.FromSlice([]float32{1, 2})
+			x.Add(tensor.FromSlice([]float32{1, 2, 3}))
+		})
+	})
+	if !errors.Is(err, tensor.ErrShape) {
+		t.Fatal(err)
+	}
+	released(t, x)
+}
+
+func TestTidyOtherGoroutines(t *testing.T) {
+	var x *tensor.Tensor
+	tensor.Tidy(func() {
+		done := make(chan bool)
+		go func() {
+			x = tensor.FromSlice([]float32{1})
+			done <- true
+		}()
+		<-done
+	})
+	want(t, x.AddScalar(1), 2)
+}
+
+// mlp is a training step of 8 MiB of activations and their gradients.
+func mlp(w, x *tensor.Tensor) {
+	h := x.Mul(w).ReLU()
+	h = h.Mul(w).ReLU()
+	loss := h.Mul(h).Mean()
+	loss.Backward()
+	tensor.NoGrad(func() {
+		w.AddInPlace(w.Grad().MulScalar(-0.1))
+		w.SetGrad(nil)
+	})
+}
+
+func TestTrainingIsFlat(t *testing.T) {
+	w := tensor.New([]int{1 << 18}, tensor.Float32)
+	w.ZeroRaw()
+	w.AddScalarInPlace(0.5)
+	w.SetRequiresGrad(true).SetParameter()
+	x := tensor.New([]int{1 << 18}, tensor.Float32)
+	x.ZeroRaw()
+	mlp(w, x)
+	steps := 300
+	if testing.Short() {
+		steps = 50
+	}
+	for _, tidy := range []bool{true, false} {
+		mem.EmptyCache()
+		mem.ResetPeak()
+		start := mem.ReadStats()
+		for range steps {
+			if tidy {
+				tensor.Tidy(func() { mlp(w, x) })
+			} else {
+				mlp(w, x)
+			}
+		}
+		s := mem.ReadStats()
+		limit := 300 << 20
+		if tidy {
+			limit = 20 << 20
+		}
+		if got := s.PeakReserved - start.Allocated; got > limit {
+			t.Errorf("tidy %v: %d steps reserved %d MiB", tidy, steps, got>>20)
+		}
+		t.Logf("tidy %v: %+v", tidy, s)
+	}
+}
+
+// TestManySteps trains something tiny for long: nothing may pile up anywhere.
+func TestManySteps(t *testing.T) {
+	steps := 10_000
+	if testing.Short() {
+		steps = 500
+	}
+	w := leaf(0.5, 0.5)
+	for i := range steps {
+		tensor.Tidy(func() {
+			sum(w.Mul(w)).Backward()
+			tensor.NoGrad(func() { w.AddInPlace(w.Grad().MulScalar(-0.01)) })
+		})
+		w.SetGrad(nil)
+		if i == steps-1 && !(w.Select(0, 0).Item() < 1e-3) && steps == 10_000 {
+			t.Errorf("w = %v", w.Select(0, 0).Item())
+		}
+	}
+}
