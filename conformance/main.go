@@ -17,6 +17,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
 )
 
@@ -30,6 +31,9 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 	},
 	"print": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose})
+	},
+	"rng": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
+		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose})
 	},
 	"tensorboard": func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) {
 		return tbcheck.Run(dir)

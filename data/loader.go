@@ -145,6 +145,8 @@ type Epoch[T, B any] struct {
 	single func() (B, error, bool)
 	feed   chan job[B]
 	done   bool
+
+	timedOut bool
 }
 
 type job[B any] struct {
@@ -212,11 +214,23 @@ func (e *Epoch[T, B]) Next() (b B, err error, ok bool) {
 	return b, err, ok
 }
 
-// Close stops the workers and waits for them.
+// Close stops the workers and waits for them; after a timeout not longer than that, since a worker that hangs cannot be stopped.
 func (e *Epoch[T, B]) Close() {
 	e.done = true
 	e.cancel()
-	e.wg.Wait()
+	if e.timedOut {
+		left := make(chan struct{})
+		go func() {
+			e.wg.Wait()
+			close(left)
+		}()
+		select {
+		case <-left:
+		case <-time.After(e.l.o.Timeout):
+		}
+	} else {
+		e.wg.Wait()
+	}
 	if e.stop != nil {
 		e.stop()
 	}
@@ -246,14 +260,16 @@ func (e *Epoch[T, B]) start() {
 			e.wg.Add(1)
 			go func() {
 				defer e.wg.Done()
-				if l.o.WorkerInit != nil {
-					l.o.WorkerInit(id)
-				}
+				failed := l.initWorker(id)
 				for {
 					select {
 					case <-e.ctx.Done():
 						return
 					case j := <-e.jobs:
+						if failed != nil {
+							j.out <- result[B]{err: failed}
+							return
+						}
 						b, err := l.load(j.indices)
 						j.out <- result[B]{b: b, err: err} // buffered
 					}
@@ -283,6 +299,17 @@ func (e *Epoch[T, B]) start() {
 		}
 		e.feed = feed
 	}
+}
+
+// initWorker prepares a worker; a panic in the caller's function becomes the error of the batches that the worker is given.
+func (l *DataLoader[T, B]) initWorker(id int) error {
+	if l.o.WorkerInit == nil {
+		return nil
+	}
+	return guard(func() error {
+		l.o.WorkerInit(id)
+		return nil
+	}, func() string { return fmt.Sprintf("WorkerInit of worker %d", id) })
 }
 
 func next2[B any](next func() (B, error, bool)) func() (B, error, bool) { return next }
@@ -324,6 +351,7 @@ func (e *Epoch[T, B]) fromWorkers() (b B, err error, ok bool) {
 	case <-e.ctx.Done():
 		return b, e.ctx.Err(), true
 	case <-expired:
+		e.timedOut = true
 		return b, fmt.Errorf("data: DataLoader timed out after %s", e.l.o.Timeout), true
 	}
 }
@@ -338,9 +366,6 @@ func (e *Epoch[T, B]) startStreams() {
 		e.wg.Add(1)
 		go func() {
 			defer e.wg.Done()
-			if l.o.WorkerInit != nil {
-				l.o.WorkerInit(id)
-			}
 			send := func(r result[B]) bool {
 				select {
 				case out <- r:
@@ -348,6 +373,10 @@ func (e *Epoch[T, B]) startStreams() {
 				case <-e.ctx.Done():
 					return false
 				}
+			}
+			if err := l.initWorker(id); err != nil {
+				send(result[B]{err: err})
+				return
 			}
 			for b, err := range l.streamBatches(e.ctx, WorkerInfo{ID: id, NumWorkers: l.o.Workers, Seed: e.seed + int64(id)}) {
 				if !send(result[B]{b: b, err: err}) || err != nil {

@@ -110,17 +110,17 @@ func (s *RandomSampler) Indices() iter.Seq[int] {
 			}
 			return
 		}
-		for {
-			p := randPerm(g, s.n)
-			if left < s.n {
-				p = p[:left]
-			}
-			for _, i := range p {
+		for range left / s.n {
+			for _, i := range randPerm(g, s.n) {
 				if !yield(i) {
 					return
 				}
 			}
-			if left -= len(p); len(p) < s.n || left == 0 && s.Len() == s.n {
+		}
+		// PyTorch draws one more permutation even when nothing of it is left to give: with a generator of the caller's, the next epoch
+		// depends on that.
+		for _, i := range randPerm(g, s.n)[:left%s.n] {
+			if !yield(i) {
 				return
 			}
 		}
@@ -232,6 +232,69 @@ func (b *BatchSampler) Batches() iter.Seq[[]int] {
 		}
 		if len(batch) > 0 && !b.dropLast {
 			yield(batch)
+		}
+	}
+}
+
+// DistributedOptions are the options of DistributedSampler.
+type DistributedOptions struct {
+	// NoShuffle keeps the order.
+	NoShuffle bool
+	// Seed of the order, the same for all processes.
+	Seed int64
+	// DropLast leaves out samples at the end so that all processes get the same number; otherwise the first ones come twice.
+	DropLast bool
+}
+
+// DistributedSampler gives each of several processes its share of the samples: every numReplicas-th, beginning with its rank.
+type DistributedSampler struct {
+	n, replicas, rank int
+	o                 DistributedOptions
+	epoch             int64
+}
+
+// NewDistributedSampler shares n samples out among numReplicas processes.
+func NewDistributedSampler(n, numReplicas, rank int, opts ...DistributedOptions) *DistributedSampler {
+	if numReplicas < 1 || rank < 0 || rank >= numReplicas {
+		panic(fmt.Errorf("data: DistributedSampler: invalid rank %d, rank should be in the interval [0, %d]", rank, numReplicas-1))
+	}
+	s := &DistributedSampler{n: n, replicas: numReplicas, rank: rank}
+	if len(opts) > 0 {
+		s.o = opts[0]
+	}
+	return s
+}
+
+// SetEpoch makes the next order another one: call it before each epoch, with the same number in all processes.
+func (s *DistributedSampler) SetEpoch(epoch int) { s.epoch = int64(epoch) }
+
+// Len is the number of samples of this process.
+func (s *DistributedSampler) Len() int {
+	if s.o.DropLast {
+		return s.n / s.replicas
+	}
+	return (s.n + s.replicas - 1) / s.replicas
+}
+
+// Indices gives this process's share.
+func (s *DistributedSampler) Indices() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if s.n == 0 {
+			return
+		}
+		var order []int
+		if s.o.NoShuffle {
+			for i := range s.n {
+				order = append(order, i)
+			}
+		} else {
+			order = randPerm(rng.New().ManualSeed(s.o.Seed+s.epoch), s.n)
+		}
+		for i := range s.Len() {
+			// Past the end the order begins again, which evens the shares out.
+			if !yield(order[(i*s.replicas+s.rank)%s.n]) {
+				return
+			}
 		}
 	}
 }

@@ -297,6 +297,8 @@ func box(a any) tensor.Value {
 		return tensor.Value{}
 	case golden.Func:
 		return tensor.AnyValue(x)
+	case *tensor.Generator:
+		return tensor.GeneratorValue(x)
 	}
 	return tensor.Box(a)
 }
