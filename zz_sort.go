@@ -4,6 +4,99 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotSearchsorted = tensor.Slot("aten::searchsorted.Tensor")
+
+// SearchsortedOptions are the optional arguments of Searchsorted; the zero value is PyTorch's default.
+type SearchsortedOptions struct {
+	OutInt32 bool           // default False
+	Right    bool           // default False
+	Side     string         // default None
+	Sorter   *tensor.Tensor // default None
+}
+
+// Searchsorted is PyTorch's searchsorted.
+func Searchsorted(sortedSequence *tensor.Tensor, self *tensor.Tensor, opts ...SearchsortedOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotSearchsorted, 6)
+	*c.Arg(0) = tensor.TensorValue(sortedSequence)
+	*c.Arg(1) = tensor.TensorValue(self)
+	*c.Arg(2) = *slotSearchsorted.Sch.Params[2].Default
+	*c.Arg(3) = *slotSearchsorted.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.OutInt32)
+		*c.Arg(3) = tensor.BoolValue(o.Right)
+		if o.Side != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Side)
+		}
+		if o.Sorter != nil {
+			*c.Arg(5) = tensor.TensorValue(o.Sorter)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSearchsortedScalar = tensor.Slot("aten::searchsorted.Scalar")
+
+// SearchsortedScalarOptions are the optional arguments of SearchsortedScalar; the zero value is PyTorch's default.
+type SearchsortedScalarOptions struct {
+	OutInt32 bool           // default False
+	Right    bool           // default False
+	Side     string         // default None
+	Sorter   *tensor.Tensor // default None
+}
+
+// SearchsortedScalar finds where a number would be inserted into a sorted row.
+func SearchsortedScalar(sortedSequence *tensor.Tensor, self tensor.Scalar, opts ...SearchsortedScalarOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotSearchsortedScalar, 6)
+	*c.Arg(0) = tensor.TensorValue(sortedSequence)
+	*c.Arg(1) = tensor.ScalarValue(self)
+	*c.Arg(2) = *slotSearchsortedScalar.Sch.Params[2].Default
+	*c.Arg(3) = *slotSearchsortedScalar.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.OutInt32)
+		*c.Arg(3) = tensor.BoolValue(o.Right)
+		if o.Side != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Side)
+		}
+		if o.Sorter != nil {
+			*c.Arg(5) = tensor.TensorValue(o.Sorter)
+		}
+	}
+	return c.Do1()
+}
+
+// Bucketize is the function form of [tensor.Tensor.Bucketize].
+func Bucketize(t *tensor.Tensor, boundaries *tensor.Tensor, opts ...tensor.BucketizeOptions) *tensor.Tensor {
+	return t.Bucketize(boundaries, opts...)
+}
+
+// BucketizeOptions are the optional arguments of Bucketize.
+type BucketizeOptions = tensor.BucketizeOptions
+
+var slotBucketizeScalar = tensor.Slot("aten::bucketize.Scalar")
+
+// BucketizeScalarOptions are the optional arguments of BucketizeScalar; the zero value is PyTorch's default.
+type BucketizeScalarOptions struct {
+	OutInt32 bool // default False
+	Right    bool // default False
+}
+
+// BucketizeScalar finds the bucket of a number between sorted boundaries.
+func BucketizeScalar(self tensor.Scalar, boundaries *tensor.Tensor, opts ...BucketizeScalarOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotBucketizeScalar, 4)
+	*c.Arg(0) = tensor.ScalarValue(self)
+	*c.Arg(1) = tensor.TensorValue(boundaries)
+	*c.Arg(2) = *slotBucketizeScalar.Sch.Params[2].Default
+	*c.Arg(3) = *slotBucketizeScalar.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.OutInt32)
+		*c.Arg(3) = tensor.BoolValue(o.Right)
+	}
+	return c.Do1()
+}
+
 // Sort is the function form of [tensor.Tensor.Sort].
 func Sort(t *tensor.Tensor, opts ...tensor.SortOptions) (values, indices *tensor.Tensor) {
 	return t.Sort(opts...)

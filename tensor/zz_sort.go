@@ -2,6 +2,29 @@
 
 package tensor
 
+var slotBucketize = slot("aten::bucketize.Tensor")
+
+// BucketizeOptions are the optional arguments of Bucketize; the zero value is PyTorch's default.
+type BucketizeOptions struct {
+	OutInt32 bool // default False
+	Right    bool // default False
+}
+
+// Bucketize is PyTorch's bucketize.
+func (t *Tensor) Bucketize(boundaries *Tensor, opts ...BucketizeOptions) *Tensor {
+	c := NewCall(slotBucketize, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(boundaries)
+	*c.Arg(2) = *slotBucketize.Sch.Params[2].Default
+	*c.Arg(3) = *slotBucketize.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.OutInt32)
+		*c.Arg(3) = BoolValue(o.Right)
+	}
+	return c.Do1()
+}
+
 var slotSort = slot("aten::sort")
 
 // SortOptions are the optional arguments of Sort; the zero value is PyTorch's default.
