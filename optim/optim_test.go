@@ -301,6 +301,28 @@ func TestStateDict(t *testing.T) {
 	}
 }
 
+// State that is made inside a Tidy outlives it.
+func TestTidy(t *testing.T) {
+	p := tensor.FromSlice(make([]float32, 1000)).SetRequiresGrad(true)
+	opt := optim.NewAdam([]*tensor.Tensor{p}, 0.1, optim.AdamOptions{AMSGrad: true})
+	for range 3 {
+		tensor.Tidy(func() {
+			g := tensor.New(p.Shape(), tensor.Float32)
+			tensor.CopyRaw(g, tensor.FromSlice([]float32{1}))
+			p.SetGrad(g)
+			opt.Step()
+			opt.ZeroGrad()
+		})
+	}
+	if got := opt.State(p).Tensor("step").Num().F; got != 3 {
+		t.Errorf("step is %v", got)
+	}
+	for _, k := range []string{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"} {
+		tensor.Data[float32](opt.State(p).Tensor(k)) // panics when released
+	}
+	near(t, "p", values(p)[:1], []float64{-0.3})
+}
+
 func TestHooks(t *testing.T) {
 	p := param(1)
 	opt := optim.NewSGD([]*tensor.Tensor{p}, 0.1)

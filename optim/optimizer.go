@@ -74,8 +74,11 @@ func (s *State) Tensor(key string) *Tensor {
 	return t
 }
 
-// Set changes or adds an entry.
+// Set changes or adds an entry. A tensor is kept when a Tidy around the step ends.
 func (s *State) Set(key string, val any) {
+	if t, ok := val.(*Tensor); ok {
+		t.Keep()
+	}
 	for i, k := range s.keys {
 		if k == key {
 			s.vals[i] = val
