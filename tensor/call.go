@@ -801,8 +801,11 @@ func (c *Ctx) GivenOut(i int) *Tensor {
 }
 
 // BecomeView gives t the shape, strides and offset of v, a view of t's memory, and v's place on the tape: for in-place forms of view
-// operators such as unsqueeze_.
+// operators such as unsqueeze_. As any in-place change it counts a version, and a leaf that requires grad refuses it.
 func (t *Tensor) BecomeView(v *Tensor) *Tensor {
+	if t.flags&flagRequiresGrad != 0 && t.node == nil && IsGradEnabled() {
+		Fail(ErrAutograd, "a leaf Variable that requires grad is being used in an in-place operation.")
+	}
 	node, nr := v.node, v.outNr
 	shape, stride := append([]int(nil), v.shape...), append([]int(nil), v.stride...)
 	t.off = v.off
@@ -810,5 +813,6 @@ func (t *Tensor) BecomeView(v *Tensor) *Tensor {
 	if node != nil {
 		t.node, t.outNr = node, nr
 	}
+	t.bump()
 	return t
 }
