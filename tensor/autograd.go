@@ -40,7 +40,8 @@ type nodeMore struct {
 	post      []*nodeHook
 	stack     []uintptr // where the call was made, in anomaly mode
 	onRelease func()
-	reach     func() []*Tensor // what a custom function has saved
+	reach     func() []*Tensor    // what a custom function has saved
+	packed    map[*Tensor]*packed // saved tensors that went through a hook, by what stands for them
 }
 
 // stubNode and savedNode bring the room that nodes of operators need that save nothing or at most two tensors.
@@ -277,7 +278,12 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 				if c.inplace && t.ver == c.args[0].T.ver {
 					ver-- // shares the memory that was just overwritten
 				}
-				n.saved = append(n.saved, savedTensor{t: t, ver: ver, node: t.node, nr: t.outNr})
+				node, nr := t.node, t.outNr
+				if c.mode != nil && c.mode.pack != nil {
+					t, ver = n.pack(c.mode.pack, t), 0
+					v.T = t
+				}
+				n.saved = append(n.saved, savedTensor{t: t, ver: ver, node: node, nr: nr})
 			}
 		case KTensors:
 			l := v.X.([]*Tensor)
@@ -292,8 +298,12 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 					s.setDims(t.shape, nil)
 					keep[j] = s
 				} else {
+					node, nr := t.node, t.outNr
+					if c.mode != nil && c.mode.pack != nil {
+						t = n.pack(c.mode.pack, t)
+					}
 					keep[j] = t
-					n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr})
+					n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: node, nr: nr})
 				}
 			}
 			v.X = keep
@@ -323,8 +333,12 @@ func (n *Node) saveOuts(c *Ctx) {
 	n.outs = make([]*Tensor, len(c.outs))
 	for i, t := range c.outs {
 		if c.op.saveOut>>i&1 != 0 {
+			node, nr := t.node, t.outNr
+			if c.mode != nil && c.mode.pack != nil {
+				t = n.pack(c.mode.pack, t)
+			}
 			n.outs[i] = t
-			n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr})
+			n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: node, nr: nr})
 		}
 	}
 }
@@ -349,8 +363,13 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 			if s.node != nil {
 				what = fmt.Sprintf(", which is output %d of %s,", s.nr, s.node.Name())
 			}
-			panic(&Error{Op: n.opName(), Err: ErrAutograd, Caller: caller(), Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-				t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver)})
+			panic(&Error{Op: n.opName(), Err: ErrAutograd, Caller: caller(), Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. %s",
+				t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, inPlaceHint())})
+		}
+		if n.more != nil && n.more.packed != nil {
+			if x := n.more.packed[t]; x != nil {
+				return x.get(s)
+			}
 		}
 		if t.node != s.node { // rebased without a change of its elements
 			a := *t
@@ -360,6 +379,17 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 		return t
 	}
 	return t
+}
+
+func inPlaceHint() string {
+	if m := currentMode(); m != nil {
+		for _, i := range m.chain {
+			if _, ok := i.(Watcher); ok {
+				return "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
+			}
+		}
+	}
+	return "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
 }
 
 func (n *Node) opName() string {
@@ -399,6 +429,9 @@ func (n *Node) release() {
 		}
 	}
 	n.outs, n.user = nil, nil
+	if n.more != nil {
+		n.more.packed = nil
+	}
 }
 
 // checkOverlap refuses to write to a tensor that holds a place of memory twice.
@@ -512,6 +545,7 @@ func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
 	}
 	if on {
 		t.flags |= flagRequiresGrad
+		t.meta() // now, because goroutines that share the leaf must find it there
 	} else {
 		t.flags &^= flagRequiresGrad
 	}

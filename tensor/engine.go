@@ -119,6 +119,8 @@ type engine struct {
 type Watcher interface {
 	Interceptor
 	Rule(n *Node, out, in []*Tensor)
+	// RuleFailed is called when a rule panics, before the panic goes on.
+	RuleFailed(n *Node)
 }
 
 // nodeState is what a pass knows about a node.
@@ -281,7 +283,7 @@ func (e *engine) loop() {
 // belongs to the surrounding Tidy.
 func (e *engine) settle(keep []*Tensor, free bool) {
 	for _, s := range e.scope.made {
-		if !free || holds(keep, s) {
+		if !free || s.bits.Load()&(stKept|stGrad) != 0 || holds(keep, s) {
 			if e.outer != nil {
 				e.outer.made = append(e.outer.made, s)
 			}
@@ -454,8 +456,15 @@ func (e *engine) step(n *Node) {
 	closed := n.more == nil || n.more.fn == nil // only the engine sees the results
 	if some && (e.only == nil || e.wantsNext(n)) {
 		n.checkReleased()
-		r = n.call(grads)
+		if e.watch == nil {
+			r = n.call(grads)
+		} else {
+			r = e.watched(n, grads)
+		}
 		if n.more != nil {
+			for _, x := range n.more.packed {
+				x.got = nil
+			}
 			for _, h := range n.more.post {
 				if !h.off {
 					closed = false
@@ -480,7 +489,7 @@ func (e *engine) step(n *Node) {
 	for i, g := range r {
 		if g != nil && n.next[i].node != nil {
 			ed := n.next[i]
-			g = e.fit(n, g, &ed.node.outMeta[ed.nr])
+			g = e.fit(n, i, g, &ed.node.outMeta[ed.nr])
 		} else {
 			g = nil
 		}
@@ -528,6 +537,20 @@ func (e *engine) step(n *Node) {
 	e.fitted = out[:0]
 }
 
+func (e *engine) watched(n *Node, grads []*Tensor) []*Tensor {
+	ok := false
+	defer func() {
+		if !ok {
+			for _, w := range e.watch {
+				w.RuleFailed(n)
+			}
+		}
+	}()
+	r := n.call(grads)
+	ok = true
+	return r
+}
+
 func (e *engine) wantsNext(n *Node) bool {
 	for _, ed := range n.next {
 		if ed.node != nil && e.of(ed.node).needed {
@@ -560,10 +583,10 @@ func (e *engine) skip(n *Node) {
 }
 
 // fit reduces a gradient to the shape and casts it to the type of the tensor that it belongs to.
-func (e *engine) fit(n *Node, g *Tensor, m *outMeta) *Tensor {
+func (e *engine) fit(n *Node, i int, g *Tensor, m *outMeta) *Tensor {
 	if !SameShape(g.shape, m.sizes()) {
 		if !expandable(m.sizes(), g.shape) {
-			Fail(ErrShape, "Function %s returned an invalid gradient: got %s but expected shape compatible with %s", n.Name(), ShapeString(g.shape), ShapeString(m.sizes()))
+			Fail(ErrShape, "Function %s returned an invalid gradient at index %d - got %s but expected shape compatible with %s", n.Name(), i, ShapeString(g.shape), ShapeString(m.sizes()))
 		}
 		g = sumTo(g, m.sizes())
 	}

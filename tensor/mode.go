@@ -19,6 +19,7 @@ type mode struct {
 	inference bool
 	scope     *scope
 	chain     []Interceptor
+	pack      *packer
 	shared    bool // this is defaultMode
 }
 

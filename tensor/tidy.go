@@ -97,7 +97,9 @@ func reach(t *Tensor, f func(*Storage)) {
 		if t == nil {
 			return
 		}
-		f(t.st)
+		if t.st.p != nil {
+			f(t.st)
+		}
 		if g := t.Grad(); g != nil {
 			f(g.st)
 		}

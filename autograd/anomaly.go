@@ -1,0 +1,112 @@
+package autograd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// AnomalyOptions are the options of DetectAnomaly and SetDetectAnomaly.
+type AnomalyOptions struct {
+	// NoCheckNaN leaves gradients alone and only notes where operators are called.
+	NoCheckNaN bool
+	// Output gets the place of the forward call when something is wrong; nil means standard error.
+	Output io.Writer
+}
+
+// anomaly notes the stack of every recorded operator and looks at every gradient.
+type anomaly struct{ o AnomalyOptions }
+
+// DetectAnomaly runs f, on this goroutine, in anomaly mode: when Backward computes a gradient that is NaN, it panics with ErrAutograd
+// naming the operator, and writes where that operator was called. It is slow, and meant for debugging. Both the forward and the
+// backward pass should be inside. https://pytorch.org/docs/stable/autograd.html#anomaly-detection
+func DetectAnomaly(f func(), opts ...AnomalyOptions) { tensor.Intercepted(newAnomaly(opts), f) }
+
+func newAnomaly(opts []AnomalyOptions) *anomaly {
+	a := &anomaly{}
+	if len(opts) > 0 {
+		a.o = opts[0]
+	}
+	return a
+}
+
+var everywhere atomic.Pointer[anomaly]
+
+// SetDetectAnomaly switches anomaly mode on or off for all goroutines.
+func SetDetectAnomaly(on bool, opts ...AnomalyOptions) {
+	if !on {
+		everywhere.Store(nil)
+		tensor.InterceptAll(nil)
+		return
+	}
+	a := newAnomaly(opts)
+	everywhere.Store(a)
+	tensor.InterceptAll(a)
+}
+
+// IsAnomalyEnabled reports that SetDetectAnomaly is on.
+func IsAnomalyEnabled() bool { return everywhere.Load() != nil }
+
+// Intercept is called for every operator.
+func (a *anomaly) Intercept(c *tensor.Ctx, next func()) {
+	next()
+	for i := range c.NumOut() {
+		t := c.Out(i)
+		if t == nil {
+			continue
+		}
+		if n := t.GradFn(); n != nil && n.Op() == c.Op() && n.Stack() == nil {
+			pcs := make([]uintptr, 64)
+			n.SetStack(pcs[:runtime.Callers(2, pcs)])
+			return
+		}
+	}
+}
+
+// Rule is called for every gradient rule of a backward pass.
+func (a *anomaly) Rule(n *tensor.Node, _, in []*Tensor) {
+	if a.o.NoCheckNaN {
+		return
+	}
+	for i, g := range in {
+		if g == nil || !(g.DType().IsFloat() || g.IsComplex()) || g.Numel() == 0 {
+			continue
+		}
+		if g.IsNaN().Any().Num().I == 0 {
+			continue
+		}
+		a.report(n)
+		tensor.Fail(tensor.ErrAutograd, "Function '%s' returned nan values in its %dth output.", n.Name(), i)
+	}
+}
+
+// RuleFailed is called when a gradient rule panics.
+func (a *anomaly) RuleFailed(n *tensor.Node) { a.report(n) }
+
+func (a *anomaly) report(n *tensor.Node) {
+	w := a.o.Output
+	if w == nil {
+		w = os.Stderr
+	}
+	if n.Stack() == nil {
+		fmt.Fprintf(w, "Error detected in %s. No forward pass information available. Enable detect anomaly during forward pass for more information.\n", n.Name())
+		return
+	}
+	fmt.Fprintf(w, "Error detected in %s. Traceback of forward call that caused the error:\n", n.Name())
+	frames := runtime.CallersFrames(n.Stack())
+	for {
+		f, more := frames.Next()
+		inside := strings.HasPrefix(f.Function, "github.com/gotorch-dev/torch/tensor.") || strings.Contains(f.Function, "autograd.(*anomaly)")
+		if !inside && !strings.HasPrefix(f.Function, "runtime.") {
+			fmt.Fprintf(w, "  %s:%d %s\n", f.File, f.Line, f.Function)
+		}
+		if !more {
+			return
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package autograd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// CheckpointOptions are the options of Checkpoint.
+type CheckpointOptions struct {
+	// NoPreserveRNG lets dropout and the like draw other numbers when f runs again.
+	NoPreserveRNG bool
+	// NoCheck leaves out the comparison of shapes and dtypes between the two runs (determinism_check="none").
+	NoCheck bool
+	// NoEarlyStop runs f to its end the second time too, instead of stopping when all values are there.
+	NoEarlyStop bool
+}
+
+// SavedTensorsHooks runs f such that every tensor that operators save for Backward goes through pack, and what Backward reads comes from
+// unpack: to keep activations on disk, in a smaller dtype, or not at all.
+// https://pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks
+func SavedTensorsHooks(pack func(*Tensor) any, unpack func(any) *Tensor, f func()) {
+	tensor.SavedTensorsHooks(pack, unpack, f)
+}
+
+// stopEarly ends the second run of a checkpointed function.
+type stopEarly struct{ f *frame }
+
+// meta is what a saved tensor looks like.
+type meta struct {
+	shape []int
+	dt    tensor.DType
+}
+
+func (m meta) String() string {
+	return fmt.Sprintf("{'shape': torch.Size(%s), 'dtype': torch.%s, 'device': device(type='cpu')}", tensor.ShapeString(m.shape), m.dt.Name())
+}
+
+// frame is one call of Checkpoint.
+type frame struct {
+	f      func([]*Tensor) []*Tensor
+	inputs []*Tensor
+	o      CheckpointOptions
+	rng    []byte
+	metas  []meta
+	again  []*Tensor // the values of the second run that Backward has not read yet
+}
+
+// Checkpoint calls f without keeping what its operators save for Backward, and calls it again when Backward needs that: memory for time.
+// f must do the same both times. Its random numbers are the same, unless switched off. Anything that works with an ordinary f works with
+// this one, gradients of gradients and Grad included; it is PyTorch's use_reentrant=False, and there is no other form.
+// https://pytorch.org/docs/stable/checkpoint.html
+func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...CheckpointOptions) []*Tensor {
+	if !tensor.IsGradEnabled() {
+		return f(inputs)
+	}
+	fr := &frame{f: f, inputs: inputs}
+	if len(opts) > 0 {
+		fr.o = opts[0]
+	}
+	if !fr.o.NoPreserveRNG {
+		fr.rng = torch.RNGState()
+	}
+	var out []*Tensor
+	tensor.SavedTensorsHooks(func(t *Tensor) any {
+		fr.metas = append(fr.metas, meta{append([]int(nil), t.Shape()...), t.DType()})
+		return len(fr.metas) - 1
+	}, func(x any) *Tensor {
+		return fr.value(x.(int))
+	}, func() { out = f(inputs) })
+	return out
+}
+
+// Checkpoint1 is Checkpoint for a function of one tensor with one result.
+func Checkpoint1(f func(x *Tensor) *Tensor, x *Tensor, opts ...CheckpointOptions) *Tensor {
+	return Checkpoint(func(in []*Tensor) []*Tensor { return []*Tensor{f(in[0])} }, []*Tensor{x}, opts...)[0]
+}
+
+// CheckpointSequential runs functions one after another in the given number of checkpointed segments, the last of which is not.
+// https://pytorch.org/docs/stable/checkpoint.html#torch.utils.checkpoint.checkpoint_sequential
+func CheckpointSequential(fs []func(*Tensor) *Tensor, segments int, x *Tensor, opts ...CheckpointOptions) *Tensor {
+	if segments < 1 || len(fs)/segments == 0 {
+		tensor.Fail(tensor.ErrValue, "CheckpointSequential: %d segments of %d functions: each needs one", segments, len(fs))
+	}
+	run := func(l []func(*Tensor) *Tensor) func(*Tensor) *Tensor {
+		return func(x *Tensor) *Tensor {
+			for _, f := range l {
+				x = f(x)
+			}
+			return x
+		}
+	}
+	size := len(fs) / segments
+	for s := range segments - 1 {
+		x = Checkpoint1(run(fs[s*size:(s+1)*size]), x, opts...)
+	}
+	return run(fs[(segments-1)*size:])(x)
+}
+
+func (fr *frame) value(i int) *Tensor {
+	if i >= len(fr.again) || fr.again[i] == nil {
+		fr.recompute()
+	}
+	t := fr.again[i]
+	fr.again[i] = nil
+	return t
+}
+
+func (fr *frame) recompute() {
+	var got []*Tensor
+	if fr.rng != nil {
+		now := torch.RNGState()
+		if err := torch.SetRNGState(fr.rng); err != nil {
+			panic(err) // our own state
+		}
+		defer func() { _ = torch.SetRNGState(now) }()
+	}
+	pack := func(t *Tensor) any {
+		if len(got) < len(fr.metas) || fr.o.NoEarlyStop {
+			got = append(got, t.Detach())
+		}
+		if len(got) == len(fr.metas) && !fr.o.NoEarlyStop {
+			panic(stopEarly{fr})
+		}
+		return t.Detach()
+	}
+	func() {
+		defer func() {
+			if r := recover(); r != nil {
+				if s, ok := r.(stopEarly); !ok || s.f != fr {
+					panic(r)
+				}
+			}
+		}()
+		tensor.EnableGrad(func() {
+			tensor.SavedTensorsHooks(pack, func(x any) *Tensor { return x.(*Tensor) }, func() { fr.f(fr.inputs) })
+		})
+	}()
+	if !fr.o.NoCheck || len(got) < len(fr.metas) {
+		fr.compare(got)
+	}
+	fr.again = got
+}
+
+func (fr *frame) compare(got []*Tensor) {
+	if len(got) != len(fr.metas) {
+		tensor.Fail(tensor.ErrAutograd, "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\nNumber of tensors saved during forward: %d\nNumber of tensors saved during recomputation: %d.", len(fr.metas), len(got))
+	}
+	var b strings.Builder
+	for i, t := range got {
+		if m := fr.metas[i]; m.dt != t.DType() || !tensor.SameShape(m.shape, t.Shape()) {
+			fmt.Fprintf(&b, "\ntensor at position %d:\nsaved metadata: %s\nrecomputed metadata: %s", i, m, meta{t.Shape(), t.DType()})
+		}
+	}
+	if b.Len() > 0 {
+		tensor.Fail(tensor.ErrAutograd, "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward pass.%s", b.String())
+	}
+}

@@ -1,0 +1,43 @@
+package torch
+
+import (
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// MemoryStatistics describes the memory of tensors on the CPU, in bytes and counts. Tensors below 32 KiB live on the Go heap and are not
+// counted.
+type MemoryStatistics struct {
+	Allocated    int // in use, or not yet found to be unused by the garbage collector
+	Reserved     int // Allocated and what is kept to be used again
+	Peak         int // highest Allocated since the start or ResetPeakMemoryStats
+	PeakReserved int // highest Reserved
+	Allocations  int // blocks handed out so far
+	FreedAtOnce  int // blocks returned by Tidy, Backward and optimizers
+	FreedByGC    int // blocks returned by the garbage collector
+}
+
+// MemoryStats tells how much memory tensors use, as torch.cuda.memory_stats does for a GPU.
+func MemoryStats() MemoryStatistics {
+	s := mem.ReadStats()
+	return MemoryStatistics{s.Allocated, s.Reserved, s.Peak, s.PeakReserved, s.Allocations, s.FreedAtOnce, s.FreedByGC}
+}
+
+// ResetPeakMemoryStats sets the peaks of MemoryStats to the current figures.
+func ResetPeakMemoryStats() { mem.ResetPeak() }
+
+// EmptyCache gives memory that is kept to be used again back to the system.
+func EmptyCache() { mem.EmptyCache() }
+
+// Tidy runs f and then frees the memory of all tensors that were made in it on this goroutine, except parameters and their gradients,
+// what optimizers keep, and tensors on which Keep was called. Using any other tensor made in f afterwards panics with ErrReleased.
+//
+// It is never needed: without it the garbage collector finds unused tensors, only later. A training step inside Tidy stays at its own
+// peak of memory.
+func Tidy(f func()) { tensor.Tidy(f) }
+
+// TidyReturn is Tidy for a function with a result, which lives on together with what its Backward needs.
+func TidyReturn(f func() *Tensor) *Tensor { return tensor.TidyReturn(f) }
+
+// TidyReturnN is TidyReturn for several results.
+func TidyReturnN(f func() []*Tensor) []*Tensor { return tensor.TidyReturnN(f) }
