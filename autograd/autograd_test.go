@@ -11,6 +11,7 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/autograd"
+	"github.com/gotorch-dev/torch/optim"
 )
 
 type T = autograd.Tensor
@@ -344,4 +345,18 @@ func ExampleJacobian() {
 	}, []*torch.Tensor{x})
 	fmt.Println(torch.Data[float32](j[0][0]))
 	// Output: [2 0 0 4]
+}
+
+// Optimizers keep their state by themselves.
+func TestTidyOptimizer(t *testing.T) {
+	w := leaf(1, 2)
+	opt := optim.NewAdam([]*T{w}, 0.1)
+	for range 3 {
+		torch.Tidy(func() {
+			opt.ZeroGrad()
+			sum(w.Mul(w)).Backward()
+			opt.Step()
+		})
+	}
+	near(t, w, 0.7015862729460302, 1.700623392046465) // as in Python
 }

@@ -137,7 +137,7 @@ func (a *Adam) collect(g *ParamGroup, b *batch) {
 		if m == nil {
 			m = zerosLike(p)
 			if st.Get("step") == nil {
-				step := tensor.New(nil, tensor.Float32)
+				step := tensor.New(nil, tensor.Float32).Keep()
 				step.ZeroRaw()
 				st.Set("step", step)
 			}

@@ -425,12 +425,12 @@ func (b *base) String() string {
 	return s.String()
 }
 
-// like returns an uninitialised tensor of p's shape and, when it has no gaps, layout.
+// like returns an uninitialised tensor, exempt from Tidy, of p's shape and, when it has no gaps, layout.
 func like(p *Tensor) *Tensor {
 	if p.IsDense() {
-		return tensor.NewStrided(p.Shape(), p.Strides(), p.DType())
+		return tensor.NewStrided(p.Shape(), p.Strides(), p.DType()).Keep()
 	}
-	return tensor.New(p.Shape(), p.DType())
+	return tensor.New(p.Shape(), p.DType()).Keep()
 }
 
 // zerosLike is like, cleared.
