@@ -3,6 +3,7 @@ package board
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -334,9 +336,24 @@ func (p *projection) project(rows [][]float32) {
 			p.Points[i][c] = short(t)
 		}
 	}
-	for c := range p.Variance {
+	// Directions of nearly equal variance can come in any order.
+	order := make([]int, k)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Variance[b], p.Variance[a]) })
+	variance := make(numbers, k)
+	for c, o := range order {
 		if total > 0 {
-			p.Variance[c] = short(p.Variance[c] / total)
+			variance[c] = short(p.Variance[o] / total)
+		}
+	}
+	p.Variance = variance
+	row := make(numbers, k)
+	for i := range p.Points {
+		copy(row, p.Points[i])
+		for c, o := range order {
+			p.Points[i][c] = row[o]
 		}
 	}
 }

@@ -4,6 +4,9 @@ import { h, fmt, fmtStep, fmtTicks, fmtTimeTicks, fmtTime, fmtDuration, cssVar, 
 
 /* global uPlot */
 
+// Seconds between ticks that people count time by.
+const timeSteps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 2592000, 7776000, 31536000];
+
 const tip = h("div", { class: "tip", role: "presentation", hidden: true });
 document.body.append(tip);
 let tipOwner = null;
@@ -153,7 +156,7 @@ export class LineChart {
         y: { distr: this.o.log ? 3 : 1, log: 10, auto: false, range: () => this.yRange() },
       },
       axes: [
-        { ...axis, scale: "x", size: 30, space: this.o.x === "wall" ? 80 : 64, values: (_, s) => xTicks(s) },
+        { ...axis, scale: "x", size: 30, space: this.o.x === "wall" ? 80 : 64, ...(this.o.x === "wall" || this.o.x === "relative" ? { incrs: timeSteps } : {}), values: (_, s) => xTicks(s) },
         {
           ...axis, scale: "y", size: (u, v) => Math.max(44, 14 + 6.6 * Math.max(0, ...(v || []).map((x) => (x || "").length))), space: 34,
           values: this.o.yTicks ? (_, s) => this.o.yTicks(s) : this.o.log ? (_, s) => s.map((v) => (v === null ? "" : fmt(v, 3))) : (_, s) => fmtTicks(s),

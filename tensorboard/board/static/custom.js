@@ -2,7 +2,7 @@
 // tag with a margin.
 import { h, get, iconButton, empty, clear } from "./util.js";
 import { visible, color, tagInfo } from "./store.js";
-import { LineChart, scalarColumns, smoothed, xValues, scalarRow } from "./chart.js";
+import { LineChart, scalarColumns, xValues, scalarRow } from "./chart.js";
 import { loadCurves, curvesOf, scalarControls, options } from "./scalars.js";
 import { Groups, cardHead, tagFilter } from "./groups.js";
 
@@ -66,7 +66,7 @@ class Card {
           const xs = xValues(hi, options.axis);
           list.push({ xs: at.map((i) => xs[i]), ys: at.map((i) => hi.value[i]), lower: at.map((i) => low.get(hi.step[i])), color: "transparent", fill: color(r), alpha: 0.18, width: 0 });
         }
-        const ys = smoothed(v, options.smooth);
+        const ys = v.value; // a smoothed line would leave the band of what was measured
         list.push({ xs: xValues(v, options.axis), ys, color: color(r), width: 1.75, hover: true, row: scalarRow(v, `${r.name} · ${m.value}`, ys) });
       });
     }

@@ -21,8 +21,8 @@ function build(nodes) {
     at.leaf = n;
     byName.set(n.name, at);
   }
-  const count = (t) => (t.count = (t.leaf ? 1 : 0) + [...t.kids.values()].reduce((s, k) => s + count(k), 0));
-  count(root);
+  const add = (t) => (t.count = (t.leaf ? 1 : 0) + [...t.kids.values()].reduce((s, k) => s + add(k), 0));
+  add(root);
   return { root, byName };
 }
 
@@ -112,6 +112,8 @@ function textWidth(s) {
   return measure.measureText(s.length > 34 ? s.slice(0, 34) : s).width;
 }
 
+const count = (n) => n + (n === 1 ? " node" : " nodes");
+
 export function mount(root) {
   const bar = h("div", { class: "toolbar" }), body = h("div", { class: "split" });
   root.append(bar, body);
@@ -173,7 +175,7 @@ export function mount(root) {
   function fit() {
     const r = stage.getBoundingClientRect();
     if (!r.width) return;
-    view.k = Math.min(1.25, (r.width - 60) / size.w, (r.height - 60) / size.h);
+    view.k = Math.min(1.25, (r.width - 60) / size.w, (r.height - 96) / size.h);
     view.x = (r.width - size.w * view.k) / 2;
     view.y = (r.height - size.h * view.k) / 2;
     transform();
@@ -224,12 +226,12 @@ export function mount(root) {
         const kind = b.inner ? "node open" : t.kids.size ? "node group-node" : io ? "node io" : "node";
         const text = t.label.length > 34 ? t.label.slice(0, 33) + "…" : t.label;
         const g = svg("g", {
-          class: kind, tabindex: "0", role: "button", "aria-label": t.name + (t.kids.size ? `, module of ${t.count} nodes` : op ? ", " + op : ""), "aria-expanded": t.kids.size ? String(Boolean(b.inner)) : null,
+          class: kind, tabindex: "0", role: "button", "aria-label": t.name + (t.kids.size ? `, module of ${count(t.count)}` : op ? ", " + op : ""), "aria-expanded": t.kids.size ? String(Boolean(b.inner)) : null,
           onclick: (e) => { e.stopPropagation(); pick(t); }, ondblclick: (e) => { e.stopPropagation(); toggle(t); },
           onkeydown: (e) => { if (e.target !== e.currentTarget) return; if (e.key === "Enter") { pick(t); toggle(t); } else if (e.key === " ") { e.preventDefault(); pick(t); } },
         }, svg("rect", { x, y, width: b.w, height: b.h, rx: t.kids.size ? 8 : NODE_H / 2 }),
         b.inner ? svg("text", { x: x + b.w / 2, y: y + 14, class: "small" }, text)
-          : [svg("text", { x: x + b.w / 2, y: y + (t.kids.size ? b.h / 2 - 6 : b.h / 2) }, text), t.kids.size ? svg("text", { class: "small", x: x + b.w / 2, y: y + b.h / 2 + 8 }, `${t.count} nodes`) : null]);
+          : [svg("text", { x: x + b.w / 2, y: y + (t.kids.size ? b.h / 2 - 6 : b.h / 2) }, text), t.kids.size ? svg("text", { class: "small", x: x + b.w / 2, y: y + b.h / 2 + 8 }, count(t.count)) : null]);
         nodes.append(g);
         drawn.set(t, { el: g, x, y, w: b.w, h: b.h });
         if (b.inner) put(b.inner, x + (b.w - b.inner.w) / 2, y + HEAD);
@@ -259,7 +261,7 @@ export function mount(root) {
     const users = n ? links.users.get(n.name) || [] : [];
     clear(panel).append(h("h3", {}, t.label), h("dl", {},
       h("dt", {}, "Name"), h("dd", {}, t.name),
-      t.kids.size ? [h("dt", {}, "Module"), h("dd", {}, `${t.count} nodes`)] : null,
+      t.kids.size ? [h("dt", {}, "Module"), h("dd", {}, count(t.count))] : null,
       n?.op ? [h("dt", {}, "Operation"), h("dd", {}, h("code", {}, n.op))] : null,
       n?.device ? [h("dt", {}, "Device"), h("dd", {}, n.device)] : null,
       n?.shapes?.length ? [h("dt", {}, "Output shapes"), n.shapes.map((s) => h("dd", {}, s ? (s.length ? s.map((d) => (d < 0 ? "?" : d)).join(" × ") : "scalar") : "unknown"))] : null,

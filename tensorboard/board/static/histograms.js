@@ -72,11 +72,13 @@ class Card {
     // Newer steps cover older ones.
     const opts = { height: this.el.classList.contains("wide") ? 420 : 220, xRange: [lo, hi], label: `${this.entry.tag} of ${this.entry.run.name}: ${n} histograms` };
     if (offset) {
-      const marks = n === 1 || t1 === t0 ? [0] : [0, 0.25, 0.5, 0.75, 1];
+      const labelled = [...new Set([0, 0.25, 0.5, 0.75, 1].map((f) => Math.round(f * (n - 1))))].reverse();
+      const at = new Map(labelled.map((k) => [place(points[k], k), points[k]]));
+      const marks = [...at.keys()].sort((a, b) => a - b);
       opts.yRange = [-0.03, 1 + rise * 1.05];
       opts.ySplits = marks;
       opts.yTicks = (s) => s.map((v) => {
-        const t = t1 - v * (t1 - t0);
+        const t = time(at.get(v) ?? points[0]);
         return options.axis === "step" ? fmtStep(t) : options.axis === "relative" ? fmtDuration(t) : fmtTime(t).slice(11);
       });
     } else {

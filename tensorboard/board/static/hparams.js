@@ -69,7 +69,7 @@ export function mount(root) {
   function parallel(rows, cols) {
     const used = cols.filter((c) => rows.some((r) => c.get(r) !== null));
     if (used.length < 2) return empty("Too little to compare", "Parallel coordinates need at least two hyperparameters or metrics.");
-    const width = Math.max(root.clientWidth - 36, used.length * 130), height = Math.max(300, Math.min(520, innerHeight - 190));
+    const width = Math.max(root.clientWidth - 64, used.length * 130), height = Math.max(300, Math.min(520, innerHeight - 190));
     const top = 46, bottom = height - 26, gap = (width - 140) / (used.length - 1);
     const axes = used.map((c, i) => {
       const vals = rows.map((r) => c.get(r)).filter((v) => v !== null);

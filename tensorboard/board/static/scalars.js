@@ -16,7 +16,7 @@ function decode(d) {
   return { n: d.n, purged: d.purged, step, wall, value, index, first: d.from === 0 ? wall[0] : undefined };
 }
 
-export function pointsFor(runs) { return Math.max(150, Math.min(1000, Math.floor(60000 / Math.max(1, runs)))); }
+export function pointsFor(runs) { return Math.max(150, Math.min(1000, Math.floor(40000 / Math.max(1, runs)))); }
 
 // loadCurves brings the curves of a tag up to date: only points that are not here
 // yet are asked for, until they are so many that a thinner curve is better.
