@@ -40,6 +40,10 @@ func startBrowser(t *testing.T, dark bool) *browser {
 	if err1 != nil || err2 != nil {
 		t.Skip("needs chromium and chromedriver")
 	}
+	profile, err := os.MkdirTemp("", "board-browser")
+	if err != nil {
+		t.Skip(err)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Skip(err)
@@ -59,6 +63,13 @@ func startBrowser(t *testing.T, dark bool) *browser {
 		}
 		cancel()
 		_ = cmd.Wait()
+		// The browser's processes end a moment after it has answered.
+		for range 50 {
+			if os.RemoveAll(profile) == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 	})
 	base := fmt.Sprintf("http://127.0.0.1:%d", port)
 	for range 100 {
@@ -70,7 +81,7 @@ func startBrowser(t *testing.T, dark bool) *browser {
 		time.Sleep(50 * time.Millisecond)
 	}
 	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1440,900", "--user-data-dir=" + t.TempDir()}
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1440,900", "--user-data-dir=" + profile}
 	if dark {
 		args = append(args, "--force-dark-mode")
 	}
