@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
@@ -35,6 +36,7 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 	"rng": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose})
 	},
+	"modules": modcheck.Run,
 	"tensorboard": func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) {
 		return tbcheck.Run(dir)
 	},
@@ -79,7 +81,7 @@ func run() error {
 	}
 	var passed, failed, skipped int
 	for _, r := range results {
-		if re != nil && !re.MatchString(r.Name) {
+		if re != nil && *kind == "opinfo" && !re.MatchString(r.Name) {
 			continue
 		}
 		passed, failed, skipped = passed+r.Passed, failed+r.Failed, skipped+r.Skipped

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -202,3 +203,5 @@ func initLinear(weight, bias *Tensor) {
 		}
 	}
 }
+
+func defaultGenerator() *tensor.Generator { return rng.Default }

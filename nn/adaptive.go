@@ -1,0 +1,192 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// AdaptiveLogSoftmaxOptions are the options of NewAdaptiveLogSoftmaxWithLoss; the zero value is PyTorch's default.
+type AdaptiveLogSoftmaxOptions struct {
+	DivValue tensor.Opt[float64] // by which each cluster's projection is smaller; default 4
+	HeadBias bool
+	DType    tensor.DType
+}
+
+// AdaptiveLogSoftmaxWithLoss is a softmax over many classes that spends less on rare ones (Grave et al. 2016). Classes must be sorted by
+// frequency, the most frequent first.
+// https://pytorch.org/docs/stable/generated/torch.nn.AdaptiveLogSoftmaxWithLoss.html
+type AdaptiveLogSoftmaxWithLoss struct {
+	Base
+	InFeatures, NClasses int
+	Cutoffs              []int // ends of the clusters, with NClasses
+	Head                 *Linear
+	Tail                 []*Sequential
+}
+
+// NewAdaptiveLogSoftmaxWithLoss makes an AdaptiveLogSoftmaxWithLoss; the cutoffs rise and lie between 1 and nClasses-1.
+func NewAdaptiveLogSoftmaxWithLoss(in, nClasses int, cutoffs []int, opts ...AdaptiveLogSoftmaxOptions) *AdaptiveLogSoftmaxWithLoss {
+	o := first(opts)
+	last := 0
+	for _, c := range cutoffs {
+		if c <= last || c > nClasses-1 {
+			last = nClasses
+			break
+		}
+		last = c
+	}
+	if len(cutoffs) == 0 || last == nClasses {
+		tensor.Fail(tensor.ErrValue, "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is between 1 and n_classes-1")
+	}
+	m := &AdaptiveLogSoftmaxWithLoss{InFeatures: in, NClasses: nClasses, Cutoffs: append(append([]int(nil), cutoffs...), nClasses)}
+	m.Head = NewLinear(in, cutoffs[0]+len(cutoffs), LinearOptions{NoBias: !o.HeadBias, DType: o.DType})
+	plain := LinearOptions{NoBias: true, DType: o.DType}
+	for i := range cutoffs {
+		mid := int(math.Floor(float64(in) / math.Pow(o.DivValue.Or(4), float64(i+1))))
+		m.Tail = append(m.Tail, NewSequential(NewLinear(in, mid, plain), NewLinear(mid, m.Cutoffs[i+1]-m.Cutoffs[i], plain)))
+	}
+	return New(m)
+}
+
+// LogProb is the log-probabilities of all classes: (N, in) gives (N, nClasses).
+func (m *AdaptiveLogSoftmaxWithLoss) LogProb(x *Tensor) *Tensor {
+	head := m.Head.Forward(x).LogSoftmax(1)
+	short := m.Cutoffs[0]
+	parts := []*Tensor{head.Narrow(1, 0, short)}
+	for i, t := range m.Tail {
+		parts = append(parts, t.Forward(x).LogSoftmax(1).Add(head.Narrow(1, short+i, 1)))
+	}
+	return cat(parts, 1)
+}
+
+// Predict is the most probable class of each row.
+func (m *AdaptiveLogSoftmaxWithLoss) Predict(x *Tensor) *Tensor {
+	return call("argmax", m.LogProb(x), 1)
+}
+
+// Forward gives each row's log-probability of its target, and their mean times -1: x (N, in) and target (N), or (in) and a 0-d target.
+// Only the clusters that the targets lie in are computed.
+func (m *AdaptiveLogSoftmaxWithLoss) Forward(x, target *Tensor) (out, loss *Tensor) {
+	batched := target.Dim() > 0
+	switch {
+	case target.Dim() > 1:
+		tensor.Fail(tensor.ErrShape, "0D or 1D target tensor expected, multi-target not supported")
+	case batched && (x.Dim() != 2 || x.Size(0) != target.Size(0)):
+		tensor.Fail(tensor.ErrShape, "Input and target should have the same size in the batch dimension.")
+	case !batched && x.Dim() != 1:
+		tensor.Fail(tensor.ErrShape, "0D target tensor expects 1D input tensors, but found inputs with size %s", tensor.ShapeString(x.Shape()))
+	}
+	if !batched {
+		x, target = unsqueeze(x, 0), target.Reshape([]int{1})
+	}
+	classes := tensor.Data[int64](target.DenseAs(tensor.Int64))
+	n := len(classes)
+	short := m.Cutoffs[0]
+	headIndex := make([]int64, n)
+	rows := make([][]int64, len(m.Tail))
+	inner := make([][]int64, len(m.Tail))
+	for r, c := range classes {
+		if c < 0 || int(c) >= m.NClasses {
+			tensor.Fail(tensor.ErrIndex, "Target values should be in [0, %d], but values in range [%d, %d] were found. ", m.NClasses-1, minOf(classes), maxOf(classes))
+		}
+		headIndex[r] = c
+		for k := range m.Tail {
+			if int(c) >= m.Cutoffs[k] && int(c) < m.Cutoffs[k+1] {
+				headIndex[r] = int64(short + k)
+				rows[k] = append(rows[k], int64(r))
+				inner[k] = append(inner[k], c-int64(m.Cutoffs[k]))
+			}
+		}
+	}
+	pick := func(logp *Tensor, idx []int64) *Tensor { // element idx[r] of each row r
+		return call("gather", logp, 1, tensor.FromSlice(idx, len(idx), 1)).SqueezeDim(1)
+	}
+	out = pick(m.Head.Forward(x).LogSoftmax(1), headIndex)
+	for k := range m.Tail {
+		if len(rows[k]) == 0 {
+			continue
+		}
+		at := tensor.FromSlice(rows[k], len(rows[k]))
+		local := pick(m.Tail[k].Forward(x.IndexSelect(0, at)).LogSoftmax(1), inner[k])
+		out = out.IndexAdd(0, at, local)
+	}
+	loss = out.Neg().Mean()
+	if !batched {
+		out = out.SqueezeDim(0)
+	}
+	return out, loss
+}
+
+func minOf(l []int64) int64 {
+	x := l[0]
+	for _, y := range l {
+		x = min(x, y)
+	}
+	return x
+}
+
+func maxOf(l []int64) int64 {
+	x := l[0]
+	for _, y := range l {
+		x = max(x, y)
+	}
+	return x
+}
+
+// LinearCrossEntropyLossOptions are the options of NewLinearCrossEntropyLoss; the zero value is PyTorch's default.
+type LinearCrossEntropyLossOptions struct {
+	OutFeatures    Size // further dimensions of the target
+	Bias           bool
+	Weight         *Tensor         // (C), nil: all 1
+	IgnoreIndex    tensor.Opt[int] // default -100 for class numbers
+	LabelSmoothing float64
+	Reduction      Reduction
+	DType          tensor.DType
+}
+
+// LinearCrossEntropyLoss is a Linear followed by CrossEntropyLoss.
+// https://pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyLoss.html
+type LinearCrossEntropyLoss struct {
+	Base
+	Linear                 *Linear
+	InFeatures, NumClasses int
+	OutFeatures            Size
+	IgnoreIndex            tensor.Opt[int]
+	LabelSmoothing         float64
+	Reduction              Reduction
+	Weight                 *Tensor `torch:",buffer"`
+}
+
+// NewLinearCrossEntropyLoss makes a LinearCrossEntropyLoss.
+func NewLinearCrossEntropyLoss(in, numClasses int, opts ...LinearCrossEntropyLossOptions) *LinearCrossEntropyLoss {
+	o := first(opts)
+	out := numClasses
+	for _, n := range o.OutFeatures {
+		out *= n
+	}
+	m := &LinearCrossEntropyLoss{InFeatures: in, NumClasses: numClasses, OutFeatures: o.OutFeatures, IgnoreIndex: o.IgnoreIndex, LabelSmoothing: o.LabelSmoothing, Reduction: o.Reduction, Weight: o.Weight}
+	if m.OutFeatures == nil {
+		m.OutFeatures = Size{}
+	}
+	m.Linear = NewLinear(in, out, LinearOptions{NoBias: !o.Bias, DType: o.DType})
+	return New(m)
+}
+
+// Forward computes the loss of x (N, in) or (in) against class numbers (N, OutFeatures…) or probabilities (N, C, OutFeatures…).
+func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
+	return m.runN(m, []*Tensor{x, target}, func(in []*Tensor) *Tensor {
+		y := m.Linear.Forward(in[0])
+		if len(m.OutFeatures) > 0 {
+			sh := append([]int(nil), y.Shape()[:y.Dim()-1]...)
+			y = y.Reshape(append(append(sh, m.NumClasses), m.OutFeatures...))
+		}
+		return call("F::cross_entropy", y, in[1], kw{"weight": m.Weight, "ignore_index": m.IgnoreIndex.Or(-100), "label_smoothing": m.LabelSmoothing, "reduction": m.Reduction})
+	})
+}
+
+// ExtraRepr prints the settings.
+func (m *LinearCrossEntropyLoss) ExtraRepr() string {
+	return fmt.Sprintf("in_features=%d, num_classes=%d, out_features=%s, bias=%s, reduction=%s, ignore_index=%s, label_smoothing=%s, options=None",
+		m.InFeatures, m.NumClasses, m.OutFeatures.tuple(), pyBool(m.Linear.Bias != nil), m.Reduction, pyOptInt(m.IgnoreIndex), pyFloat(m.LabelSmoothing))
+}

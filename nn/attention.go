@@ -1,0 +1,136 @@
+package nn
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/nn/init"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// MultiheadAttentionOptions are the options of NewMultiheadAttention; the zero value is PyTorch's default.
+type MultiheadAttentionOptions struct {
+	Dropout     float64 // of the attention weights while training
+	NoBias      bool
+	AddBiasKV   bool // one more key and value, to be learnt
+	AddZeroAttn bool // one more key and value of zeros
+	KDim, VDim  int  // features of keys and values; default embedDim
+	BatchFirst  bool // inputs are (N, L, E) instead of (L, N, E)
+	DType       tensor.DType
+}
+
+// MultiheadAttention lets every query attend to all keys, in several subspaces (Vaswani et al. 2017).
+// https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
+type MultiheadAttention struct {
+	Base
+	EmbedDim, NumHeads, KDim, VDim        int
+	Dropout                               float64
+	BatchFirst, AddZeroAttn               bool
+	InProjWeight                          *Tensor // (3E, E): queries, keys, values
+	QProjWeight, KProjWeight, VProjWeight *Tensor // instead of InProjWeight when KDim or VDim differ
+	InProjBias                            *Tensor // (3E)
+	BiasK, BiasV                          *Tensor // (1, 1, E)
+	OutProj                               *NonDynamicallyQuantizableLinear
+}
+
+// NewMultiheadAttention makes a MultiheadAttention; embedDim must be a multiple of numHeads.
+func NewMultiheadAttention(embedDim, numHeads int, opts ...MultiheadAttentionOptions) *MultiheadAttention {
+	o := first(opts)
+	if embedDim <= 0 || numHeads <= 0 {
+		tensor.Fail(tensor.ErrValue, "embed_dim and num_heads must be greater than 0, got embed_dim=%d and num_heads=%d instead", embedDim, numHeads)
+	}
+	if embedDim%numHeads != 0 {
+		tensor.Fail(tensor.ErrValue, "embed_dim must be divisible by num_heads")
+	}
+	m := &MultiheadAttention{EmbedDim: embedDim, NumHeads: numHeads, KDim: or(o.KDim, embedDim), VDim: or(o.VDim, embedDim), Dropout: o.Dropout, BatchFirst: o.BatchFirst, AddZeroAttn: o.AddZeroAttn}
+	same := m.KDim == embedDim && m.VDim == embedDim
+	if same {
+		m.InProjWeight = param(o.DType, 3*embedDim, embedDim)
+	} else {
+		m.QProjWeight = param(o.DType, embedDim, embedDim)
+		m.KProjWeight = param(o.DType, embedDim, m.KDim)
+		m.VProjWeight = param(o.DType, embedDim, m.VDim)
+	}
+	if !o.NoBias {
+		m.InProjBias = param(o.DType, 3*embedDim)
+	}
+	m.OutProj = newOutProj(embedDim, embedDim, LinearOptions{NoBias: o.NoBias, DType: o.DType})
+	if o.AddBiasKV {
+		m.BiasK, m.BiasV = param(o.DType, 1, 1, embedDim), param(o.DType, 1, 1, embedDim)
+	}
+	m.resetParameters()
+	return New(m)
+}
+
+// resetParameters draws all but the output projection's weight, in PyTorch's order.
+func (m *MultiheadAttention) resetParameters() {
+	for _, w := range []*Tensor{m.InProjWeight, m.QProjWeight, m.KProjWeight, m.VProjWeight} {
+		if w != nil {
+			nninit.XavierUniform(w)
+		}
+	}
+	if m.InProjBias != nil {
+		nninit.Zeros(m.InProjBias)
+		nninit.Zeros(m.OutProj.Bias)
+	}
+	for _, b := range []*Tensor{m.BiasK, m.BiasV} {
+		if b != nil {
+			nninit.XavierNormal(b)
+		}
+	}
+}
+
+// AttentionOptions are the further inputs of MultiheadAttention; the zero value is PyTorch's default.
+type AttentionOptions struct {
+	KeyPaddingMask *Tensor // (N, S) or (S): true for keys to ignore, or numbers to be added to the scores
+	NoWeights      bool    // return no attention weights, which is faster
+	AttnMask       *Tensor // (L, S) or (N·heads, L, S): true where attention is not allowed, or numbers to be added
+	NoAverage      bool    // return the weights of each head
+	IsCausal       bool    // a promise that AttnMask is the causal mask
+}
+
+// Forward computes attention of query (L, N, E), key (S, N, KDim) and value (S, N, VDim); with BatchFirst the batch comes first, without a
+// batch there is no N. It returns the output, shaped as the query, and the attention weights (N, L, S), nil with NoWeights.
+func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...AttentionOptions) (out, weights *Tensor) {
+	o := first(opts)
+	batched := query.Dim() == 3
+	if m.BatchFirst && batched {
+		// the same tensor stays the same tensor, so that self-attention is recognised
+		q, k := query, key
+		query = q.Transpose(1, 0)
+		key2, value2 := query, query
+		if key != q {
+			key2 = key.Transpose(1, 0)
+		}
+		if value == k {
+			value2 = key2
+		} else {
+			value2 = value.Transpose(1, 0)
+		}
+		key, value = key2, value2
+	}
+	separate := m.InProjWeight == nil
+	var outBias *Tensor
+	if m.OutProj.Bias != nil {
+		outBias = m.OutProj.Bias
+	}
+	out, weights = call2("F::multi_head_attention_forward", query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias, m.BiasK, m.BiasV,
+		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, outBias, m.Training(), o.KeyPaddingMask, !o.NoWeights, o.AttnMask, separate,
+		m.QProjWeight, m.KProjWeight, m.VProjWeight, nil, nil, !o.NoAverage, o.IsCausal)
+	if m.BatchFirst && batched {
+		out = out.Transpose(1, 0)
+	}
+	return out, weights
+}
+
+// CausalMask is the (n, n) mask to be added to scores that lets each position attend to itself and earlier ones.
+func CausalMask(n int, dtype ...tensor.DType) *Tensor {
+	m := constant(first(dtype), 0, n, n)
+	v := make([]float64, n*n)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			v[i*n+j] = math.Inf(-1)
+		}
+	}
+	tensor.CopyRaw(m, tensor.FromSlice(v, n, n))
+	return m
+}

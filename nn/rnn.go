@@ -1,0 +1,568 @@
+package nn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// RNNOptions are the options of the recurrent layers; the zero value is PyTorch's default.
+type RNNOptions struct {
+	NumLayers     int  // default 1
+	ReLU          bool // RNN only: ReLU instead of tanh
+	NoBias        bool
+	BatchFirst    bool          // inputs are (N, L, …) instead of (L, N, …)
+	Dropout       tensor.Scalar // between layers while training; default 0
+	Bidirectional bool
+	ProjSize      int // LSTM only: size that the hidden state is projected to; 0: none
+	DType         tensor.DType
+}
+
+// RNNBase is what the recurrent layers share. Parameters are found by name: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, with
+// LSTM's ProjSize weight_hr_l0, and the same with _reverse for the backward direction.
+type RNNBase struct {
+	Base
+	InputSize, HiddenSize, NumLayers int
+	Bias, BatchFirst, Bidirectional  bool
+	ReLU                             bool
+	Dropout                          tensor.Scalar
+	ProjSize                         int
+	cells                            []rnnWeights // layer by layer, forward then backward
+	mode                             string
+}
+
+// rnnWeights are the parameters of one direction of one layer.
+type rnnWeights struct {
+	suffix               string
+	ih, hh, bih, bhh, hr *Tensor
+}
+
+func gatesOf(mode string) int {
+	switch mode {
+	case "LSTM":
+		return 4
+	case "GRU":
+		return 3
+	}
+	return 1
+}
+
+func (m *RNNBase) setup(mode string, in, hidden int, opts []RNNOptions) {
+	o := first(opts)
+	m.mode, m.InputSize, m.HiddenSize, m.NumLayers = mode, in, hidden, or(o.NumLayers, 1)
+	m.Bias, m.BatchFirst, m.Bidirectional, m.ReLU, m.ProjSize = !o.NoBias, o.BatchFirst, o.Bidirectional, o.ReLU, o.ProjSize
+	m.Dropout = num(o.Dropout, 0.0)
+	if p := toFloat(m.Dropout); !(p >= 0 && p <= 1) {
+		tensor.Fail(tensor.ErrValue, "dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+	}
+	if hidden <= 0 {
+		tensor.Fail(tensor.ErrValue, "hidden_size must be greater than zero")
+	}
+	if m.NumLayers <= 0 {
+		tensor.Fail(tensor.ErrValue, "num_layers must be greater than zero")
+	}
+	if o.ProjSize < 0 || o.ProjSize >= hidden {
+		tensor.Fail(tensor.ErrValue, "proj_size has to be smaller than hidden_size")
+	}
+	if o.ProjSize > 0 && mode != "LSTM" {
+		tensor.Fail(tensor.ErrValue, "proj_size argument is only supported for LSTM, not RNN or GRU")
+	}
+	rows := gatesOf(mode) * hidden
+	real := m.realHidden()
+	for l := range m.NumLayers {
+		size := in
+		if l > 0 {
+			size = real * m.directions()
+		}
+		for d := range m.directions() {
+			w := rnnWeights{suffix: fmt.Sprintf("_l%d", l), ih: param(o.DType, rows, size), hh: param(o.DType, rows, real)}
+			if d == 1 {
+				w.suffix += "_reverse"
+			}
+			if m.Bias {
+				w.bih, w.bhh = param(o.DType, rows), param(o.DType, rows)
+			}
+			if m.ProjSize > 0 {
+				w.hr = param(o.DType, m.ProjSize, hidden)
+			}
+			m.cells = append(m.cells, w)
+		}
+	}
+	m.ResetParameters()
+}
+
+func (m *RNNBase) directions() int {
+	if m.Bidirectional {
+		return 2
+	}
+	return 1
+}
+
+// realHidden is the size of the hidden state that is handed on.
+func (m *RNNBase) realHidden() int {
+	if m.ProjSize > 0 {
+		return m.ProjSize
+	}
+	return m.HiddenSize
+}
+
+// ResetParameters draws the parameters anew, uniformly from ±1/sqrt(hidden).
+func (m *RNNBase) ResetParameters() {
+	m.WalkOwn(func(_ string, t *Tensor) { uniformFan(t, m.HiddenSize) }, noBuf, noChild)
+}
+
+// WalkOwn visits the parameters in PyTorch's order.
+func (m *RNNBase) WalkOwn(param func(string, *Tensor), _ func(string, *Tensor, bool), _ func(string, Module)) {
+	for i := range m.cells {
+		w := &m.cells[i]
+		param("weight_ih"+w.suffix, w.ih)
+		param("weight_hh"+w.suffix, w.hh)
+		if w.bih != nil {
+			param("bias_ih"+w.suffix, w.bih)
+			param("bias_hh"+w.suffix, w.bhh)
+		}
+		if w.hr != nil {
+			param("weight_hr"+w.suffix, w.hr)
+		}
+	}
+}
+
+// ExtraRepr prints the settings.
+func (m *RNNBase) ExtraRepr() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d, %d", m.InputSize, m.HiddenSize)
+	if m.ProjSize != 0 {
+		fmt.Fprintf(&b, ", proj_size=%d", m.ProjSize)
+	}
+	if m.NumLayers != 1 {
+		fmt.Fprintf(&b, ", num_layers=%d", m.NumLayers)
+	}
+	if !m.Bias {
+		b.WriteString(", bias=False")
+	}
+	if m.BatchFirst {
+		b.WriteString(", batch_first=True")
+	}
+	if toFloat(m.Dropout) != 0 {
+		b.WriteString(", dropout=" + pyNum(m.Dropout))
+	}
+	if m.Bidirectional {
+		b.WriteString(", bidirectional=True")
+	}
+	return b.String()
+}
+
+func unbind0(x *Tensor) []*Tensor {
+	out := make([]*Tensor, x.Size(0))
+	for i := range out {
+		out[i] = call("select", x, 0, i)
+	}
+	return out
+}
+
+func stack0(xs []*Tensor) *Tensor { return call("stack", xs, 0) }
+
+func cat(xs []*Tensor, dim int) *Tensor { return call("cat", xs, dim) }
+
+func chunk(x *Tensor, n, dim int) []*Tensor {
+	size := x.Size(dim) / n
+	out := make([]*Tensor, n)
+	for i := range out {
+		out[i] = call("narrow", x, dim, i*size, size)
+	}
+	return out
+}
+
+// step computes the next state of one cell. gi is the input's part of the gates, W_ih·x + b_ih.
+func (m *RNNBase) step(w *rnnWeights, gi, h, c *Tensor) (hn, cn *Tensor) {
+	return cellStep(m.mode, m.ReLU, gi, h, c, w.hh, w.bhh, w.hr)
+}
+
+func cellStep(mode string, relu bool, gi, h, c, whh, bhh, whr *Tensor) (hn, cn *Tensor) {
+	gh := linear(h, whh, bhh)
+	switch mode {
+	case "LSTM":
+		g := chunk(gi.Add(gh), 4, -1)
+		i, f, z, o := g[0].Sigmoid(), g[1].Sigmoid(), g[2].Tanh(), g[3].Sigmoid()
+		cn = f.Mul(c).Add(i.Mul(z))
+		hn = o.Mul(cn.Tanh())
+		if whr != nil {
+			hn = linear(hn, whr, nil)
+		}
+		return hn, cn
+	case "GRU":
+		x, y := chunk(gi, 3, -1), chunk(gh, 3, -1)
+		r := x[0].Add(y[0]).Sigmoid()
+		z := x[1].Add(y[1]).Sigmoid()
+		n := x[2].Add(r.Mul(y[2])).Tanh()
+		return h.Sub(n).Mul(z).Add(n), nil
+	}
+	if relu {
+		return gi.Add(gh).ReLU(), nil
+	}
+	return gi.Add(gh).Tanh(), nil
+}
+
+// run computes all layers. x is (L, N, in), h0 and c0 are (layers·directions, N, hidden). sizes, for packed sequences, are the batch
+// sizes of each step; x is then the packed data (total, in).
+func (m *RNNBase) run(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
+	hs := unbind0(h0)
+	var cs []*Tensor
+	if c0 != nil {
+		cs = unbind0(c0)
+	}
+	var lastH, lastC []*Tensor
+	for l := range m.NumLayers {
+		var outs []*Tensor
+		for d := range m.directions() {
+			k := l*m.directions() + d
+			w := &m.cells[k]
+			gates := linear(x, w.ih, w.bih)
+			var c *Tensor
+			if cs != nil {
+				c = cs[k]
+			}
+			var ys []*Tensor
+			h := hs[k]
+			if sizes == nil {
+				ys, h, c = m.runSteps(w, unbind0(gates), h, c, d == 1)
+				outs = append(outs, stack0(ys))
+			} else {
+				ys, h, c = m.runPacked(w, gates, sizes, h, c, d == 1)
+				outs = append(outs, cat(ys, 0))
+			}
+			lastH = append(lastH, h)
+			if c != nil {
+				lastC = append(lastC, c)
+			}
+		}
+		x = outs[0]
+		if len(outs) == 2 {
+			x = cat(outs, -1)
+		}
+		if p := toFloat(m.Dropout); p > 0 && m.Training() && l < m.NumLayers-1 {
+			x = call("F::dropout", x, p, true)
+		}
+	}
+	if lastC != nil {
+		cn = stack0(lastC)
+	}
+	return x, stack0(lastH), cn
+}
+
+func (m *RNNBase) runSteps(w *rnnWeights, gates []*Tensor, h, c *Tensor, backward bool) (ys []*Tensor, hn, cn *Tensor) {
+	ys = make([]*Tensor, len(gates))
+	for i := range gates {
+		t := i
+		if backward {
+			t = len(gates) - 1 - i
+		}
+		h, c = m.step(w, gates[t], h, c)
+		ys[t] = h
+	}
+	return ys, h, c
+}
+
+// runPacked runs over steps of shrinking batches: sequences are sorted by length, longest first.
+func (m *RNNBase) runPacked(w *rnnWeights, gates *Tensor, sizes []int, h, c *Tensor, backward bool) (ys []*Tensor, hn, cn *Tensor) {
+	rows := func(x *Tensor, from, n int) *Tensor { return call("narrow", x, 0, from, n) }
+	offset := make([]int, len(sizes)+1)
+	for i, n := range sizes {
+		offset[i+1] = offset[i] + n
+	}
+	ys = make([]*Tensor, len(sizes))
+	var doneH, doneC []*Tensor // states of sequences that have ended
+	h0, c0 := h, c
+	if backward {
+		h = rows(h0, 0, sizes[len(sizes)-1])
+		if c0 != nil {
+			c = rows(c0, 0, sizes[len(sizes)-1])
+		}
+	}
+	for i := range sizes {
+		t := i
+		if backward {
+			t = len(sizes) - 1 - i
+		}
+		n := sizes[t]
+		switch cur := h.Size(0); {
+		case n < cur: // the shorter sequences end here
+			doneH = append(doneH, rows(h, n, cur-n))
+			h = rows(h, 0, n)
+			if c != nil {
+				doneC = append(doneC, rows(c, n, cur-n))
+				c = rows(c, 0, n)
+			}
+		case n > cur: // backwards they begin here
+			h = cat([]*Tensor{h, rows(h0, cur, n-cur)}, 0)
+			if c != nil {
+				c = cat([]*Tensor{c, rows(c0, cur, n-cur)}, 0)
+			}
+		}
+		h, c = m.step(w, rows(gates, offset[t], n), h, c)
+		ys[t] = h
+	}
+	join := func(last *Tensor, done []*Tensor) *Tensor {
+		if len(done) == 0 {
+			return last
+		}
+		all := []*Tensor{last}
+		for i := len(done) - 1; i >= 0; i-- {
+			all = append(all, done[i])
+		}
+		return cat(all, 0)
+	}
+	hn = join(h, doneH)
+	if c != nil {
+		cn = join(c, doneC)
+	}
+	return ys, hn, cn
+}
+
+// forward checks shapes, adds what is missing and runs the layers.
+func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
+	if x.Dim() != 2 && x.Dim() != 3 {
+		tensor.Fail(tensor.ErrShape, "%s: Expected input to be 2D or 3D, got %dD instead", m.mode, x.Dim())
+	}
+	unbatched := x.Dim() == 2
+	batch := 1 // dimension of the batch
+	if m.BatchFirst {
+		batch = 0
+	}
+	if unbatched {
+		x = unsqueeze(x, batch)
+		for _, p := range []**Tensor{&h0, &c0} {
+			if *p != nil {
+				if (*p).Dim() != 2 {
+					tensor.Fail(tensor.ErrShape, "For unbatched 2-D input, hx should also be 2-D but got %d-D tensor", (*p).Dim())
+				}
+				*p = unsqueeze(*p, 1)
+			}
+		}
+	}
+	if m.BatchFirst {
+		x = x.Transpose(0, 1)
+	}
+	if x.Size(2) != m.InputSize {
+		tensor.Fail(tensor.ErrShape, "input.size(-1) must be equal to input_size. Expected %d, got %d", m.InputSize, x.Size(2))
+	}
+	if x.Size(0) == 0 {
+		tensor.Fail(tensor.ErrShape, "Expected sequence length to be larger than 0 in RNN")
+	}
+	h0, c0 = m.start(x.DType(), x.Size(1), h0, c0)
+	out, hn, cn = m.run(x, h0, c0, nil)
+	if m.BatchFirst {
+		out = out.Transpose(0, 1)
+	}
+	if unbatched {
+		out, hn = squeeze(out, batch), squeeze(hn, 1)
+		if cn != nil {
+			cn = squeeze(cn, 1)
+		}
+	}
+	return out, hn, cn
+}
+
+// start checks the initial states, or makes zeros.
+func (m *RNNBase) start(dt tensor.DType, n int, h0, c0 *Tensor) (h, c *Tensor) {
+	layers := m.NumLayers * m.directions()
+	check := func(t *Tensor, size int, what string) *Tensor {
+		want := []int{layers, n, size}
+		if t == nil {
+			return constant(dt, 0, want...)
+		}
+		if !tensor.SameShape(t.Shape(), want) {
+			tensor.Fail(tensor.ErrShape, "Expected %s size %s, got %s", what, tensor.ShapeString(want), tensor.ShapeString(t.Shape()))
+		}
+		return t
+	}
+	h = check(h0, m.realHidden(), "hidden[0]")
+	if m.mode == "LSTM" {
+		c = check(c0, m.HiddenSize, "hidden[1]")
+	}
+	return h, c
+}
+
+// RNN is a simple recurrent network (Elman 1990): h = tanh(W_ih·x + b_ih + W_hh·h + b_hh).
+// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
+type RNN struct{ RNNBase }
+
+// NewRNN makes an RNN.
+func NewRNN(inputSize, hiddenSize int, opts ...RNNOptions) *RNN {
+	m := &RNN{}
+	m.setup("RNN", inputSize, hiddenSize, opts)
+	return New(m)
+}
+
+// Forward runs over the sequences x (L, N, in), (N, L, in) when BatchFirst, or (L, in), from the state h0 (layers·directions, N, hidden),
+// zeros when it is not given. It returns the last layer's outputs and the last states of all layers.
+func (m *RNN) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
+	out, hn, _ = m.forward(x, first(h0), nil)
+	return out, hn
+}
+
+// GRU is a network of gated recurrent units (Cho et al. 2014).
+// https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
+type GRU struct{ RNNBase }
+
+// NewGRU makes a GRU.
+func NewGRU(inputSize, hiddenSize int, opts ...RNNOptions) *GRU {
+	m := &GRU{}
+	m.setup("GRU", inputSize, hiddenSize, opts)
+	return New(m)
+}
+
+// Forward is RNN's.
+func (m *GRU) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
+	out, hn, _ = m.forward(x, first(h0), nil)
+	return out, hn
+}
+
+// LSTM is a network of long short-term memory cells (Hochreiter and Schmidhuber 1997).
+// https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
+type LSTM struct{ RNNBase }
+
+// NewLSTM makes an LSTM.
+func NewLSTM(inputSize, hiddenSize int, opts ...RNNOptions) *LSTM {
+	m := &LSTM{}
+	m.setup("LSTM", inputSize, hiddenSize, opts)
+	return New(m)
+}
+
+// Forward is RNN's, with the states h0 (layers·directions, N, hidden or ProjSize) and c0 (layers·directions, N, hidden): give both or none.
+func (m *LSTM) Forward(x *Tensor, state ...*Tensor) (out, hn, cn *Tensor) {
+	h0, c0 := pair(state)
+	return m.forward(x, h0, c0)
+}
+
+func pair(state []*Tensor) (h, c *Tensor) {
+	switch len(state) {
+	case 0:
+		return nil, nil
+	case 2:
+		return state[0], state[1]
+	}
+	tensor.Fail(tensor.ErrType, "LSTM: give h and c, or none, not %d states", len(state))
+	return nil, nil
+}
+
+// RNNCellOptions are the options of the recurrent cells; the zero value is PyTorch's default.
+type RNNCellOptions struct {
+	NoBias bool
+	ReLU   bool // RNNCell only: ReLU instead of tanh
+	DType  tensor.DType
+}
+
+// RNNCellBase is what the recurrent cells share.
+type RNNCellBase struct {
+	Base
+	InputSize, HiddenSize int
+	ReLU                  bool
+	WeightIH              *Tensor // (gates·hidden, in)
+	WeightHH              *Tensor // (gates·hidden, hidden)
+	BiasIH, BiasHH        *Tensor // (gates·hidden), nil without
+	mode                  string
+}
+
+func (m *RNNCellBase) setup(mode string, in, hidden int, opts []RNNCellOptions) {
+	o := first(opts)
+	m.mode, m.InputSize, m.HiddenSize, m.ReLU = mode, in, hidden, o.ReLU
+	rows := gatesOf(mode) * hidden
+	m.WeightIH, m.WeightHH = param(o.DType, rows, in), param(o.DType, rows, hidden)
+	if !o.NoBias {
+		m.BiasIH, m.BiasHH = param(o.DType, rows), param(o.DType, rows)
+	}
+	m.ResetParameters()
+}
+
+// ResetParameters draws the parameters anew, uniformly from ±1/sqrt(hidden).
+func (m *RNNCellBase) ResetParameters() {
+	for _, p := range []*Tensor{m.WeightIH, m.WeightHH, m.BiasIH, m.BiasHH} {
+		if p != nil {
+			uniformFan(p, m.HiddenSize)
+		}
+	}
+}
+
+// ExtraRepr prints the settings.
+func (m *RNNCellBase) ExtraRepr() string {
+	s := fmt.Sprintf("%d, %d", m.InputSize, m.HiddenSize)
+	if m.BiasIH == nil {
+		s += ", bias=False"
+	}
+	if m.ReLU {
+		s += ", nonlinearity=relu"
+	}
+	return s
+}
+
+func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
+	if x.Dim() != 1 && x.Dim() != 2 {
+		tensor.Fail(tensor.ErrShape, "%sCell: Expected input to be 1D or 2D, got %dD instead", m.mode, x.Dim())
+	}
+	for _, s := range []*Tensor{h, c} {
+		if s != nil && s.Dim() != x.Dim() {
+			tensor.Fail(tensor.ErrShape, "%sCell: Expected hidden to be %dD, got %dD instead", m.mode, x.Dim(), s.Dim())
+		}
+	}
+	shape := append(append([]int(nil), x.Shape()[:x.Dim()-1]...), m.HiddenSize)
+	if h == nil {
+		h = constant(x.DType(), 0, shape...)
+	}
+	if c == nil && m.mode == "LSTM" {
+		c = constant(x.DType(), 0, shape...)
+	}
+	return cellStep(m.mode, m.ReLU, linear(x, m.WeightIH, m.BiasIH), h, c, m.WeightHH, m.BiasHH, nil)
+}
+
+// RNNCell is one step of an RNN.
+// https://pytorch.org/docs/stable/generated/torch.nn.RNNCell.html
+type RNNCell struct{ RNNCellBase }
+
+// NewRNNCell makes an RNNCell.
+func NewRNNCell(inputSize, hiddenSize int, opts ...RNNCellOptions) *RNNCell {
+	m := &RNNCell{}
+	m.setup("RNN", inputSize, hiddenSize, opts)
+	return New(m)
+}
+
+// Forward gives the next state for the input x (N, in) or (in) and the state h, zeros when it is not given.
+func (m *RNNCell) Forward(x *Tensor, h ...*Tensor) *Tensor {
+	hn, _ := m.forward(x, first(h), nil)
+	return hn
+}
+
+// GRUCell is one step of a GRU.
+// https://pytorch.org/docs/stable/generated/torch.nn.GRUCell.html
+type GRUCell struct{ RNNCellBase }
+
+// NewGRUCell makes a GRUCell.
+func NewGRUCell(inputSize, hiddenSize int, opts ...RNNCellOptions) *GRUCell {
+	m := &GRUCell{}
+	m.setup("GRU", inputSize, hiddenSize, opts)
+	return New(m)
+}
+
+// Forward gives the next state for the input x (N, in) or (in) and the state h, zeros when it is not given.
+func (m *GRUCell) Forward(x *Tensor, h ...*Tensor) *Tensor {
+	hn, _ := m.forward(x, first(h), nil)
+	return hn
+}
+
+// LSTMCell is one step of an LSTM.
+// https://pytorch.org/docs/stable/generated/torch.nn.LSTMCell.html
+type LSTMCell struct{ RNNCellBase }
+
+// NewLSTMCell makes an LSTMCell.
+func NewLSTMCell(inputSize, hiddenSize int, opts ...RNNCellOptions) *LSTMCell {
+	m := &LSTMCell{}
+	m.setup("LSTM", inputSize, hiddenSize, opts)
+	return New(m)
+}
+
+// Forward gives the next states for the input x (N, in) or (in) and the states h and c, zeros when they are not given.
+func (m *LSTMCell) Forward(x *Tensor, state ...*Tensor) (hn, cn *Tensor) {
+	h, c := pair(state)
+	return m.forward(x, h, c)
+}

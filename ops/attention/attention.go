@@ -1,0 +1,157 @@
+package attention
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type (
+	// T is a tensor.
+	T = tensor.Tensor
+	// Ctx is a call.
+	Ctx = tensor.Ctx
+)
+
+// op calls an operator whose Go function lies in a package above this one.
+func op(full string, args ...any) *T {
+	vals := make([]tensor.Value, len(args))
+	for i, a := range args {
+		vals[i] = tensor.Box(a)
+	}
+	res, err := tensor.CallOp(full, vals...)
+	if err != nil {
+		panic(err)
+	}
+	return res[0].T
+}
+
+// additive turns a boolean mask, true where attention is wanted (or, with invert, where it is not), into one to be added: 0 and -inf.
+func additive(mask *T, dt tensor.DType, invert bool) *T {
+	zero := tensor.FromSlice([]float64{0}, 1).ToDType(dt)
+	if invert {
+		return op("aten::where.ScalarSelf", mask, math.Inf(-1), zero)
+	}
+	return op("aten::where.ScalarOther", mask, zero, math.Inf(-1))
+}
+
+// causal is the additive mask that lets row i attend to columns up to i.
+func causal(rows, cols int, dt tensor.DType) *T {
+	m := tensor.New([]int{rows, cols}, tensor.Bool)
+	b := tensor.Data[bool](m)
+	for i := range rows {
+		for j := range cols {
+			b[i*cols+j] = j <= i
+		}
+	}
+	return additive(m, dt, false)
+}
+
+// weights are softmax(scores + mask); rows that may attend to nothing are zero.
+func weights(scores, mask *T) *T {
+	if mask == nil {
+		return scores.Softmax(-1)
+	}
+	scores = scores.Add(mask)
+	w := scores.Softmax(-1)
+	var nothing *T
+	tensor.NoGrad(func() {
+		nothing = op("aten::eq.Scalar", scores, math.Inf(-1)).AllDim(-1, tensor.AllDimOptions{Keepdim: true})
+	})
+	if !anyTrue(nothing) {
+		return w
+	}
+	return op("aten::where.ScalarSelf", nothing, 0.0, w)
+}
+
+func anyTrue(t *T) bool {
+	for _, x := range tensor.Data[bool](t.Dense()) {
+		if x {
+			return true
+		}
+	}
+	return false
+}
+
+func sdpa(c *Ctx) {
+	q, k, v, mask := c.T(0), c.T(1), c.T(2), c.T(3)
+	p, isCausal := c.Float(4), c.Bool(5)
+	gqa := c.Bool(7)
+	if q.DType() != k.DType() || q.DType() != v.DType() {
+		c.Fail(tensor.ErrDType, "Expected query, key, and value to have the same dtype, but got query.dtype: %s key.dtype: %s and value.dtype: %s instead.",
+			q.DType().ClassName(), k.DType().ClassName(), v.DType().ClassName())
+	}
+	if q.Dim() < 2 || k.Dim() < 2 || v.Dim() < 2 {
+		c.Fail(tensor.ErrShape, "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: %d, key.dim: %d and value.dim: %d instead.", q.Dim(), k.Dim(), v.Dim())
+	}
+	if mask != nil {
+		if isCausal {
+			c.Fail(tensor.ErrValue, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+		}
+		if mask.DType() != tensor.Bool && mask.DType() != q.DType() {
+			c.Fail(tensor.ErrDType, "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.", mask.DType().ClassName(), q.DType().ClassName())
+		}
+		if mask.DType() == tensor.Bool {
+			mask = additive(mask, q.DType(), false)
+		}
+	}
+	if isCausal {
+		mask = causal(q.Size(-2), k.Size(-2), q.DType())
+	}
+	scale := 1 / math.Sqrt(float64(q.Size(-1)))
+	if c.Has(6) {
+		scale = c.Float(6)
+	}
+	if gqa && q.Dim() > 2 {
+		k, v = repeatHeads(c, k, q.Size(-3)), repeatHeads(c, v, q.Size(-3))
+	}
+	half := q.DType() == tensor.Float16 || q.DType() == tensor.BFloat16
+	dt := q.DType()
+	if half { // scores and weights in single precision, one rounding at the end
+		q, k, v = q.ToDType(tensor.Float32), k.ToDType(tensor.Float32), v.ToDType(tensor.Float32)
+		if mask != nil {
+			mask = mask.ToDType(tensor.Float32)
+		}
+	}
+	// both factors take the root of the scale, so that neither overflows in half precision
+	root := math.Sqrt(math.Abs(scale))
+	qs := q.MulScalar(math.Copysign(root, scale))
+	w := weights(qs.MatMul(k.MulScalar(root).Transpose(-2, -1)), mask)
+	if p > 0 {
+		w = op("aten::dropout", w, p, true)
+	}
+	out := w.MatMul(v)
+	if half {
+		out = out.ToDType(dt)
+	}
+	c.Return(out)
+}
+
+// repeatHeads repeats each head so that there are n of them.
+func repeatHeads(c *Ctx, x *T, n int) *T {
+	h := x.Size(-3)
+	if h == n {
+		return x
+	}
+	if h == 0 || n%h != 0 {
+		c.Fail(tensor.ErrShape, "Number of heads in key and value must divide the number of heads in query, got %d and %d", h, n)
+	}
+	d := x.Dim()
+	sh := append([]int(nil), x.Shape()[:d-2]...)
+	wide := append(append(append([]int(nil), sh...), n/h), x.Shape()[d-2:]...)
+	flat := append(append(append([]int(nil), x.Shape()[:d-3]...), n), x.Shape()[d-2:]...)
+	return x.Unsqueeze(-3).Expand(wide).Reshape(flat)
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+		Doc:    "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+		Body:   sdpa,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor)",
+		Doc:    "computes attention of several heads on (L, N, E), as MultiheadAttention does; it returns the outputs and, with need_weights, the attention weights.",
+		Body:   multiHead,
+	})
+}

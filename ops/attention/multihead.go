@@ -1,0 +1,245 @@
+package attention
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func linear(x, w, b *T) *T { return op("aten::linear", x, w, b) }
+
+// canonical gives a mask of dtype dt to be added: boolean masks are true where attention is not wanted.
+func canonical(c *Ctx, mask *T, name string, dt tensor.DType) *T {
+	if mask == nil {
+		return nil
+	}
+	if mask.DType() == tensor.Bool {
+		return additive(mask, dt, true)
+	}
+	if !mask.DType().IsFloat() {
+		c.Fail(tensor.ErrDType, "only bool and floating types of %s are supported", name)
+	}
+	return mask
+}
+
+// widen adds n columns of zeros to a mask.
+func widen(mask *T, n int) *T {
+	if mask == nil || n == 0 {
+		return mask
+	}
+	sh := append([]int(nil), mask.Shape()...)
+	sh[len(sh)-1] = n
+	return cat(-1, mask, mask.NewZeros(sh))
+}
+
+func cat(dim int, ts ...*T) *T { return op("aten::cat", ts, dim) }
+
+// project computes queries, keys and values.
+func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
+	bias := c.T(6)
+	e := q.Size(-1)
+	if !c.Bool(17) {
+		w := c.T(5)
+		if w == nil {
+			c.Fail(tensor.ErrValue, "use_separate_proj_weight is False but in_proj_weight is None")
+		}
+		if q == k && k == v { // self-attention: one product
+			p := linear(q, w, bias).Chunk(3, tensor.ChunkOptions{Dim: -1})
+			return p[0], p[1], p[2]
+		}
+		ws := w.Chunk(3)
+		bs := []*T{nil, nil, nil}
+		if bias != nil {
+			bs = bias.Chunk(3)
+		}
+		if k == v {
+			var b *T
+			if bias != nil {
+				b = bias.Narrow(0, e, 2*e)
+			}
+			p := linear(k, w.Narrow(0, e, 2*e), b).Chunk(2, tensor.ChunkOptions{Dim: -1})
+			return linear(q, ws[0], bs[0]), p[0], p[1]
+		}
+		return linear(q, ws[0], bs[0]), linear(k, ws[1], bs[1]), linear(v, ws[2], bs[2])
+	}
+	for i, n := range []string{"q_proj_weight", "k_proj_weight", "v_proj_weight"} {
+		if c.T(18+i) == nil {
+			c.Fail(tensor.ErrValue, "use_separate_proj_weight is True but %s is None", n)
+		}
+	}
+	bs := []*T{nil, nil, nil}
+	if bias != nil {
+		bs = bias.Chunk(3)
+	}
+	return linear(q, c.T(18), bs[0]), linear(k, c.T(19), bs[1]), linear(v, c.T(20), bs[2])
+}
+
+// check refuses shapes that do not fit and reports whether there is a batch dimension.
+func check(c *Ctx, q, k, v, pad, mask *T, heads int) bool {
+	if q.Dim() != 2 && q.Dim() != 3 {
+		c.Fail(tensor.ErrShape, "query should be unbatched 2D or batched 3D tensor but received %d-D query tensor", q.Dim())
+	}
+	if k.Dim() != q.Dim() || v.Dim() != q.Dim() {
+		kind := "batched"
+		if q.Dim() == 2 {
+			kind = "unbatched"
+		}
+		c.Fail(tensor.ErrShape, "For %s (%d-D) `query`, expected `key` and `value` to be %d-D but found %d-D and %d-D tensors respectively", kind, q.Dim(), q.Dim(), k.Dim(), v.Dim())
+	}
+	if pad != nil && pad.Dim() != q.Dim()-1 {
+		c.Fail(tensor.ErrShape, "For %d-D `query`, expected `key_padding_mask` to be `None` or %d-D but found %d-D tensor instead", q.Dim(), q.Dim()-1, pad.Dim())
+	}
+	if mask != nil && mask.Dim() != 2 && mask.Dim() != 3 {
+		c.Fail(tensor.ErrShape, "expected `attn_mask` to be `None`, 2-D or 3-D but found %d-D tensor instead", mask.Dim())
+	}
+	return q.Dim() == 3
+}
+
+func multiHead(c *Ctx) {
+	q, k, v := c.T(0), c.T(1), c.T(2)
+	heads := c.Int(4)
+	training, needWeights, average, isCausal := c.Bool(13), c.Bool(15), c.Bool(23), c.Bool(24)
+	pad, mask := c.T(14), c.T(16)
+	batched := check(c, q, k, v, pad, mask, heads)
+	if !batched {
+		same, sameKV := k == q, v == k
+		q = q.Unsqueeze(1)
+		if same {
+			k = q
+		} else {
+			k = k.Unsqueeze(1)
+		}
+		if sameKV {
+			v = k
+		} else {
+			v = v.Unsqueeze(1)
+		}
+		if pad != nil {
+			pad = pad.Unsqueeze(0)
+		}
+	}
+	L, n, e := q.Size(0), q.Size(1), q.Size(2)
+	S := k.Size(0)
+	dt := q.DType()
+	pad = canonical(c, pad, "key_padding_mask", dt)
+	if isCausal && mask == nil {
+		c.Fail(tensor.ErrValue, "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask.")
+	}
+	if isCausal && pad == nil && !needWeights {
+		mask = nil // the kernel's own causal mask takes its place
+	} else {
+		mask = canonical(c, mask, "attn_mask", dt)
+		if pad != nil {
+			isCausal = false
+		}
+	}
+	if e != c.Int(3) {
+		c.Fail(tensor.ErrShape, "was expecting embedding dimension of %d, but got %d", c.Int(3), e)
+	}
+	if heads <= 0 || e%heads != 0 {
+		c.Fail(tensor.ErrValue, "embed_dim %d not divisible by num_heads %d", e, heads)
+	}
+	hd := e / heads
+	if c.Bool(17) {
+		if !tensor.SameShape(k.Shape()[:2], v.Shape()[:2]) {
+			c.Fail(tensor.ErrShape, "key's sequence and batch dims %s do not match value's %s", tensor.ShapeString(k.Shape()[:2]), tensor.ShapeString(v.Shape()[:2]))
+		}
+	} else if !tensor.SameShape(k.Shape(), v.Shape()) {
+		c.Fail(tensor.ErrShape, "key shape %s does not match value shape %s", tensor.ShapeString(k.Shape()), tensor.ShapeString(v.Shape()))
+	}
+	q, k, v = project(c, q, k, v)
+	if mask != nil {
+		want := []int{L, S}
+		if mask.Dim() == 3 {
+			want = []int{n * heads, L, S}
+		}
+		if !tensor.SameShape(mask.Shape(), want) {
+			c.Fail(tensor.ErrShape, "The shape of the %dD attn_mask is %s, but should be %s.", mask.Dim(), tensor.ShapeString(mask.Shape()), tensor.ShapeString(want))
+		}
+		if mask.Dim() == 2 {
+			mask = mask.Unsqueeze(0)
+		}
+	}
+	extra := 0
+	if bk, bv := c.T(7), c.T(8); bk != nil && bv != nil { // one more key and value, to be learnt
+		sh := []int{1, n, e}
+		k, v = cat(0, k, bk.Expand(sh)), cat(0, v, bv.Expand(sh))
+		extra++
+	}
+	split := func(x *T) *T { return x.Reshape([]int{x.Size(0), n * heads, hd}).Transpose(0, 1) }
+	q = split(q)
+	if s := c.T(21); s != nil {
+		k = s
+	} else {
+		k = split(k)
+	}
+	if s := c.T(22); s != nil {
+		v = s
+	} else {
+		v = split(v)
+	}
+	if c.Bool(9) { // one more key and value of zeros
+		zero := k.NewZeros([]int{n * heads, 1, hd})
+		k, v = cat(1, k, zero), cat(1, v, zero)
+		extra++
+	}
+	mask, pad = widen(mask, extra), widen(pad, extra)
+	S = k.Size(1)
+	if pad != nil {
+		if pad.Size(0) != n || pad.Size(1) != S {
+			c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S, tensor.ShapeString(pad.Shape()))
+		}
+		p := pad.View([]int{n, 1, 1, S}).Expand([]int{n, heads, 1, S}).Reshape([]int{n * heads, 1, S})
+		if mask == nil {
+			mask = p
+		} else {
+			mask = mask.Add(p)
+		}
+	}
+	p := c.Float(10)
+	if !training {
+		p = 0
+	}
+	var out, w *T
+	if needWeights {
+		qs := q.MulScalar(math.Sqrt(1 / float64(hd)))
+		kt := k.Transpose(-2, -1)
+		if mask != nil {
+			w = mask.BAddBMM(qs, kt)
+		} else {
+			w = qs.BMM(kt)
+		}
+		w = w.Softmax(-1)
+		if p > 0 {
+			w = op("aten::dropout", w, p, true)
+		}
+		out = w.BMM(v).Transpose(0, 1).Reshape([]int{L * n, e})
+		w = w.View([]int{n, heads, L, S})
+		if average {
+			w = w.MeanDim([]int{1})
+		}
+		if !batched {
+			w = w.SqueezeDim(0)
+		}
+	} else {
+		if mask != nil {
+			if mask.Size(0) == 1 && mask.Dim() == 3 {
+				mask = mask.Unsqueeze(0)
+			} else {
+				mask = mask.View([]int{n, heads, -1, S})
+			}
+		}
+		four := func(x *T) *T { return x.View([]int{n, heads, x.Size(1), hd}) }
+		res, err := tensor.ResolveCall([]string{"aten::scaled_dot_product_attention"},
+			[]tensor.Value{tensor.TensorValue(four(q)), tensor.TensorValue(four(k)), tensor.TensorValue(four(v)), tensor.TensorValue(mask), tensor.FloatValue(p), tensor.BoolValue(isCausal)}, nil)
+		if err != nil {
+			panic(err)
+		}
+		out = res[0].T.Permute([]int{2, 0, 1, 3}).Reshape([]int{L * n, e})
+	}
+	out = linear(out, c.T(11), c.T(12)).View([]int{L, n, e})
+	if !batched {
+		out = out.SqueezeDim(1)
+	}
+	c.Return(out, w)
+}
