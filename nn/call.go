@@ -180,8 +180,13 @@ func constant(dt tensor.DType, v float64, shape ...int) *Tensor {
 		dt = tensor.DefaultDType()
 	}
 	t := tensor.New(shape, dt)
-	tensor.CopyRaw(t, tensor.FromSlice([]float64{v}, 1))
+	fillRaw(t, v)
 	return t
+}
+
+// fillRaw sets every element, not recorded.
+func fillRaw(t *Tensor, v float64) {
+	tensor.CopyRaw(t, tensor.FromSlice([]float64{v}, 1).Alias(nil, nil, 0))
 }
 
 // uniformFan draws uniformly from ±1/sqrt(fan).

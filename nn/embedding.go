@@ -58,7 +58,7 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 		nninit.Normal(w, 0, 1)
 		if i, ok := pad.Get(); ok {
 			row := w.Detach().Alias([]int{dim}, []int{1}, w.StorageOffset()+i*dim)
-			tensor.CopyRaw(row, tensor.FromSlice([]float64{0}, 1))
+			fillRaw(row, 0)
 		}
 	}
 	if freeze {

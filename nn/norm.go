@@ -70,9 +70,9 @@ func (m *NormBase) allocate(dt tensor.DType) {
 // ResetRunningStats sets the running statistics to mean 0 and variance 1.
 func (m *NormBase) ResetRunningStats() {
 	if m.track && m.RunningMean != nil {
-		tensor.CopyRaw(m.RunningMean, tensor.FromSlice([]float64{0}, 1))
-		tensor.CopyRaw(m.RunningVar, tensor.FromSlice([]float64{1}, 1))
-		tensor.CopyRaw(m.NumBatchesTracked, tensor.FromSlice([]int64{0}, 1))
+		fillRaw(m.RunningMean, 0)
+		fillRaw(m.RunningVar, 1)
+		fillRaw(m.NumBatchesTracked, 0)
 	}
 }
 
@@ -80,10 +80,10 @@ func (m *NormBase) ResetRunningStats() {
 func (m *NormBase) ResetParameters() {
 	m.ResetRunningStats()
 	if m.Weight != nil {
-		tensor.CopyRaw(m.Weight, tensor.FromSlice([]float64{1}, 1))
+		fillRaw(m.Weight, 1)
 	}
 	if m.Bias != nil {
-		tensor.CopyRaw(m.Bias, tensor.FromSlice([]float64{0}, 1))
+		fillRaw(m.Bias, 0)
 	}
 }
 

@@ -269,16 +269,29 @@ func (d *Decoder) Kwargs(raw json.RawMessage) (map[string]any, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return out, nil
 	}
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil {
+	// in their order: a value may refer to a tensor of an earlier one
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.Token(); err != nil {
 		return nil, err
 	}
-	for k, e := range m {
+	for dec.More() {
+		k, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, ok := k.(string)
+		if !ok {
+			return nil, fmt.Errorf("golden: keyword arguments are no object: %.80s", raw)
+		}
+		var e json.RawMessage
+		if err := dec.Decode(&e); err != nil {
+			return nil, err
+		}
 		v, err := d.Decode(e)
 		if err != nil {
 			return nil, err
 		}
-		out[k] = v
+		out[name] = v
 	}
 	return out, nil
 }
