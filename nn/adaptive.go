@@ -142,7 +142,39 @@ type LinearCrossEntropyLossOptions struct {
 	IgnoreIndex    tensor.Opt[int] // default -100 for class numbers
 	LabelSmoothing float64
 	Reduction      Reduction
+	Options        *LinearCrossEntropyOptions
 	DType          tensor.DType
+}
+
+// LinearCrossEntropyOptions say how PyTorch cuts the computation into chunks. They are kept and printed; here the whole is computed at
+// once, with the same results.
+type LinearCrossEntropyOptions struct {
+	AllowRetainGraph bool
+	BatchChunkSize   int    // 0: None
+	ChunkingMethod   string // default "auto"
+	AccPolicy        string // default "auto"
+	AccDType         tensor.DType
+}
+
+func (o *LinearCrossEntropyOptions) text() string {
+	if o == nil {
+		return "None"
+	}
+	size, dt := "None", "None"
+	if o.BatchChunkSize != 0 {
+		size = fmt.Sprint(o.BatchChunkSize)
+	}
+	if o.AccDType != 0 {
+		dt = "torch." + o.AccDType.String()
+	}
+	auto := func(s string) string {
+		if s == "" {
+			return "auto"
+		}
+		return s
+	}
+	return fmt.Sprintf("LinearCrossEntropyOptions(allow_retain_graph=%s, batch_chunk_size=%s, chunking_method='%s', acc_policy='%s', acc_dtype=%s)",
+		pyBool(o.AllowRetainGraph), size, auto(o.ChunkingMethod), auto(o.AccPolicy), dt)
 }
 
 // LinearCrossEntropyLoss is a Linear followed by CrossEntropyLoss.
@@ -155,6 +187,7 @@ type LinearCrossEntropyLoss struct {
 	IgnoreIndex            tensor.Opt[int]
 	LabelSmoothing         float64
 	Reduction              Reduction
+	Options                *LinearCrossEntropyOptions
 	Weight                 *Tensor `torch:",buffer"`
 }
 
@@ -165,7 +198,7 @@ func NewLinearCrossEntropyLoss(in, numClasses int, opts ...LinearCrossEntropyLos
 	for _, n := range o.OutFeatures {
 		out *= n
 	}
-	m := &LinearCrossEntropyLoss{InFeatures: in, NumClasses: numClasses, OutFeatures: o.OutFeatures, IgnoreIndex: o.IgnoreIndex, LabelSmoothing: o.LabelSmoothing, Reduction: o.Reduction, Weight: o.Weight}
+	m := &LinearCrossEntropyLoss{InFeatures: in, NumClasses: numClasses, OutFeatures: o.OutFeatures, IgnoreIndex: o.IgnoreIndex, LabelSmoothing: o.LabelSmoothing, Reduction: o.Reduction, Options: o.Options, Weight: o.Weight}
 	if m.OutFeatures == nil {
 		m.OutFeatures = Size{}
 	}
@@ -187,6 +220,6 @@ func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
 
 // ExtraRepr prints the settings.
 func (m *LinearCrossEntropyLoss) ExtraRepr() string {
-	return fmt.Sprintf("in_features=%d, num_classes=%d, out_features=%s, bias=%s, reduction=%s, ignore_index=%s, label_smoothing=%s, options=None",
-		m.InFeatures, m.NumClasses, m.OutFeatures.tuple(), pyBool(m.Linear.Bias != nil), m.Reduction, pyOptInt(m.IgnoreIndex), pyFloat(m.LabelSmoothing))
+	return fmt.Sprintf("in_features=%d, num_classes=%d, out_features=%s, bias=%s, reduction=%s, ignore_index=%s, label_smoothing=%s, options=%s",
+		m.InFeatures, m.NumClasses, m.OutFeatures.tuple(), pyBool(m.Linear.Bias != nil), m.Reduction, pyOptInt(m.IgnoreIndex), pyFloat(m.LabelSmoothing), m.Options.text())
 }

@@ -47,6 +47,11 @@ type (
 		DType         tensor.DType
 		Shape, Stride []int
 	}
+	// Object is an options object.
+	Object struct {
+		Cls    string
+		Fields map[string]any
+	}
 	// Unsupported is a value of a type that is not there.
 	Unsupported string
 )
@@ -232,6 +237,16 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return Func(str("fn")), nil
 	case has("module"):
 		return d.Module(m["module"])
+	case has("obj"):
+		var e struct {
+			Cls    string
+			Fields json.RawMessage
+		}
+		if err := json.Unmarshal(m["obj"], &e); err != nil {
+			return nil, err
+		}
+		fields, err := d.Kwargs(e.Fields)
+		return Object{e.Cls, fields}, err
 	case has("values"), has("dtype") && has("shape"): // elements are not defined
 		var e encTensor
 		json.Unmarshal(raw, &e)

@@ -42,7 +42,7 @@ func bind(m golden.Module, names []string) *args {
 }
 
 // Python's arguments that change nothing here.
-var ignored = map[string]bool{"device": true, "size_average": true, "reduce": true, "enable_nested_tensor": true, "mask_check": true, "process_group": true, "options": true}
+var ignored = map[string]bool{"device": true, "size_average": true, "reduce": true, "enable_nested_tensor": true, "mask_check": true, "process_group": true}
 
 // done refuses arguments that nobody read.
 func (a *args) done() {
@@ -218,6 +218,14 @@ func set(a *args, name string, f reflect.Value, x any) {
 			n, _ := toFloat(e)
 			*p = append(*p, n)
 		}
+	case **nn.LinearCrossEntropyOptions:
+		o, isObj := x.(golden.Object)
+		ok = isObj
+		b := &args{cls: o.Cls, vals: o.Fields, used: map[string]bool{}}
+		v := opts[nn.LinearCrossEntropyOptions](b)
+		*p = &v
+	case *string:
+		*p, ok = x.(string)
 	case *nn.Activation:
 		switch fmt.Sprint(x) {
 		case "torch.nn.functional.relu", "relu":
