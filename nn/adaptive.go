@@ -165,7 +165,7 @@ func (o *LinearCrossEntropyOptions) text() string {
 		size = fmt.Sprint(o.BatchChunkSize)
 	}
 	if o.AccDType != 0 {
-		dt = "torch." + o.AccDType.String()
+		dt = o.AccDType.String()
 	}
 	auto := func(s string) string {
 		if s == "" {

@@ -266,7 +266,7 @@ func (l *ParameterList) WalkOwn(param func(string, *Tensor), _ func(string, *Ten
 func (l *ParameterList) Repr() string {
 	var lines []string
 	for i, p := range l.items {
-		lines = append(lines, fmt.Sprintf("(%d): Parameter containing: [torch.%s of size %s]", i, p.DType(), sizeText(p)))
+		lines = append(lines, fmt.Sprintf("(%d): Parameter containing: [%s of size %s]", i, p.DType(), sizeText(p)))
 	}
 	return paramRepr("ParameterList", lines)
 }
@@ -366,5 +366,5 @@ func legacyType(dt tensor.DType) string {
 	case tensor.Complex128:
 		return "ComplexDoubleTensor"
 	}
-	return dt.String()
+	return strings.TrimPrefix(dt.String(), "torch.")
 }

@@ -56,7 +56,7 @@ func weights(scores, mask *T) *T {
 	w := scores.Softmax(-1)
 	var nothing *T
 	tensor.NoGrad(func() {
-		nothing = op("aten::eq.Scalar", scores, math.Inf(-1)).AllDim(-1, tensor.AllDimOptions{Keepdim: true})
+		nothing = op("aten::eq.Scalar", scores, math.Inf(-1)).AllDim(-1, tensor.AllDimOptions{KeepDim: true})
 	})
 	if !anyTrue(nothing) {
 		return w

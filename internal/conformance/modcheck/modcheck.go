@@ -331,6 +331,23 @@ func forward(m nn.Module, args []any, kwargs map[string]any) any {
 			}
 		}
 	}
+	// masks that were given by position
+	names := map[string][]string{
+		"*nn.Transformer":             {"src_mask", "tgt_mask", "memory_mask", "src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask"},
+		"*nn.TransformerEncoder":      {"mask", "src_key_padding_mask"},
+		"*nn.TransformerEncoderLayer": {"src_mask", "src_key_padding_mask"},
+		"*nn.TransformerDecoder":      {"tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask"},
+		"*nn.TransformerDecoderLayer": {"tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask"},
+	}[fmt.Sprintf("%T", m)]
+	if names != nil {
+		first := 2
+		if strings.Contains(fmt.Sprintf("%T", m), "Encoder") {
+			first = 1
+		}
+		for i, a := range args[min(first, len(args)):] {
+			kwargs[names[i]] = a
+		}
+	}
 	kw := func(n string) *tensor.Tensor { return tensorKw(kwargs, n) }
 	switch x := m.(type) {
 	case *nn.LSTM:
