@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -152,6 +153,22 @@ func TestManySteps(t *testing.T) {
 		w.SetGrad(nil)
 		if i == steps-1 && !(w.Select(0, 0).Item() < 1e-3) && steps == 10_000 {
 			t.Errorf("w = %v", w.Select(0, 0).Item())
+		}
+	}
+}
+
+// A slice of a freed tensor keeps its elements.
+func TestSliceOutlivesTidy(t *testing.T) {
+	var s []float32
+	for range 4 {
+		torch.Tidy(func() {
+			x := tensor.New([]int{50_000}, torch.Float32)
+			x.FillScalarInPlace(7)
+			s = torch.Data[float32](x)
+		})
+		torch.Tidy(func() { tensor.New([]int{50_000}, torch.Float32).FillScalarInPlace(8) })
+		if s[0] != 7 || s[49_999] != 7 {
+			t.Fatal("overwritten")
 		}
 	}
 }

@@ -89,7 +89,7 @@ func FromSlice[T tensor.Element](data []T, shape ...int) *Tensor {
 }
 
 // Data is the memory of a contiguous tensor as a Go slice that shares it.
-func Data[T tensor.Element](t *Tensor) []T { return tensor.Data[T](t) }
+func Data[T tensor.Element](t *Tensor) []T { return tensor.SharedData[T](t) }
 
 // Try calls f and returns the *Error that it panics with, if any.
 func Try(f func()) error { return tensor.Try(f) }

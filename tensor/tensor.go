@@ -425,7 +425,8 @@ func DTypeOf[T Element]() DType {
 }
 
 // Data is the memory of a contiguous tensor as a Go slice that shares it. It panics when the tensor is not contiguous or T is not its
-// element type.
+// element type. The slice keeps the memory alive, but Tidy may free it and have it used again: kernels let go of it before the call ends,
+// everybody else uses SharedData.
 func Data[T Element](t *Tensor) []T {
 	if DTypeOf[T]() != t.dt {
 		Fail(ErrDType, "Data: the tensor's dtype is %s, the slice's is %s", t.dt, DTypeOf[T]())
@@ -436,20 +437,14 @@ func Data[T Element](t *Tensor) []T {
 	if t.numel == 0 {
 		return []T{}
 	}
-	t.st.show()
 	return unsafe.Slice((*T)(t.Ptr()), t.numel)
 }
 
-// Elements is Data for kernels, which let go of the slice before the call ends: the memory may then be freed and used again as soon as
-// the tensor is.
-func Elements[T Element](t *Tensor) []T {
-	if DTypeOf[T]() != t.dt || !t.IsContiguous() {
-		return Data[T](t) // panics
-	}
-	if t.numel == 0 {
-		return []T{}
-	}
-	return unsafe.Slice((*T)(t.Ptr()), t.numel)
+// SharedData is Data for a slice that may be used after the tensor was freed by Tidy: the memory is then left alone until the slice is
+// unreachable as well. torch.Data is this function.
+func SharedData[T Element](t *Tensor) []T {
+	t.st.show()
+	return Data[T](t)
 }
 
 // FromSlice copies a Go slice into a new tensor. Without a shape the result is 1-d.

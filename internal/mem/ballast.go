@@ -1,0 +1,7 @@
+//go:build !js && !wasip1
+
+package mem
+
+// ballast makes the heap look larger, so that the collector does not run after every four megabytes of small tensors. The pages are never
+// touched: it takes addresses, not memory.
+var ballast = make([]byte, 32<<20)
