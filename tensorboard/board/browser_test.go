@@ -378,6 +378,10 @@ func TestBrowserManyPoints(t *testing.T) {
 		for (let i = 0; i < 10; i++) { r.value = String(i / 10); r.dispatchEvent(new Event("input")); c.render(); }
 		return (performance.now() - t) / 10;`).(float64)
 	t.Logf("%.1f ms a frame", ms)
+	// Zooming brings back the points that were left out.
+	b.js(`document.querySelector("article.card").card.chart.setZoom([2000, 2400])`)
+	b.wait(`(() => { const c = document.querySelector("article.card").card, x = c.chart.curves.find((c) => c.hover).xs; return x.filter((v) => v >= 2000 && v <= 2400).length > 300; })()`)
+	b.shot("many-runs-zoomed")
 	if ms > 500 {
 		t.Errorf("a redraw of 100 runs takes %.0f ms", ms)
 	}

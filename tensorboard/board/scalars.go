@@ -2,12 +2,15 @@ package board
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/tensorboard"
 )
@@ -214,8 +217,18 @@ func (s *Server) scalars(r *http.Request) (any, error) {
 	}
 	part := q.Has("lo") || q.Has("hi")
 	tag := q.Get("tag")
-	b := []byte(`{"series":[`)
-	found, first := false, true
+	// First what each run has, then the curves that must be read, on all cores.
+	type job struct {
+		run     string
+		id      int
+		purged  int
+		info    tensorboard.TagInfo
+		have    int
+		c       curve
+		pending bool
+	}
+	var jobs []*job
+	found := false
 	seen := map[string]bool{}
 	for _, id := range strings.Split(q.Get("runs"), ",") {
 		if seen[id] {
@@ -235,37 +248,60 @@ func (s *Server) scalars(r *http.Request) (any, error) {
 			continue // not every run has every tag
 		}
 		found = true
-		h, ok := have[n]
-		if !ok || part || h.purged != info.Purged || h.count > t.Count {
-			h.count = 0
+		j := &job{run: run, id: n, purged: info.Purged, info: t, pending: true}
+		if h, ok := have[n]; ok && !part && h.purged == info.Purged && h.count <= t.Count {
+			j.have = h.count
 		}
-		if h.count > 0 && h.count == t.Count {
+		if j.have > 0 && j.have == t.Count {
 			continue
 		}
-		key := sampleKey{run, tag, axis, points, lo, hi}
-		c, ok := curve{}, false
-		if h.count == 0 {
-			c, ok = s.curves.get(key, t)
+		if j.have == 0 {
+			c, ok := s.curves.get(sampleKey{run, tag, axis, points, lo, hi}, t)
+			j.c, j.pending = c, !ok
 		}
-		if !ok {
-			all, err := s.log.ScalarsFrom(run, tag, h.count)
-			if err != nil {
-				return nil, err
-			}
-			i, j := 0, all.Len()
-			if part && j > 0 {
-				i, j = stretch(all, axis, lo, hi)
-			}
-			c = thin(all, h.count, points, i, j)
-			if h.count == 0 {
-				s.curves.put(key, t, c)
-			}
+		jobs = append(jobs, j)
+	}
+	read := func(j *job) error {
+		all, err := s.log.ScalarsFrom(j.run, tag, j.have)
+		if err != nil {
+			return err
 		}
-		if !first {
+		a, b := 0, all.Len()
+		if part && b > 0 {
+			a, b = stretch(all, axis, lo, hi)
+		}
+		j.c = thin(all, j.have, points, a, b)
+		if j.have == 0 {
+			s.curves.put(sampleKey{j.run, tag, axis, points, lo, hi}, j.info, j.c)
+		}
+		return nil
+	}
+	var next atomic.Int64
+	errs := make([]error, min(runtime.GOMAXPROCS(0), max(len(jobs), 1)))
+	var wg sync.WaitGroup
+	for k := range errs {
+		wg.Go(func() {
+			for errs[k] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) || r.Context().Err() != nil {
+					return
+				}
+				if jobs[i].pending {
+					errs[k] = read(jobs[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(append(errs, r.Context().Err())...); err != nil {
+		return nil, err
+	}
+	b := []byte(`{"series":[`)
+	for i, j := range jobs {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		first = false
-		b = c.append(b, n, info.Purged)
+		b = j.c.append(b, j.id, j.purged)
 	}
 	if !found {
 		return nil, &apiError{http.StatusNotFound, "none of these runs has such a tag"}

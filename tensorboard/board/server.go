@@ -352,6 +352,7 @@ func badRequest(format string, args ...any) error {
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	var a *apiError
 	switch {
+	case r.Context().Err() != nil: // the client has gone, as when one zooms on
 	case errors.As(err, &a):
 		s.refuse(w, a.status, a.text)
 	case errors.Is(err, tensorboard.ErrNotFound):

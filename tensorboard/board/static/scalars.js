@@ -62,6 +62,19 @@ export async function loadPart(tag, runs, axis, lo, hi, signal) {
   return new Map(d.series.map((s) => [s.run, decode(s)]));
 }
 
+// refine puts a stretch at full detail into a thinner curve. What lies around it
+// stays, since smoothing needs what comes before.
+export function refine(whole, part) {
+  if (!part?.index.length || part.purged !== whole.purged) return whole;
+  const a = part.index[0], b = part.index[part.index.length - 1];
+  let i = 0, j = whole.index.length;
+  while (i < j && whole.index[i] < a) i++;
+  while (j > i && whole.index[j - 1] > b) j--;
+  const out = { ...whole };
+  for (const k of ["step", "wall", "value", "index"]) out[k] = [...whole[k].slice(0, i), ...part[k], ...whole[k].slice(j)];
+  return out;
+}
+
 function inOrder(xs) {
   for (let i = 1; i < xs.length; i++) if (xs[i] < xs[i - 1]) return false;
   return true;
@@ -199,10 +212,7 @@ class Card {
     const runs = this.shown().filter((r) => this.data.has(r.id));
     const list = [];
     for (const r of runs) {
-      const whole = this.data.get(r.id), part = this.part?.get(r.id);
-      // Smoothing needs what comes before, so a part is only used without it.
-      let s = whole;
-      if (part && options.smooth <= 0) s = { ...part, first: whole.first };
+      const s = refine(this.data.get(r.id), this.part?.get(r.id));
       list.push(...curvesOf(s, { ...options, raw: options.raw && runs.length <= 30, color: color(r), label: r.name }));
     }
     // Raw values lie under all lines.

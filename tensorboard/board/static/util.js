@@ -111,9 +111,10 @@ export function fmtDuration(s) {
   const sign = s < 0 ? "−" : "";
   s = Math.abs(s);
   if (s < 60) return sign + (s < 10 ? +s.toFixed(2) : +s.toFixed(1)) + "s";
-  if (s < 3600) return `${sign}${Math.floor(s / 60)}m ${Math.floor(s % 60)}s`;
-  if (s < 86400) return `${sign}${Math.floor(s / 3600)}h ${Math.floor((s % 3600) / 60)}m`;
-  return `${sign}${Math.floor(s / 86400)}d ${Math.floor((s % 86400) / 3600)}h`;
+  const pair = (a, x, b, y) => sign + a + x + (b ? ` ${b}${y}` : "");
+  if (s < 3600) return pair(Math.floor(s / 60), "m", Math.floor(s % 60), "s");
+  if (s < 86400) return pair(Math.floor(s / 3600), "h", Math.floor((s % 3600) / 60), "m");
+  return pair(Math.floor(s / 86400), "d", Math.floor((s % 86400) / 3600), "h");
 }
 
 const two = (n) => String(n).padStart(2, "0");
