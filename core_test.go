@@ -74,7 +74,7 @@ func TestInPlace(t *testing.T) {
 	z := y.Mul(y)
 	y.AddScalarInPlace(1)
 	err := tensor.Try(func() { sum(z).Backward() })
-	if err == nil || !strings.Contains(err.Error(), "modified by an inplace operation: [torch.FloatTensor [3]], which is output 0 of MulBackward0, is at version 1; expected version 0 instead") {
+	if err == nil || !strings.Contains(err.Error(), "modified by an inplace operation: [torch.FloatTensor [3]], which is output 0 of Mul, is at version 1; expected version 0 instead") {
 		t.Fatalf("stale value: %v", err)
 	}
 	err = tensor.Try(func() { x.AddScalarInPlace(1) })

@@ -7,15 +7,26 @@ import (
 	"iter"
 	"os"
 	"sort"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/pickle"
+	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Tuple is a Python tuple; lists are []any.
 type Tuple []any
+
+// String prints the tuple as Python does.
+func (t Tuple) String() string {
+	s := pyfmt.Repr([]any(t))
+	if len(t) == 1 {
+		s = strings.TrimSuffix(s, "]") + ",]"
+	}
+	return "(" + s[1:len(s)-1] + ")"
+}
 
 // Dict is a Python dict (or OrderedDict) in its order. Keys are strings, ints, or what else Python can hash.
 type Dict struct {
@@ -25,6 +36,24 @@ type Dict struct {
 }
 
 type entry struct{ key, val any }
+
+// String prints the dict as Python prints a dict or an OrderedDict.
+func (d *Dict) String() string {
+	var b strings.Builder
+	for i, e := range d.entries {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(pyfmt.Repr(e.key) + ": " + pyfmt.Repr(e.val))
+	}
+	switch {
+	case !d.Ordered:
+		return "{" + b.String() + "}"
+	case len(d.entries) == 0:
+		return "OrderedDict()"
+	}
+	return "OrderedDict({" + b.String() + "})"
+}
 
 // NewDict makes a dict from alternating keys and values.
 func NewDict(kv ...any) *Dict {

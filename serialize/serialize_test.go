@@ -58,3 +58,18 @@ func TestBrokenFile(t *testing.T) {
 		}
 	}
 }
+
+func TestStrings(t *testing.T) {
+	d := serialize.NewDict("state", serialize.NewDict(), "betas", serialize.Tuple{0.9, 1}, 0, serialize.Tuple{nil})
+	if got, want := d.String(), "{'state': {}, 'betas': (0.9, 1), 0: (None,)}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	d = &serialize.Dict{Ordered: true}
+	if got := d.String(); got != "OrderedDict()" {
+		t.Error(got)
+	}
+	d.Set("a", []any{1, "b"})
+	if got := d.String(); got != "OrderedDict({'a': [1, 'b']})" {
+		t.Error(got)
+	}
+}

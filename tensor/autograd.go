@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 )
 
@@ -361,7 +362,7 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 		if v := t.ver.Load(); v != s.ver {
 			what := ""
 			if s.node != nil {
-				what = fmt.Sprintf(", which is output %d of %s,", s.nr, s.node.Name())
+				what = fmt.Sprintf(", which is output %d of %s,", s.nr, forwardName(s.node.Name()))
 			}
 			panic(&Error{Op: n.opName(), Err: ErrAutograd, Caller: caller(), Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. %s",
 				t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, inPlaceHint())})
@@ -390,6 +391,14 @@ func inPlaceHint() string {
 		}
 	}
 	return "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+}
+
+// forwardName is a node's name without "Backward" and its number, as PyTorch's message has it.
+func forwardName(name string) string {
+	if i := strings.LastIndex(name, "Backward"); i > 0 && strings.Trim(name[i+len("Backward"):], "0123456789") == "" {
+		return name[:i]
+	}
+	return name
 }
 
 func (n *Node) opName() string {

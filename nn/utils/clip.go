@@ -4,6 +4,7 @@ package utils
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -28,7 +29,7 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 	}
 	total := GradNorm(parameters, opts...)
 	if n := total.Num().F; o.ErrorIfNonfinite && (math.IsNaN(n) || math.IsInf(n, 0)) {
-		tensor.Fail(tensor.ErrValue, "The total norm of order %v for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`", normType(o))
+		tensor.Fail(tensor.ErrValue, "The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`", pyfmt.Float(normType(o)))
 	}
 	tensor.NoGrad(func() {
 		// as PyTorch rounds: the coefficient in the norm's type, at most 1
