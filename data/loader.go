@@ -97,6 +97,9 @@ func options(opts []LoaderOptions) LoaderOptions {
 	if o.Workers < 0 {
 		panic(errors.New("data: num_workers option should be non-negative; use num_workers=0 to disable multiprocessing"))
 	}
+	if o.Timeout < 0 {
+		panic(errors.New("data: timeout option should be non-negative"))
+	}
 	if o.BatchSize == 0 {
 		o.BatchSize = 1
 	}

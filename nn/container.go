@@ -17,8 +17,11 @@ type namedList struct {
 }
 
 func (l *namedList) add(name string, m Module) {
-	if name == "" || strings.Contains(name, ".") {
-		tensor.Fail(tensor.ErrValue, "nn: module name can't be empty or contain a point, got %q", name)
+	switch {
+	case name == "":
+		tensor.Fail(tensor.ErrValue, "module name can't be empty string \"\"")
+	case strings.Contains(name, "."):
+		tensor.Fail(tensor.ErrValue, "module name can't contain \".\", got: %s", name)
 	}
 	if i := slices.Index(l.names, name); i >= 0 {
 		l.mods[i] = m

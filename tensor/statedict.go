@@ -1,6 +1,9 @@
 package tensor
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // StateDict is an ordered dictionary of tensors, what a module's state_dict is in Python. The zero value is empty and ready to use.
 type StateDict struct {
@@ -62,4 +65,28 @@ func (s *StateDict) All() iter.Seq2[string, *Tensor] {
 			}
 		}
 	}
+}
+
+// StripPrefix is a copy without a prefix of the keys: the weights of a network that was saved inside a wrapper (DataParallel's are called
+// "module.weight") under the names that the network itself knows. Keys that do not begin with the prefix stay as they are; the order is
+// kept. The tensors are shared.
+func (s *StateDict) StripPrefix(prefix string) *StateDict {
+	out := &StateDict{}
+	for k, t := range s.All() {
+		out.Set(strings.TrimPrefix(k, prefix), t)
+	}
+	// The metadata's prefixes are module names, which lack the final point of a prefix of keys.
+	root := strings.TrimSuffix(prefix, ".")
+	for _, v := range s.Metadata {
+		switch {
+		case v.Prefix == "" && root != "":
+			continue // the wrapper's own entry
+		case v.Prefix == root:
+			v.Prefix = ""
+		default:
+			v.Prefix = strings.TrimPrefix(v.Prefix, prefix)
+		}
+		out.Metadata = append(out.Metadata, v)
+	}
+	return out
 }

@@ -1,0 +1,86 @@
+package basics_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+)
+
+// Type, size and number of dimensions.
+//
+// S2-041, S2-042, S2-043, S3-039
+func Example_attributes() {
+	x := torch.Randn([]int{3, 4, 5})
+	fmt.Println(x.Type())
+	fmt.Println(torch.Size(x.Shape()))
+	fmt.Println(x.Dim())
+	// Output:
+	// torch.FloatTensor
+	// torch.Size([3, 4, 5])
+	// 3
+}
+
+// S1-035, S1-043, S2-015
+func Example_device() {
+	x := torch.Ones([]int{3, 4})
+	fmt.Println(x.Shape(), x.DType(), x.Device())
+	fmt.Printf("%#v\n", torch.CPU)
+	// Output:
+	// [3 4] torch.float32 cpu
+	// device(type='cpu')
+}
+
+// The old names of tensor types, one per dtype.
+//
+// S2-041
+func TestTypeNames(t *testing.T) {
+	for dt, want := range map[torch.DType]string{
+		torch.Float32: "torch.FloatTensor", torch.Float64: "torch.DoubleTensor", torch.Float16: "torch.HalfTensor",
+		torch.BFloat16: "torch.BFloat16Tensor", torch.Int64: "torch.LongTensor", torch.Int8: "torch.CharTensor",
+		torch.Uint8: "torch.ByteTensor", torch.Bool: "torch.BoolTensor",
+	} {
+		if got := torch.Zeros([]int{1}, torch.ZerosOptions{DType: dt}).Type(); got != want {
+			t.Errorf("%s is %s, want %s", dt, got, want)
+		}
+	}
+}
+
+// S1-047, S1-048, S1-049
+func TestSizes(t *testing.T) {
+	x := torch.Arange(6.0).View([]int{2, 3})
+	shaped(t, x, 2, 3)
+	if x.Dim() != 2 || x.Size(0) != 2 || x.Size(-1) != 3 || x.Numel() != 6 || x.Stride(0) != 3 || x.Stride(1) != 1 {
+		t.Errorf("dim %d, numel %d, strides %v", x.Dim(), x.Numel(), x.Strides())
+	}
+	if n := x.Storage().NumBytes(); n != 24 { // x.untyped_storage().nbytes()
+		t.Errorf("%d bytes", n)
+	}
+	if p := x.Ptr(); p == nil || p != x.T().Ptr() { // x.data_ptr(): a view starts where its base starts
+		t.Error("a view from offset 0 has another address")
+	}
+}
+
+// One number out of a tensor.
+//
+// S1-042
+func TestItem(t *testing.T) {
+	x := torch.FromSlice([]int64{1, 2, 3, 4}, 2, 2)
+	if v := x.Index(0, 0).Item(); v != 1 {
+		t.Errorf("item %v", v)
+	}
+	fails(t, "a Tensor with 4 elements cannot be converted to Scalar", func() { x.Item() })
+}
+
+// requires_grad is an attribute in Python; here it is a pair of methods.
+//
+// S1-050
+func TestRequiresGrad(t *testing.T) {
+	x := torch.Ones([]int{2})
+	if x.RequiresGrad() {
+		t.Error("a new tensor requires grad")
+	}
+	if !x.SetRequiresGrad(true).RequiresGrad() {
+		t.Error("still does not require grad")
+	}
+}
