@@ -92,7 +92,7 @@ func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) *Tensor
 	out := forward(inner)
 	res := out.Detach()
 	tensor.Attach("BackwardHookFunctionBackward", []*Tensor{out}, []*Tensor{res}, func(g []*Tensor) []*Tensor {
-		gradOut = g
+		gradOut = append([]*Tensor(nil), g...) // the engine reuses the slice
 		return g
 	})
 	return b.post(m, in, res)

@@ -569,6 +569,7 @@ type TripletMarginWithDistanceLossOptions struct {
 // https://pytorch.org/docs/stable/generated/torch.nn.TripletMarginWithDistanceLoss.html
 type TripletMarginWithDistanceLoss struct {
 	Base
+	Distance         *PairwiseDistance `torch:"distance_function"` // the default distance, nil with a function of one's own
 	DistanceFunction func(a, b *Tensor) *Tensor
 	Margin           float64
 	Swap             bool
@@ -579,10 +580,12 @@ type TripletMarginWithDistanceLoss struct {
 func NewTripletMarginWithDistanceLoss(opts ...TripletMarginWithDistanceLossOptions) *TripletMarginWithDistanceLoss {
 	o := first(opts)
 	f := o.DistanceFunction
+	var d *PairwiseDistance
 	if f == nil {
-		f = NewPairwiseDistance().Forward
+		d = NewPairwiseDistance()
+		f = d.Forward
 	}
-	return New(&TripletMarginWithDistanceLoss{DistanceFunction: f, Margin: o.Margin.Or(1), Swap: o.Swap, Reduction: o.Reduction})
+	return New(&TripletMarginWithDistanceLoss{Distance: d, DistanceFunction: f, Margin: o.Margin.Or(1), Swap: o.Swap, Reduction: o.Reduction})
 }
 
 // Forward computes the loss.

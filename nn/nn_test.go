@@ -1,0 +1,127 @@
+package nn_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func TestTrainAndEval(t *testing.T) {
+	drop := nn.NewDropout()
+	net := nn.NewSequential(nn.NewLinear(2, 2), drop)
+	net.Eval()
+	if net.Training() || drop.Training() {
+		t.Fatal("Eval did not reach the children")
+	}
+	x := torch.FromSlice([]float32{1, 2}, 1, 2)
+	if y := drop.Forward(x); y != x && torch.Data[float32](y)[0] != 1 {
+		t.Fatal("dropout in evaluation changes its input")
+	}
+	net.Train()
+	if !drop.Training() {
+		t.Fatal("Train did not reach the children")
+	}
+}
+
+func TestHooksChangeGradients(t *testing.T) {
+	l := nn.NewLinear(2, 1, nn.LinearOptions{NoBias: true})
+	tensor.CopyRaw(l.Weight, torch.FromSlice([]float32{3, 5}, 1, 2))
+	l.RegisterFullBackwardHook(func(_ nn.Module, in, out []*nn.Tensor) []*nn.Tensor {
+		if got := torch.Data[float32](out[0])[0]; got != 1 {
+			t.Errorf("gradient of the output is %v", got)
+		}
+		return []*nn.Tensor{in[0].MulScalar(2)}
+	})
+	x := torch.FromSlice([]float32{1, 1}, 1, 2).SetRequiresGrad(true)
+	l.Forward(x).Sum().Backward()
+	if g := torch.Data[float32](x.Grad()); g[0] != 6 || g[1] != 10 {
+		t.Errorf("gradient %v, want [6 10]", g)
+	}
+	if g := torch.Data[float32](l.Weight.Grad()); g[0] != 1 || g[1] != 1 {
+		t.Errorf("gradient of the weight %v, want [1 1]", g)
+	}
+}
+
+func TestSharedModuleIsListedOnce(t *testing.T) {
+	l := nn.NewLinear(2, 2)
+	net := nn.NewSequential(l, nn.NewReLU(), l)
+	if n := len(nn.Parameters(net)); n != 2 {
+		t.Errorf("%d parameters, want 2", n)
+	}
+	if n := nn.StateDict(net).Len(); n != 4 {
+		t.Errorf("%d entries in the state dict, want 4, as in Python", n)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	cases := []struct {
+		name, want string
+		f          func()
+	}{
+		{"groups", "divisible by groups", func() { nn.NewConv2d(3, 4, 3, nn.Conv2dOptions{Groups: 2}) }},
+		{"same stride", "not supported for strided", func() { nn.NewConv1d(1, 1, 3, nn.Conv1dOptions{Stride: nn.Size{2}, Padding: nn.PaddingSame}) }},
+		{"batch norm dims", "expected 4D input (got 2D input)", func() { nn.NewBatchNorm2d(3).Forward(torch.FromSlice([]float32{1, 2, 3}, 1, 3)) }},
+		{"heads", "divisible by num_heads", func() { nn.NewMultiheadAttention(7, 2) }},
+		{"dropout", "between 0 and 1", func() { nn.NewDropout(nn.DropoutOptions{P: 1.5}) }},
+		{"module name", "can't be empty", func() { nn.NewSequential().Add("a.b", nn.NewReLU()) }},
+		{"index", "out of range", func() { nn.NewSequential().At(0) }},
+		{"lstm states", "give h and c", func() {
+			x := torch.FromSlice(make([]float32, 6), 2, 1, 3)
+			nn.NewLSTM(3, 4).Forward(x, x)
+		}},
+		{"not made with New", "nn.New", func() { (&nn.ReLU{}).Train() }},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			err := tensor.Try(c.f)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestCumulativeMean(t *testing.T) {
+	bn := nn.NewBatchNorm1d(1, nn.BatchNorm1dOptions{CumulativeMean: true})
+	for _, v := range []float32{2, 4, 9} {
+		bn.Forward(torch.FromSlice([]float32{v, v}, 2, 1))
+	}
+	if got := torch.Data[float32](bn.RunningMean)[0]; math.Abs(float64(got)-5) > 1e-6 {
+		t.Errorf("running mean %v, want 5", got)
+	}
+	if n := torch.Data[int64](bn.NumBatchesTracked)[0]; n != 3 {
+		t.Errorf("%d batches tracked, want 3", n)
+	}
+}
+
+func TestSnakeCase(t *testing.T) {
+	for in, want := range map[string]string{"FC1": "fc1", "InProjWeight": "in_proj_weight", "Conv1": "conv1", "WeightIH": "weight_ih", "RunningMean": "running_mean"} {
+		if got := nn.SnakeCase(in); got != want {
+			t.Errorf("SnakeCase(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestTransformerCopiesDrawNothing(t *testing.T) {
+	torch.ManualSeed(3)
+	layer := nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: 16})
+	before := string(torch.RNGState())
+	enc := nn.NewTransformerEncoder(layer, 3, nil)
+	if string(torch.RNGState()) != before {
+		t.Error("making copies changed the generator")
+	}
+	w := torch.Data[float32](layer.Linear1.Weight.Detach())
+	c := torch.Data[float32](enc.Layers[2].Linear1.Weight.Detach())
+	for i := range w {
+		if w[i] != c[i] {
+			t.Fatal("the copy has other weights")
+		}
+	}
+	if &w[0] == &c[0] {
+		t.Error("the copy shares memory with the layer")
+	}
+}
