@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		{"batch norm dims", "expected 4D input (got 2D input)", func() { nn.NewBatchNorm2d(3).Forward(torch.FromSlice([]float32{1, 2, 3}, 1, 3)) }},
 		{"heads", "divisible by num_heads", func() { nn.NewMultiheadAttention(7, 2) }},
 		{"dropout", "between 0 and 1", func() { nn.NewDropout(nn.DropoutOptions{P: 1.5}) }},
-		{"module name", "can't be empty", func() { nn.NewSequential().Add("a.b", nn.NewReLU()) }},
+		{"module name", "module name can't", func() { nn.NewSequential().Add("a.b", nn.NewReLU()) }},
 		{"index", "out of range", func() { nn.NewSequential().At(0) }},
 		{"lstm states", "give h and c", func() {
 			x := torch.FromSlice(make([]float32, 6), 2, 1, 3)
