@@ -13,11 +13,13 @@ import (
 	"strings"
 
 	_ "github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
 )
@@ -36,10 +38,15 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 	"rng": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose})
 	},
-	"modules": modcheck.Run,
-	"tensorboard": func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) {
-		return tbcheck.Run(dir)
-	},
+	"modules":     modcheck.Run,
+	"tensorboard": whole(tbcheck.Run),
+	"coco":        whole(cococheck.Run),
+	"recordio":    whole(recordiocheck.Run),
+}
+
+// whole adapts a runner that has no options.
+func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp, func(string, ...any)) ([]golden.Result, error) {
+	return func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) { return run(dir) }
 }
 
 func main() {

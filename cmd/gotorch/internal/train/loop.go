@@ -1,0 +1,332 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/plotpng"
+	"github.com/gotorch-dev/torch/internal/term"
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/nn/utils"
+	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/optim/lr"
+	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/tensorboard"
+)
+
+// run is one training run.
+type run struct {
+	cfg   Config
+	task  task
+	opt   optim.Optimizer
+	sched lr.Scheduler // nil: constant
+	st    state
+	out   string
+	every int // steps between checkpoints
+
+	report report
+	board  *tensorboard.SummaryWriter
+	total  int // steps of the whole run
+	resume *serialize.Dict
+}
+
+// report says where output goes.
+type report struct {
+	w     io.Writer
+	json  bool
+	quiet bool
+}
+
+func (r *report) line(format string, args ...any) {
+	if !r.json && !r.quiet {
+		fmt.Fprintf(r.w, format+"\n", args...)
+	}
+}
+
+func (r *report) event(v any) {
+	if r.json {
+		b, _ := json.Marshal(v)
+		fmt.Fprintln(r.w, string(b))
+	}
+}
+
+func newOptimizer(c *Config, params []*torch.Tensor) optim.Optimizer {
+	switch c.Optimizer {
+	case "sgd":
+		return optim.NewSGD(params, c.LR, optim.SGDOptions{Momentum: 0.9, WeightDecay: c.WeightDecay})
+	case "adamw":
+		return optim.NewAdamW(params, c.LR, optim.AdamWOptions{WeightDecay: c.WeightDecay})
+	}
+	return optim.NewAdam(params, c.LR, optim.AdamOptions{WeightDecay: c.WeightDecay})
+}
+
+func newScheduler(c *Config, opt optim.Optimizer, total int) lr.Scheduler {
+	switch c.Scheduler {
+	case "step":
+		return lr.NewStepLR(opt, max(1, total/3))
+	case "cosine":
+		return lr.NewCosineAnnealingLR(opt, total)
+	case "linear":
+		return lr.NewLambdaLR(opt, func(step int) float64 { return 1 - float64(step)/float64(total) })
+	case "onecycle":
+		return lr.NewOneCycleLR(opt, c.LR, total)
+	}
+	return nil
+}
+
+func (r *run) schedState() any {
+	if r.sched == nil {
+		return nil
+	}
+	return r.sched.StateDict()
+}
+
+// prepare builds everything that a run needs, new or from its checkpoint.
+func (r *run) prepare(workers int) (err error) {
+	torch.ManualSeed(int64(r.cfg.Seed))
+	if r.task, err = newTask(&r.cfg, workers); err != nil {
+		return err
+	}
+	r.total = r.cfg.Steps
+	if r.total == 0 {
+		r.total = r.cfg.Epochs * r.task.stepsPerEpoch()
+	}
+	r.opt = newOptimizer(&r.cfg, nn.Parameters(r.task.model()))
+	r.sched = newScheduler(&r.cfg, r.opt, r.total)
+	if r.resume != nil {
+		if err := r.restore(r.resume); err != nil {
+			return fmt.Errorf("the checkpoint in %s does not fit: %w", r.out, err)
+		}
+	}
+	return nil
+}
+
+// errInterrupted ends a run that Ctrl-C stopped; its checkpoint is written.
+var errInterrupted = errors.New("interrupted")
+
+// train runs to the end, or until the context ends.
+func (r *run) train(ctx context.Context) error {
+	per := r.task.stepsPerEpoch()
+	epochs := (r.total + per - 1) / per
+	start := time.Now()
+	samples := 0
+	if r.resume == nil {
+		if err := r.save(); err != nil { // so that --resume works from the first moment
+			return err
+		}
+	}
+	last := time.Now()
+	for !r.st.done && r.st.step < r.total {
+		var b batches
+		if r.st.inEpoch > 0 { // resumed in the middle: draw the same order again, then go on with the generator as it was
+			now := torch.RNGState()
+			if err := torch.SetRNGState(r.st.epochRNG); err != nil {
+				return err
+			}
+			b = r.task.begin(ctx, r.st.inEpoch)
+			if err := torch.SetRNGState(now); err != nil {
+				return err
+			}
+		} else {
+			r.st.epochRNG = torch.RNGState()
+			r.st.lossSum, r.st.correct, r.st.seen = 0, 0, 0
+			b = r.task.begin(ctx, 0)
+		}
+		n, err := r.epoch(ctx, b, epochs, min(per, r.total-r.st.epoch*per), &last)
+		b.close()
+		samples += n
+		if err != nil {
+			return err
+		}
+	}
+	return r.finish(start, samples)
+}
+
+// epoch trains until the end of an epoch and evaluates.
+func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *time.Time) (samples int, err error) {
+	s := &r.st
+	bar := term.NewBar(os.Stderr, s.epoch+1, epochs, steps-s.inEpoch, r.report.quiet || r.report.json)
+	defer bar.Done()
+	began := time.Now()
+	for s.inEpoch < steps {
+		x, err, ok := b.next()
+		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			return samples, r.interrupted(bar)
+		}
+		if err != nil {
+			return samples, err
+		}
+		if !ok {
+			break
+		}
+		loss, err := r.step(x)
+		if err != nil {
+			return samples, err
+		}
+		n := x.x.Size(0)
+		samples += n
+		acc := math.NaN()
+		if s.correct >= 0 && s.seen > 0 && r.cfg.Task == "classify" {
+			acc = float64(s.correct) / float64(s.seen)
+		}
+		bar.Step(n, loss, acc)
+		if bar == nil && time.Since(*last) > 5*time.Second {
+			*last = time.Now()
+			rate := float64(samples) / time.Since(began).Seconds()
+			r.report.line("epoch %d/%d  step %d/%d  loss %.4f  %s", s.epoch+1, epochs, s.step, r.total, loss, term.Rate(rate))
+			r.report.event(map[string]any{"event": "progress", "epoch": s.epoch + 1, "step": s.step, "loss": jsonFloat(loss), "samples_per_second": rate})
+		}
+		if r.every > 0 && s.step%r.every == 0 && s.inEpoch < steps {
+			if err := r.save(); err != nil {
+				return samples, err
+			}
+		}
+	}
+	bar.Done()
+	e, err := r.task.evaluate(ctx)
+	if errors.Is(err, context.Canceled) {
+		return samples, r.interrupted(bar)
+	}
+	if err != nil {
+		return samples, err
+	}
+	mean := s.lossSum / float64(max(1, s.seen))
+	value := e.accuracy()
+	if r.cfg.Task == "charlm" {
+		value = e.loss
+		r.report.line("epoch %d/%d  train loss %.4f  validation loss %.4f", s.epoch+1, epochs, mean, e.loss)
+		r.report.event(map[string]any{"event": "epoch", "epoch": s.epoch + 1, "step": s.step, "train_loss": jsonFloat(mean), "val_loss": jsonFloat(e.loss)})
+	} else {
+		r.report.line("epoch %d/%d  train loss %.4f  train accuracy %.2f %%  test accuracy %.2f %%  (%.1f s)", s.epoch+1, epochs, mean,
+			100*float64(s.correct)/float64(max(1, s.seen)), 100*e.accuracy(), time.Since(began).Seconds())
+		r.report.event(map[string]any{"event": "epoch", "epoch": s.epoch + 1, "step": s.step, "train_loss": jsonFloat(mean), "test_accuracy": e.accuracy(), "test_loss": jsonFloat(e.loss)})
+	}
+	s.evalSteps, s.evals = append(s.evalSteps, s.step), append(s.evals, value)
+	s.epoch++
+	s.inEpoch = 0
+	s.done = s.step >= r.total
+	if r.board != nil {
+		if r.cfg.Task == "charlm" {
+			r.board.AddScalar("loss/validation", e.loss, int64(s.step))
+		} else {
+			r.board.AddScalar("accuracy/test", e.accuracy(), int64(s.step))
+			r.board.AddScalar("loss/test", e.loss, int64(s.step))
+		}
+	}
+	return samples, r.save()
+}
+
+// step trains on one batch.
+func (r *run) step(b batch) (float64, error) {
+	s := &r.st
+	var value float64
+	err := torch.Try(func() {
+		r.opt.ZeroGrad()
+		loss, correct := r.task.loss(b)
+		loss.Backward()
+		if r.cfg.ClipNorm > 0 {
+			utils.ClipGradNorm(nn.Parameters(r.task.model()), r.cfg.ClipNorm)
+		}
+		r.opt.Step()
+		if r.sched != nil && s.step+1 < r.total {
+			r.sched.Step()
+		}
+		value = itemOf(loss)
+		n := b.x.Size(0)
+		s.lossSum += value * float64(n)
+		s.correct += correct
+		s.seen += n
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.step++
+	s.inEpoch++
+	s.steps, s.losses = append(s.steps, s.step), append(s.losses, value)
+	if r.board != nil {
+		r.board.AddScalar("loss/train", value, int64(s.step))
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return value, fmt.Errorf("the loss is %g at step %d: try a smaller --lr (the last checkpoint is %s)", value, s.step, r.path(checkpointFile))
+	}
+	return value, nil
+}
+
+func (r *run) interrupted(bar *term.Bar) error {
+	bar.Done()
+	if err := r.save(); err != nil {
+		return err
+	}
+	r.report.event(map[string]any{"event": "interrupted", "step": r.st.step, "checkpoint": r.path(checkpointFile)})
+	if !r.report.json {
+		fmt.Fprintf(os.Stderr, "\ninterrupted at step %d; everything is saved. Go on with:\n  gotorch train --resume %s\n", r.st.step, r.out)
+	}
+	return errInterrupted
+}
+
+// finish writes the model and the curve and reports the end.
+func (r *run) finish(start time.Time, samples int) error {
+	s := &r.st
+	if err := serialize.SaveFile(r.path(modelFile), nn.StateDict(r.task.model())); err != nil {
+		return fmt.Errorf("cannot write the model %s: %w", r.path(modelFile), err)
+	}
+	if len(s.steps) > 0 {
+		o := plotpng.Options{Title: "Training loss, " + r.cfg.name()}
+		if r.cfg.Task == "classify" {
+			o.AccuracySteps, o.Accuracy = s.evalSteps, s.evals
+		}
+		if err := plotpng.LossCurve(r.path(curveFile), s.steps, s.losses, o); err != nil {
+			return err
+		}
+	}
+	secs := time.Since(start).Seconds()
+	trainLoss := math.NaN()
+	if k := len(s.losses); k > 0 {
+		n := min(k, 50)
+		trainLoss = 0
+		for _, l := range s.losses[k-n:] {
+			trainLoss += l / float64(n)
+		}
+	}
+	final := math.NaN()
+	if len(s.evals) > 0 {
+		final = s.evals[len(s.evals)-1]
+	}
+	done := map[string]any{"event": "done", "epochs": s.epoch, "steps": s.step, "train_loss": jsonFloat(trainLoss), "seconds": secs,
+		"samples_per_second": float64(samples) / math.Max(secs, 1e-9), "checkpoint": r.path(checkpointFile), "model": r.path(modelFile)}
+	if r.cfg.Task == "charlm" {
+		done["val_loss"] = jsonFloat(final)
+		done["test_accuracy"] = nil
+		r.report.line("done: %d steps in %.1f s, train loss %.4f, validation loss %.4f", s.step, secs, trainLoss, final)
+	} else {
+		done["test_accuracy"] = jsonFloat(final)
+		r.report.line("done: %d steps in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", s.step, secs,
+			term.Rate(float64(samples)/math.Max(secs, 1e-9)), trainLoss, 100*final)
+	}
+	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile), r.path(curveFile))
+	if r.board != nil {
+		r.report.line("  board       gotorch board --logdir %s", r.out)
+	}
+	if r.cfg.Task == "charlm" {
+		r.report.line("next: gotorch generate --checkpoint %s --prompt \"O \"", r.path(checkpointFile))
+	} else {
+		r.report.line("next: gotorch eval --checkpoint %s", r.path(checkpointFile))
+	}
+	r.report.event(done)
+	return nil
+}
+
+// jsonFloat makes a number that JSON lacks null.
+func jsonFloat(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return f
+}

@@ -1,0 +1,331 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/data"
+	"github.com/gotorch-dev/torch/nn"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/serialize"
+	textmodels "github.com/gotorch-dev/torch/text/models"
+	"github.com/gotorch-dev/torch/vision/datasets/chartext"
+	"github.com/gotorch-dev/torch/vision/datasets/digits"
+	"github.com/gotorch-dev/torch/vision/datasets/imageset"
+	"github.com/gotorch-dev/torch/vision/datasets/mnist"
+	"github.com/gotorch-dev/torch/vision/models"
+)
+
+// batch is what one step trains on.
+type batch struct{ x, y *torch.Tensor }
+
+// task is what is trained on what: its model, its batches and its measure.
+type task interface {
+	model() nn.Module
+	// stepsPerEpoch is the number of batches of an epoch.
+	stepsPerEpoch() int
+	// begin starts an epoch, at the given batch; it draws the order from the default generator.
+	begin(ctx context.Context, from int) batches
+	// loss runs the model on a batch and counts right answers (-1: does not count).
+	loss(b batch) (loss *torch.Tensor, correct int)
+	// evaluate measures the model on the test part.
+	evaluate(ctx context.Context) (evaluation, error)
+	// state is what the model needs besides its weights.
+	state() *serialize.Dict
+	// warmBatch is a batch for finding out shapes.
+	samplesPerBatch() int
+}
+
+type batches interface {
+	next() (batch, error, bool)
+	close()
+}
+
+// evaluation is the outcome on the test part.
+type evaluation struct {
+	loss      float64
+	correct   int
+	total     int
+	confusion [][]int // [true][predicted]; nil for text
+}
+
+func (e evaluation) accuracy() float64 {
+	if e.total == 0 {
+		return math.NaN()
+	}
+	return float64(e.correct) / float64(e.total)
+}
+
+func newTask(c *Config, workers int) (task, error) {
+	if c.Task == "charlm" {
+		return newCharLM(c)
+	}
+	return newClassify(c, workers)
+}
+
+// images is a set of grey pictures that become float32 only when they are taken.
+type images struct {
+	set       *imageset.Set
+	mean, std float32
+}
+
+func (d images) Len() int { return d.set.Len() }
+
+func (d images) Get(i int) (batch, error) { return d.GetBatch([]int{i}) }
+
+// GetBatch normalises the pictures of a batch.
+func (d images) GetBatch(indices []int) (batch, error) {
+	const side = 28
+	x := make([]float32, len(indices)*side*side)
+	y := make([]int64, len(indices))
+	var scale [256]float32
+	for v := range scale {
+		scale[v] = (float32(v)/255 - d.mean) / d.std
+	}
+	for k, i := range indices {
+		dst := x[k*side*side:]
+		for p, v := range d.set.Pixels(i) {
+			dst[p] = scale[v]
+		}
+		y[k] = int64(d.set.Labels[i])
+	}
+	return batch{torch.FromSlice(x, len(indices), 1, side, side), torch.FromSlice(y)}, nil
+}
+
+// normalisation is the mean and deviation of each data set's pixels.
+var normalisation = map[string][2]float32{"mnist": {0.1307, 0.3081}, "digits": {0.2, 0.3}}
+
+func loadImages(data, root string, train bool) (images, error) {
+	n := normalisation[data]
+	out := images{mean: n[0], std: n[1]}
+	if data == "mnist" {
+		set, err := mnist.Load(root, train)
+		if err != nil {
+			return out, err
+		}
+		if set.Len() == 0 || len(set.Pixels(0)) != 28*28 {
+			return out, fmt.Errorf("%s: the pictures are not 28x28", root)
+		}
+		out.set = set
+		return out, nil
+	}
+	split := digits.Test
+	if train {
+		split = digits.Train
+	}
+	out.set = digits.Load(split)
+	return out, nil
+}
+
+// classifier is a model that maps pictures to logits.
+type classifier interface {
+	nn.Module
+	Forward(x *torch.Tensor) *torch.Tensor
+}
+
+func newClassifier(name string) classifier {
+	switch name {
+	case "mlp":
+		return models.NewMLP(28*28, 10)
+	case "resnet9":
+		return models.NewResNet9(1, 10, 16)
+	}
+	return models.NewLeNet(10)
+}
+
+type classify struct {
+	net         classifier
+	train, test images
+	loader      *data.DataLoader[batch, batch]
+	testLoader  *data.DataLoader[batch, batch]
+	batchSize   int
+}
+
+func newClassify(c *Config, workers int) (*classify, error) {
+	t := &classify{batchSize: c.BatchSize}
+	var err error
+	if t.train, err = loadImages(c.Data, c.Root, true); err != nil {
+		return nil, err
+	}
+	if t.test, err = loadImages(c.Data, c.Root, false); err != nil {
+		return nil, err
+	}
+	t.net = newClassifier(c.Model)
+	t.loader = data.NewDataLoader[batch](t.train, data.LoaderOptions{BatchSize: c.BatchSize, Shuffle: true, Workers: workers})
+	t.testLoader = testLoader(t.test, workers)
+	return t, nil
+}
+
+// testLoader has a generator of its own: looking at the test part must not change what training draws.
+func testLoader(d images, workers int) *data.DataLoader[batch, batch] {
+	return data.NewDataLoader[batch](d, data.LoaderOptions{BatchSize: 256, Workers: workers, Generator: torch.NewGenerator()})
+}
+
+func (t *classify) model() nn.Module       { return t.net }
+func (t *classify) stepsPerEpoch() int     { return t.loader.Len() }
+func (t *classify) samplesPerBatch() int   { return t.batchSize }
+func (t *classify) state() *serialize.Dict { return serialize.NewDict() }
+
+type epoch struct{ *data.Epoch[batch, batch] }
+
+func (e epoch) next() (batch, error, bool) { return e.Next() }
+func (e epoch) close()                     { e.Close() }
+
+func (t *classify) begin(ctx context.Context, from int) batches {
+	e := t.loader.Begin(ctx)
+	e.Skip(from)
+	return epoch{e}
+}
+
+func (t *classify) loss(b batch) (*torch.Tensor, int) {
+	logits := t.net.Forward(b.x)
+	return F.CrossEntropy(logits, b.y), countCorrect(logits, b.y, nil)
+}
+
+// countCorrect compares the largest logits with the labels, and counts every pair in confusion unless nil.
+func countCorrect(logits, y *torch.Tensor, confusion [][]int) int {
+	l, labels := torch.Data[float32](logits.Detach().Dense()), torch.Data[int64](y)
+	k := len(l) / len(labels)
+	n := 0
+	for i, label := range labels {
+		best := 0
+		for j, v := range l[i*k : (i+1)*k] {
+			if v > l[i*k+best] {
+				best = j
+			}
+		}
+		if best == int(label) {
+			n++
+		}
+		if confusion != nil {
+			confusion[label][best]++
+		}
+	}
+	return n
+}
+
+func (t *classify) evaluate(ctx context.Context) (evaluation, error) {
+	return evaluateImages(ctx, t.net, t.testLoader)
+}
+
+func evaluateImages(ctx context.Context, net classifier, loader *data.DataLoader[batch, batch]) (e evaluation, err error) {
+	nn.Eval(net)
+	defer nn.Train(net, true)
+	e.confusion = make([][]int, 10)
+	for i := range e.confusion {
+		e.confusion[i] = make([]int, 10)
+	}
+	torch.NoGrad(func() {
+		for b, berr := range loader.Iter(ctx) {
+			if berr != nil {
+				err = berr
+				return
+			}
+			logits := net.Forward(b.x)
+			n := b.y.Numel()
+			e.loss += float64(n) * itemOf(F.CrossEntropy(logits, b.y))
+			e.correct += countCorrect(logits, b.y, e.confusion)
+			e.total += n
+		}
+	})
+	if e.total > 0 {
+		e.loss /= float64(e.total)
+	}
+	return e, err
+}
+
+func itemOf(t *torch.Tensor) float64 { return t.Num().F }
+
+// charLM is a small GPT over the characters of a text.
+type charLM struct {
+	net   *textmodels.GPT
+	text  *chartext.Text
+	batch int
+	ctx   int
+}
+
+func newCharLM(c *Config) (*charLM, error) {
+	text, err := chartext.Load(c.Text)
+	if err != nil {
+		return nil, err
+	}
+	if text.Train.Windows(c.Context) == 0 || text.Val.Windows(c.Context) == 0 {
+		return nil, fmt.Errorf("%s is too short: both its training part and its last tenth must be longer than --context %d", c.Text, c.Context)
+	}
+	return &charLM{net: newGPT(c, text.Vocab.Len()), text: text, batch: c.BatchSize, ctx: c.Context}, nil
+}
+
+func newGPT(c *Config, vocab int) *textmodels.GPT {
+	return textmodels.NewGPT(textmodels.GPTConfig{Vocab: vocab, Context: c.Context, Layers: c.Layers, Heads: c.Heads, Width: c.Width, Dropout: c.Dropout})
+}
+
+func (t *charLM) model() nn.Module     { return t.net }
+func (t *charLM) samplesPerBatch() int { return t.batch }
+func (t *charLM) stepsPerEpoch() int {
+	return max(1, t.text.Train.Windows(t.ctx)/(t.batch*t.ctx))
+}
+func (t *charLM) state() *serialize.Dict { return serialize.NewDict("vocab", t.text.Vocab.String()) }
+
+// windows draws random places of the text; its position is the generator's.
+type windows struct {
+	t    *charLM
+	ctx  context.Context
+	left int
+}
+
+func (t *charLM) begin(ctx context.Context, from int) batches {
+	return &windows{t, ctx, t.stepsPerEpoch() - from}
+}
+
+func (w *windows) close() {}
+
+func (w *windows) next() (batch, error, bool) {
+	if w.left == 0 {
+		return batch{}, nil, false
+	}
+	if err := w.ctx.Err(); err != nil {
+		return batch{}, err, true
+	}
+	w.left--
+	t := w.t
+	starts := torch.Data[int64](torch.Randint(t.text.Train.Windows(t.ctx), []int{t.batch}))
+	return t.windowsAt(t.text.Train, starts), nil, true
+}
+
+func (t *charLM) windowsAt(tokens chartext.Tokens, starts []int64) batch {
+	x, y := make([]int64, 0, len(starts)*t.ctx), make([]int64, 0, len(starts)*t.ctx)
+	for _, s := range starts {
+		a, b := tokens.Window(int(s), t.ctx)
+		x, y = append(x, a...), append(y, b...)
+	}
+	return batch{torch.FromSlice(x, len(starts), t.ctx), torch.FromSlice(y, len(starts), t.ctx)}
+}
+
+func (t *charLM) loss(b batch) (*torch.Tensor, int) {
+	logits := t.net.Forward(b.x)
+	return F.CrossEntropy(logits.View([]int{-1, logits.Size(-1)}), b.y.View([]int{-1})), -1
+}
+
+// evaluate takes the mean loss over windows spread evenly over the last tenth of the text.
+func (t *charLM) evaluate(ctx context.Context) (e evaluation, err error) {
+	nn.Eval(t.net)
+	defer nn.Train(t.net, true)
+	const rounds = 10
+	n := t.text.Val.Windows(t.ctx)
+	torch.NoGrad(func() {
+		for i := range rounds {
+			if err = ctx.Err(); err != nil {
+				return
+			}
+			starts := make([]int64, t.batch)
+			for j := range starts {
+				starts[j] = int64((i*t.batch + j) * n / (rounds * t.batch))
+			}
+			l, _ := t.loss(t.windowsAt(t.text.Val, starts))
+			e.loss += itemOf(l) / rounds
+		}
+	})
+	return e, err
+}

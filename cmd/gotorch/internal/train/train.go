@@ -1,0 +1,262 @@
+// Package train holds the commands that train a model and use it: train, eval, predict, generate, summary, env.
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/tensorboard"
+)
+
+// Commands are the commands of this package.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{trainCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(), envCommand()}
+}
+
+type trainFlags struct {
+	cfg         Config
+	out         string
+	resume      string
+	every       int
+	threads     int
+	workers     int
+	json, quiet bool
+	board       bool
+}
+
+// latest stands for --resume without a path.
+const latest = "latest"
+
+func trainCommand() *cobra.Command {
+	var f trainFlags
+	cmd := &cobra.Command{
+		Use:   "train",
+		Short: "Train a model; without flags, a LeNet on embedded digits",
+		Long: "Trains a model and writes checkpoint.pt, model.pt (a state dict that PyTorch's torch.load opens), loss.png and TensorBoard logs to a folder.\n\n" +
+			"A run that was stopped, even by kill -9, goes on with --resume and ends with the identical model.",
+		Example: "  gotorch train\n" +
+			"  gotorch train --data mnist --root DIR --epochs 3\n" +
+			"  gotorch train --task charlm --text FILE --steps 500\n" +
+			"  gotorch train --resume runs/digits-lenet",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && f.resume == latest { // --resume PATH
+				f.resume = args[0]
+				return nil
+			}
+			if len(args) > 0 {
+				return fmt.Errorf("train takes flags only, got %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl, c := cmd.Flags(), &f.cfg
+	fl.StringVar(&c.Task, "task", "classify", "what to learn: classify, charlm")
+	fl.StringVar(&c.Data, "data", "digits", "pictures: digits (embedded), mnist (needs --root)")
+	fl.StringVar(&c.Root, "root", "", "folder of the mnist files")
+	fl.StringVar(&c.Text, "text", "", "text file that charlm learns from")
+	fl.StringVar(&c.Model, "model", "", "mlp, lenet, resnet9, gpt (default lenet; gpt for charlm)")
+	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the data (default 4; mnist 3)")
+	fl.IntVar(&c.Steps, "steps", 0, "batches, instead of epochs (default for charlm 500)")
+	fl.IntVar(&c.BatchSize, "batch-size", 0, "samples of a batch (default 64; charlm 32)")
+	fl.Float64Var(&c.LR, "lr", 0, "learning rate, the highest one with onecycle (default 0.002; sgd 0.05; charlm 0.003)")
+	fl.StringVar(&c.Optimizer, "optimizer", "", "sgd, adam, adamw (default adam; charlm adamw)")
+	fl.StringVar(&c.Scheduler, "scheduler", "", "none, step, cosine, linear, onecycle (default onecycle; charlm cosine)")
+	fl.Float64Var(&c.WeightDecay, "weight-decay", 0, "weight decay (default 0; charlm 0.01)")
+	fl.Float64Var(&c.ClipNorm, "clip-norm", 0, "largest norm of the gradient; 0 means no bound (default 0; charlm 1)")
+	fl.Float64Var(&c.Dropout, "dropout", 0, "dropout of the gpt")
+	fl.IntVar(&c.Context, "context", 64, "characters that the gpt sees")
+	fl.IntVar(&c.Layers, "layers", 3, "layers of the gpt")
+	fl.IntVar(&c.Heads, "heads", 4, "attention heads of the gpt")
+	fl.IntVar(&c.Width, "width", 96, "width of the gpt")
+	fl.IntVar(&c.Seed, "seed", 0, "seed of every random number")
+	fl.IntVar(&f.threads, "threads", 0, "threads of the operators (default: all cores)")
+	fl.IntVar(&f.workers, "workers", 1, "goroutines that prepare batches; 0: none")
+	fl.StringVar(&f.out, "out", "", "folder for the results (default runs/NAME, numbered when it exists)")
+	fl.StringVar(&f.resume, "resume", "", "go on from a checkpoint: a file, a folder, or nothing for --out or the latest run")
+	fl.Lookup("resume").NoOptDefVal = latest
+	fl.IntVar(&f.every, "checkpoint-every", 100, "steps between checkpoints; 0: only at the end of epochs")
+	fl.BoolVar(&f.json, "json", false, "print JSON lines")
+	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
+	fl.BoolVar(&f.board, "tensorboard", true, "write TensorBoard logs into the folder")
+	for flag, names := range map[string][]string{"task": taskNames, "data": dataNames, "model": modelNames, "optimizer": optimizerNames, "scheduler": schedulerNames} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	}
+	cmd.SetFlagErrorFunc(flagError)
+	return cmd
+}
+
+// flagError adds a suggestion to "unknown flag".
+func flagError(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := nearest(name, names); near != "" {
+		return fmt.Errorf("%w; did you mean --%s?", err, near)
+	}
+	return fmt.Errorf("%w; gotorch %s --help lists the flags", err, cmd.Name())
+}
+
+func (f *trainFlags) run(cmd *cobra.Command) error {
+	set := cmd.Flags().Changed
+	if f.json && f.quiet {
+		return errors.New("--json prints and --quiet does not: give one of them")
+	}
+	if f.every < 0 || f.workers < 0 || f.threads < 0 {
+		return errors.New("--checkpoint-every, --workers and --threads must not be negative")
+	}
+	if f.threads > 0 {
+		torch.SetNumThreads(f.threads)
+	}
+	r := &run{every: f.every, report: report{w: cmd.OutOrStdout(), json: f.json, quiet: f.quiet}}
+	if err := f.place(r, set); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder %s: %w", r.out, err)
+	}
+	if err := r.prepare(f.workers); err != nil {
+		return err
+	}
+	if f.board {
+		var options tensorboard.SummaryWriterOptions
+		if r.st.step > 0 {
+			step := int64(r.st.step)
+			options.PurgeStep = &step
+		}
+		w, err := tensorboard.NewSummaryWriter(r.out, options)
+		if err != nil {
+			return fmt.Errorf("cannot write logs to %s (--tensorboard=false does without): %w", r.out, err)
+		}
+		r.board = w
+		defer w.Close()
+	}
+	if r.resume != nil {
+		r.report.line("resuming %s at step %d of %d", r.out, r.st.step, r.total)
+	}
+	r.report.line("training %s on %s, %d steps of %d samples, %d threads, into %s", r.cfg.Model, dataName(&r.cfg), r.total, r.cfg.BatchSize, torch.NumThreads(), r.out)
+	err := r.train(cmd.Context())
+	if errors.Is(err, errInterrupted) {
+		return ExitCode(130)
+	}
+	return err
+}
+
+func dataName(c *Config) string {
+	switch {
+	case c.Task == "charlm":
+		return c.Text
+	case c.Data == "mnist":
+		return "mnist in " + c.Root
+	}
+	return "the embedded digits"
+}
+
+// place finds the folder and, when resuming, the checkpoint.
+func (f *trainFlags) place(r *run, set func(string) bool) error {
+	if !set("resume") {
+		r.cfg = f.cfg
+		if err := r.cfg.complete(set); err != nil {
+			return err
+		}
+		if f.out != "" {
+			r.out = f.out
+			if _, err := os.Stat(r.path(checkpointFile)); err == nil {
+				return fmt.Errorf("%s already holds a run: go on with --resume, or choose another --out", f.out)
+			}
+			return nil
+		}
+		base := filepath.Join("runs", r.cfg.name())
+		r.out = base
+		for i := 2; ; i++ {
+			if _, err := os.Stat(r.path(checkpointFile)); errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			r.out = fmt.Sprintf("%s-%d", base, i)
+		}
+	}
+	path := f.resume
+	if path == latest {
+		if path = f.out; path == "" {
+			var err error
+			if path, err = latestRun(); err != nil {
+				return err
+			}
+		}
+	}
+	d, err := loadCheckpoint(path)
+	if errors.Is(err, fs.ErrNotExist) && f.out != "" && (f.resume == latest || f.resume == f.out) {
+		// killed before its first checkpoint: there is nothing to lose, start
+		r.cfg, r.out = f.cfg, f.out
+		return r.cfg.complete(set)
+	}
+	if err != nil {
+		return err
+	}
+	r.out = path
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		r.out = filepath.Dir(path)
+	}
+	if f.out != "" {
+		r.out = f.out
+	}
+	cd, ok := d.Get("config").(*serialize.Dict)
+	if !ok {
+		return fmt.Errorf("%s holds no configuration", path)
+	}
+	if r.cfg, err = configFrom(cd); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	r.resume = d
+	return f.sameConfig(&r.cfg, set)
+}
+
+// sameConfig refuses flags that contradict the checkpoint: a resumed run goes on as it began.
+func (f *trainFlags) sameConfig(c *Config, set func(string) bool) error {
+	for _, x := range []struct {
+		flag      string
+		got, want any
+	}{{"task", f.cfg.Task, c.Task}, {"data", f.cfg.Data, c.Data}, {"model", f.cfg.Model, c.Model}, {"epochs", f.cfg.Epochs, c.Epochs},
+		{"steps", f.cfg.Steps, c.Steps}, {"batch-size", f.cfg.BatchSize, c.BatchSize}, {"lr", f.cfg.LR, c.LR}, {"optimizer", f.cfg.Optimizer, c.Optimizer},
+		{"scheduler", f.cfg.Scheduler, c.Scheduler}, {"weight-decay", f.cfg.WeightDecay, c.WeightDecay}, {"clip-norm", f.cfg.ClipNorm, c.ClipNorm},
+		{"dropout", f.cfg.Dropout, c.Dropout}, {"seed", f.cfg.Seed, c.Seed}, {"context", f.cfg.Context, c.Context}, {"layers", f.cfg.Layers, c.Layers},
+		{"heads", f.cfg.Heads, c.Heads}, {"width", f.cfg.Width, c.Width}} {
+		if set(x.flag) && x.got != x.want {
+			return fmt.Errorf("--%s %v contradicts the checkpoint, which has %v: leave it out to go on, or start anew without --resume", x.flag, x.got, x.want)
+		}
+	}
+	if set("root") { // data may have moved
+		c.Root = f.cfg.Root
+	}
+	if set("text") {
+		c.Text = f.cfg.Text
+	}
+	return nil
+}
+
+// latestRun is the folder below runs whose checkpoint is newest.
+func latestRun() (string, error) {
+	paths, _ := filepath.Glob(filepath.Join("runs", "*", checkpointFile))
+	best, at := int64(-1), ""
+	for _, p := range paths {
+		if st, err := os.Stat(p); err == nil && st.ModTime().UnixNano() > best {
+			best, at = st.ModTime().UnixNano(), filepath.Dir(p)
+		}
+	}
+	if at == "" {
+		return "", errors.New("there is no run to resume below runs: give its folder, --resume=DIR")
+	}
+	return at, nil
+}

@@ -1,0 +1,2 @@
+// Package curves reproduces whole training runs of PyTorch from their seed: its tests compare every loss.
+package curves
