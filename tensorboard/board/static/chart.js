@@ -145,7 +145,7 @@ export class LineChart {
     const xTicks = { wall: fmtTimeTicks, relative: (s) => s.map(fmtDuration) }[this.o.x] || fmtTicks;
     const opts = {
       mode: 2, width: this.width(), height: this.o.height, legend: { show: false }, pxAlign: 0,
-      padding: [8, 12, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: {
         y: false, points: { show: false }, dataIdx: () => null,
         drag: { x: true, y: false, setScale: false, dist: 6 },
