@@ -1,0 +1,168 @@
+package files_test
+
+import (
+	"archive/zip"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/shared"
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/vision/datasets/mnist"
+)
+
+// check stops on an error that nobody expects.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused looks for texts in an error.
+func refused(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want one with %q", err, text)
+		}
+	}
+}
+
+// Save the weights of a network, not the network itself, and load them into another one.
+//
+// S0-012, S0-013, S1-074, S1-076, S1-077
+func TestSaveAndLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "xxx.pth")
+	model := nn.NewLinear(3, 2)
+	check(t, torch.Save(path, model.StateDict()))
+
+	other := nn.NewLinear(3, 2)
+	sd, err := torch.LoadStateDict(path)
+	check(t, err)
+	check(t, other.LoadStateDict(sd)) // nil: all keys matched
+	if !torch.Equal(model.Weight, other.Weight) || !torch.Equal(model.Bias, other.Bias) {
+		t.Error("the weights differ")
+	}
+}
+
+// The file is the zip archive that torch.save writes and torch.load opens, weights_only included.
+//
+// S0-012
+func TestFileIsPyTorchs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "xxx.pth")
+	check(t, torch.Save(path, nn.NewLinear(3, 2).StateDict()))
+	z, err := zip.OpenReader(path)
+	check(t, err)
+	defer z.Close()
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+	}
+	want := []string{"xxx/data.pkl", "xxx/.format_version", "xxx/.storage_alignment", "xxx/byteorder", "xxx/data/0", "xxx/data/1", "xxx/version",
+		"xxx/.data/serialization_id"}
+	if !slices.Equal(names, want) {
+		t.Errorf("members %v, want %v", names, want)
+	}
+}
+
+// A whole checkpoint is a dict; Load gives it back with its kinds of values.
+//
+// S1-075
+func TestCheckpoint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint.pt")
+	model := nn.NewLinear(2, 1)
+	check(t, torch.Save(path, serialize.NewDict("epoch", 3, "loss", 0.5, "model", model.StateDict())))
+	v, err := torch.Load(path)
+	check(t, err)
+	d := v.(*serialize.Dict)
+	if d.Get("epoch") != 3 || d.Get("loss") != 0.5 {
+		t.Errorf("epoch %v, loss %v", d.Get("epoch"), d.Get("loss"))
+	}
+	sd, err := d.Get("model").(*serialize.Dict).StateDict()
+	check(t, err)
+	check(t, nn.NewLinear(2, 1).LoadStateDict(sd))
+	// Modules are code, not data: they are not saved as a whole.
+	if err := torch.Save(path, model); err == nil {
+		t.Error("a module was saved")
+	}
+}
+
+// Loading part of a network: names that do not match are reported, other shapes are still an error.
+//
+// S3-092
+func TestPartialLoad(t *testing.T) {
+	model := nn.NewSequential(nn.NewLinear(2, 2))
+	sd := &torch.StateDict{}
+	sd.Set("0.weight", torch.Ones([]int{2, 2}))
+	sd.Set("x", torch.Ones([]int{1}))
+	refused(t, model.LoadStateDict(sd), `Missing key(s) in state_dict: "0.bias"`, `Unexpected key(s) in state_dict: "x"`)
+
+	var res nn.LoadResult
+	check(t, model.LoadStateDict(sd, nn.LoadOptions{NonStrict: true, Result: &res}))
+	if fmt.Sprint(res) != "{[0.bias] [x]}" {
+		t.Errorf("result %v", res)
+	}
+	sd.Set("0.weight", torch.Ones([]int{3, 2}))
+	refused(t, model.LoadStateDict(sd, nn.LoadOptions{NonStrict: true}),
+		"size mismatch for 0.weight: copying a param with shape torch.Size([3, 2]) from checkpoint, the shape in current model is torch.Size([2, 2]).")
+}
+
+// Wrapper holds another module, as DataParallel does in Python.
+type Wrapper struct {
+	nn.Base
+	Module nn.Module
+}
+
+// Weights that were saved inside a wrapper are called "module.weight". They fit a wrapped network, or lose the prefix.
+//
+// S2-062, S2-063, S2-064, S2-065
+func TestPrefix(t *testing.T) {
+	sd := nn.New(&Wrapper{Module: nn.NewLinear(2, 1)}).StateDict()
+	bare := nn.NewLinear(2, 1)
+	refused(t, bare.LoadStateDict(sd), `"weight", "bias"`, `"module.weight", "module.bias"`)
+
+	check(t, nn.New(&Wrapper{Module: nn.NewLinear(2, 1)}).LoadStateDict(sd)) // wrap again …
+	check(t, bare.LoadStateDict(sd.StripPrefix("module.")))                  // … or rename
+
+	// Only the beginning of a name is cut; replacing "module." everywhere would make "subweight" of this one.
+	deep := &torch.StateDict{}
+	deep.Set("module.submodule.weight", torch.Ones([]int{1}))
+	if got := deep.StripPrefix("module.").Keys(); got[0] != "submodule.weight" {
+		t.Errorf("keys %v", got)
+	}
+}
+
+// Tensors of a file that was written on a GPU come to the CPU without being asked: it is the device that is always there.
+//
+// S2-058, S2-059
+func TestLoadToCPU(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "weights.pth")
+	check(t, torch.Save(path, nn.NewLinear(2, 1).StateDict()))
+	sd, err := torch.LoadStateDict(path)
+	check(t, err)
+	for k, x := range sd.All() {
+		if x.Device() != torch.CPU {
+			t.Errorf("%s is on %s", k, x.Device())
+		}
+	}
+	check(t, nn.NewLinear(2, 1).LoadStateDict(sd))
+}
+
+// The handwritten digits, from their original files.
+//
+// S1-059
+func TestMNIST(t *testing.T) {
+	root := shared.Path(t, "data/mnist")
+	for train, want := range map[bool]int{true: 60000, false: 10000} {
+		s, err := mnist.Load(root, train)
+		check(t, err)
+		if s.Len() != want {
+			t.Errorf("%d samples, want %d", s.Len(), want)
+		}
+	}
+}
