@@ -122,7 +122,7 @@ func nllInfer(c *Ctx, spatial bool) {
 		c.Fail(tensor.ErrNotImpl, "\"nll_loss_out_frame\" not implemented for '%s'", x.DType().ClassName())
 	}
 	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {
-		c.Fail(tensor.ErrDType, "expected scalar type Long but found %s", t.DType().ClassName())
+		c.Fail(tensor.ErrDType, "expected target dtype to be Long or Byte, but got %s", t.DType().ClassName())
 	}
 	var out []int
 	if c.Int(3) == none {
