@@ -283,6 +283,9 @@ func sizeText(p *Tensor) string {
 }
 
 func paramRepr(name string, lines []string) string {
+	if len(lines) == 1 { // Python prints a single entry on the same line, indentation included
+		return name + "(  " + lines[0] + ")"
+	}
 	if len(lines) == 0 {
 		return name + "()"
 	}

@@ -204,8 +204,12 @@ func (m *ConvTransposeNd) setup(nd, in, out int, kernel Size, opts []ConvTranspo
 	m.ConvNd.setup(nd, in, out, kernel, ConvOptions{Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation, Groups: o.Groups, NoBias: o.NoBias}, o.DType)
 }
 
-// Forward applies the layer to (N, in, …) or (in, …). An output size, when given, chooses among the sizes that strides leave open.
-func (m *ConvTransposeNd) Forward(x *Tensor, outputSize ...int) *Tensor {
+// Forward applies the layer to (N, in, …) or (in, …).
+func (m *ConvTransposeNd) Forward(x *Tensor) *Tensor { return m.ForwardSize(x) }
+
+// ForwardSize is Forward with an output size, which chooses among the sizes that strides leave open: (H, W) or (N, C, H, W) in two
+// dimensions.
+func (m *ConvTransposeNd) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 	return m.Run(m.self, x, func(x *Tensor) *Tensor {
 		pad := m.OutputPadding
 		if len(outputSize) > 0 {

@@ -130,9 +130,12 @@ func (m *LazyConvTranspose1d) ExtraRepr() string {
 }
 
 // Forward applies the layer.
-func (m *LazyConvTranspose1d) Forward(x *Tensor, outputSize ...int) *Tensor {
+func (m *LazyConvTranspose1d) Forward(x *Tensor) *Tensor { return m.ForwardSize(x) }
+
+// ForwardSize is Forward with an output size.
+func (m *LazyConvTranspose1d) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 	m.Materialize(x)
-	return m.ConvTransposeNd.Forward(x, outputSize...)
+	return m.ConvTransposeNd.ForwardSize(x, outputSize...)
 }
 
 // LazyConv2d is a Conv2d whose InChannels is found at the first Forward.
@@ -200,9 +203,12 @@ func (m *LazyConvTranspose2d) ExtraRepr() string {
 }
 
 // Forward applies the layer.
-func (m *LazyConvTranspose2d) Forward(x *Tensor, outputSize ...int) *Tensor {
+func (m *LazyConvTranspose2d) Forward(x *Tensor) *Tensor { return m.ForwardSize(x) }
+
+// ForwardSize is Forward with an output size.
+func (m *LazyConvTranspose2d) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 	m.Materialize(x)
-	return m.ConvTransposeNd.Forward(x, outputSize...)
+	return m.ConvTransposeNd.ForwardSize(x, outputSize...)
 }
 
 // LazyConv3d is a Conv3d whose InChannels is found at the first Forward.
@@ -270,9 +276,12 @@ func (m *LazyConvTranspose3d) ExtraRepr() string {
 }
 
 // Forward applies the layer.
-func (m *LazyConvTranspose3d) Forward(x *Tensor, outputSize ...int) *Tensor {
+func (m *LazyConvTranspose3d) Forward(x *Tensor) *Tensor { return m.ForwardSize(x) }
+
+// ForwardSize is Forward with an output size.
+func (m *LazyConvTranspose3d) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 	m.Materialize(x)
-	return m.ConvTransposeNd.Forward(x, outputSize...)
+	return m.ConvTransposeNd.ForwardSize(x, outputSize...)
 }
 
 // preview sets what is printed before there are parameters.

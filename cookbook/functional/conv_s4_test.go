@@ -90,7 +90,7 @@ func TestOutputPadding(t *testing.T) {
 	shaped(t, layer(nn.ConvTranspose2dOptions{}).Forward(x), 1, 1, 9, 9)
 	shaped(t, layer(nn.ConvTranspose2dOptions{OutputPadding: nn.Size{1}}).Forward(x), 1, 1, 10, 10)
 	shaped(t, layer(nn.ConvTranspose2dOptions{OutputPadding: nn.Size{1}, Dilation: nn.Size{2}}).Forward(x), 1, 1, 12, 12)
-	shaped(t, layer(nn.ConvTranspose2dOptions{}).Forward(x, 10, 10), 1, 1, 10, 10) // the layer finds the output padding
+	shaped(t, layer(nn.ConvTranspose2dOptions{}).ForwardSize(x, 10, 10), 1, 1, 10, 10) // the layer finds the output padding
 	fails(t, "output padding must be smaller than either stride or dilation", func() {
 		layer(nn.ConvTranspose2dOptions{OutputPadding: nn.Size{2}}).Forward(x)
 	})

@@ -43,7 +43,7 @@ func TestKaiming(t *testing.T) {
 	near(t, w.Index(0), -0.0106, 0.7586, -1.1640)
 	within(t, w, 1.4142)
 	near(t, nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{A: math.Sqrt(5)}).Abs().Max(), 0.5516)
-	near(t, nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{Mode: nninit.FanOut}).Abs().Max(), 1.0162)
+	near(t, nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{Mode: nninit.FanOut}).Abs().Max(), 1.0465)
 	near(t, nninit.KaimingNormal(seeded(5, 3)).Index(0), 1.2582, -0.2396, -1.7790)
 	near(t, nninit.KaimingNormal(seeded(400, 600)).Std(), 0.0578)
 	fails(t, "Unsupported nonlinearity leak_relu", func() { nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{Nonlinearity: "leak_relu"}) })
@@ -96,8 +96,8 @@ func TestSigmoidSlope(t *testing.T) {
 
 // Apply with a type switch initialises a whole network, layer by layer. S4-240
 func TestApplyInit(t *testing.T) {
-	torch.ManualSeed(0)
 	conv, bn, up := nn.NewConv2d(1, 2, 2), nn.NewBatchNorm2d(2), nn.NewConvTranspose2d(2, 1, 1)
+	torch.ManualSeed(0)
 	nn.Apply(nn.NewSequential(conv, bn, up), func(m nn.Module) {
 		switch m := m.(type) {
 		case *nn.Conv2d:
@@ -116,7 +116,6 @@ func TestApplyInit(t *testing.T) {
 
 // Or by the parameters' names. S4-241
 func TestInitByName(t *testing.T) {
-	torch.ManualSeed(0)
 	m := nn.NewLinear(2, 2)
 	torch.ManualSeed(0)
 	for name, p := range nn.NamedParameters(m) {
