@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Type, size and number of dimensions.
@@ -83,4 +84,12 @@ func TestRequiresGrad(t *testing.T) {
 	if !x.SetRequiresGrad(true).RequiresGrad() {
 		t.Error("still does not require grad")
 	}
+}
+
+// The tensor of package torch and the one of package tensor are the same type.
+//
+// S1-046
+func TestOneTensorType(t *testing.T) {
+	var x *tensor.Tensor = torch.Ones([]int{1})
+	near(t, x, 1)
 }

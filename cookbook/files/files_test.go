@@ -2,7 +2,9 @@ package files_test
 
 import (
 	"archive/zip"
+	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,15 +141,40 @@ func TestPrefix(t *testing.T) {
 
 // Tensors of a file that was written on a GPU come to the CPU without being asked: it is the device that is always there.
 //
-// S2-058, S2-059
+// S2-058, S2-059, S2-061
 func TestLoadToCPU(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "weights.pth")
-	check(t, torch.Save(path, nn.NewLinear(2, 1).StateDict()))
-	sd, err := torch.LoadStateDict(path)
+	model := nn.NewLinear(2, 1)
+	var cpu, gpu bytes.Buffer
+	check(t, serialize.Save(&cpu, model.StateDict()))
+	// the same file as a GPU would have written it: every storage's place is a string in the pickle
+	z, err := zip.NewReader(bytes.NewReader(cpu.Bytes()), int64(cpu.Len()))
+	check(t, err)
+	w := zip.NewWriter(&gpu)
+	for _, f := range z.File {
+		r, err := f.Open()
+		check(t, err)
+		b, err := io.ReadAll(r)
+		check(t, err)
+		if strings.HasSuffix(f.Name, "/data.pkl") {
+			was := b
+			if b = bytes.ReplaceAll(b, []byte("X\x03\x00\x00\x00cpu"), []byte("X\x06\x00\x00\x00cuda:1")); bytes.Equal(b, was) {
+				t.Fatal("the pickle names no place")
+			}
+		}
+		m, err := w.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
+		check(t, err)
+		_, err = m.Write(b)
+		check(t, err)
+	}
+	check(t, w.Close())
+
+	v, err := serialize.LoadBytes(gpu.Bytes())
+	check(t, err)
+	sd, err := v.(*serialize.Dict).StateDict()
 	check(t, err)
 	for k, x := range sd.All() {
-		if x.Device() != torch.CPU {
-			t.Errorf("%s is on %s", k, x.Device())
+		if x.Device() != torch.CPU || !torch.Equal(x, model.StateDict().Get(k)) {
+			t.Errorf("%s is on %s: %v", k, x.Device(), x)
 		}
 	}
 	check(t, nn.NewLinear(2, 1).LoadStateDict(sd))

@@ -133,3 +133,54 @@ func TestForwardHook(t *testing.T) {
 		t.Errorf("seen %v", seen)
 	}
 }
+
+// Gate turns its input over unless its sum is positive: an ordinary if, for the tape follows what really runs.
+type Gate struct{ nn.Base }
+
+func (*Gate) Forward(x *torch.Tensor) *torch.Tensor {
+	if x.Sum().Item() > 0 {
+		return x
+	}
+	return x.Neg()
+}
+
+// Cell is a step of a recurrent network; Loop walks a sequence with it.
+type (
+	Cell struct {
+		nn.Base
+		DG     *Gate
+		Linear *nn.Linear
+	}
+	Loop struct {
+		nn.Base
+		Cell *Cell
+	}
+)
+
+func (c *Cell) Forward(x, h *torch.Tensor) *torch.Tensor {
+	return torch.Tanh(c.DG.Forward(c.Linear.Forward(x)).Add(h))
+}
+
+func (l *Loop) Forward(xs *torch.Tensor) *torch.Tensor {
+	h := torch.Zeros([]int{3, 4})
+	for i := range xs.Size(0) {
+		h = l.Cell.Forward(xs.Index(i), h)
+	}
+	return h
+}
+
+// The figures are those of PyTorch, whether it runs the loop directly or as a script.
+//
+// S0-041
+func TestLoopsAndBranches(t *testing.T) {
+	torch.ManualSeed(0)
+	torch.Rand([]int{3, 4}) // the example inputs x and h
+	torch.Rand([]int{3, 4})
+	loop := nn.New(&Loop{Cell: nn.New(&Cell{DG: nn.New(&Gate{}), Linear: nn.NewLinear(4, 4)})})
+	y := loop.Forward(torch.Arange(24.0).View([]int{2, 3, 4}).DivScalar(24).SubScalar(0.5))
+	near(t, y, -0.0359, 0.3319, -0.5187, 0.7639, -0.0230, 0.3905, -0.1744, 0.6844, -0.0100, 0.4459, 0.2517, 0.5794)
+
+	gate := &Gate{}
+	near(t, gate.Forward(torch.TensorOf[float32](-1, -2)), 1, 2)
+	near(t, gate.Forward(torch.TensorOf[float32](1, 2)), 1, 2)
+}
