@@ -505,6 +505,27 @@ func ToDType(m Module, dt tensor.DType) {
 // Versioned is implemented by modules whose state dict has a version number (batch norm: 2).
 type Versioned interface{ StateVersion() int }
 
+// Defaulted is implemented by modules whose older state dicts lack entries: StateDefaults names those that a state dict of the given version
+// (0: unknown) may lack; they keep their values then.
+type Defaulted interface{ StateDefaults(version int) []string }
+
+// missingInOld lists the names that sd may lack because it was made by an older version of a module.
+func missingInOld(m Module, sd *tensor.StateDict) map[string]bool {
+	versions := make(map[string]int, len(sd.Metadata))
+	for _, v := range sd.Metadata {
+		versions[v.Prefix] = v.Version
+	}
+	out := map[string]bool{}
+	for prefix, c := range NamedModules(m) {
+		if d, ok := c.(Defaulted); ok {
+			for _, name := range d.StateDefaults(versions[prefix]) {
+				out[join(prefix, name)] = true
+			}
+		}
+	}
+	return out
+}
+
 // StateDict lists the parameters and persistent buffers of m and its children under Python's names. The tensors share memory with the
 // module but are not connected to the tape.
 func StateDict(m Module) *tensor.StateDict {
@@ -563,9 +584,11 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 	own := StateDict(m)
 	var res LoadResult
 	var msgs []string
+	mayMiss := missingInOld(m, sd)
 	for k, t := range own.All() {
 		src := sd.Get(k)
 		switch {
+		case src == nil && mayMiss[k]:
 		case src == nil:
 			res.MissingKeys = append(res.MissingKeys, k)
 		case !tensor.SameShape(src.Shape(), t.Shape()):
