@@ -33,7 +33,8 @@ func Example_fromSlice() {
 	//         [3, 4]]) torch.int64 torch.Size([2, 2])
 }
 
-// What numpy() and from_numpy() do with shared memory, Data does: writing to the slice shows in the tensor.
+// What numpy() and from_numpy() do with shared memory, Data does: writing to the slice shows in the tensor. A tensor that requires grad
+// need not be detached first.
 //
 // S1-037, S1-039, S2-048
 func Example_sharedMemory() {
@@ -121,4 +122,16 @@ func TestDefaultDType(t *testing.T) {
 	if dt := torch.Full([]int{}, 1.0).DType(); dt != torch.Float64 {
 		t.Errorf("a float is now %s", dt)
 	}
+}
+
+// NumPy's old stream (np.random.seed, np.random.rand) comes from the same generator: a number takes 27 bits of one draw, 26 of the next.
+//
+// S2-010, S3-034
+func TestNumPysNumbers(t *testing.T) {
+	g := torch.NewGenerator().ManualSeed(0) // np.random.seed(0)
+	rand := func() float64 {
+		u := g.Uint64()
+		return float64(u>>37<<26|u<<32>>38) / (1 << 53)
+	}
+	near(t, torch.TensorOf(rand(), rand(), rand()), 0.5488135, 0.71518937, 0.60276338)
 }

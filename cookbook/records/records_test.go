@@ -70,6 +70,7 @@ func TestIndexed(t *testing.T) {
 
 	r, err := recordio.OpenIndexed(idx, rec)
 	check(t, err)
+	defer r.Close()
 	if b, err := r.ReadIdx(3); err != nil || string(b) != "record_3" {
 		t.Errorf("record 3: %q, %v", b, err)
 	}
