@@ -95,6 +95,19 @@ func (s *Sequential) Get(name string) Layer {
 	return m
 }
 
+// Set replaces layer i, which keeps its name.
+func (s *Sequential) Set(i int, m Layer) { s.mods[index(i, len(s.mods), "Sequential")] = m }
+
+// Delete removes layer i. As in Python the others are then named by their numbers, whatever their names were.
+func (s *Sequential) Delete(i int) {
+	i = index(i, len(s.mods), "Sequential")
+	s.mods = slices.Delete(slices.Clone(s.mods), i, i+1)
+	s.names = make([]string, len(s.mods))
+	for j := range s.names {
+		s.names[j] = strconv.Itoa(j)
+	}
+}
+
 // Slice is a Sequential of layers from up to but without to, sharing them, under their names.
 func (s *Sequential) Slice(from, to int) *Sequential {
 	t := New(&Sequential{})

@@ -74,6 +74,19 @@ func TestSequentialMethods(t *testing.T) {
 	fails(t, "index 7 is out of range", func() { m.At(7) })
 }
 
+// Replacing and removing layers; after a removal all are named by their numbers. S4-176
+func TestSequentialEdit(t *testing.T) {
+	m := nn.NewSequential().Add("fc", nn.NewLinear(2, 3)).Add("act", nn.NewReLU()).Add("out", nn.NewLinear(3, 2))
+	m.Set(1, nn.NewTanh())
+	if nn.ClassName(m.Get("act")) != "Tanh" {
+		t.Error(m)
+	}
+	m.Delete(1)
+	if keys, want := m.StateDict().Keys(), []string{"0.weight", "0.bias", "1.weight", "1.bias"}; !slices.Equal(keys, want) {
+		t.Errorf("keys %v, want %v", keys, want)
+	}
+}
+
 // net has a list of modules: any slice of modules is one.
 type net struct {
 	nn.Base

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,5 +102,38 @@ func TestSplitNetwork(t *testing.T) {
 	shaped(t, head.Forward(features.Forward(x)), 1, 2, 1, 1)
 	if keys := features.StateDict().Keys(); !slices.Equal(keys, []string{"conv1.weight", "conv1.bias"}) {
 		t.Error(keys)
+	}
+}
+
+// Weights that were saved inside a wrapper carry its prefix: take it off before loading. S4-172, S4-173
+func TestWrappedWeights(t *testing.T) {
+	m := nn.NewLinear(2, 2)
+	wrapped := nn.NewSequential().Add("module", nn.NewLinear(2, 2)).StateDict()
+	if err := m.LoadStateDict(wrapped); err == nil || !strings.Contains(err.Error(), `Unexpected key(s) in state_dict: "module.weight", "module.bias"`) {
+		t.Error(err)
+	}
+	if err := m.LoadStateDict(wrapped.StripPrefix("module.")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Structure is code, weights are a file: save the state dict, make the network anew, load. S4-228
+func TestSaveWeights(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "my_net.pth")
+	m, again := classifier(2), classifier(2)
+	if err := torch.Save(file, m.StateDict()); err != nil {
+		t.Fatal(err)
+	}
+	sd, err := torch.LoadStateDict(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.LoadStateDict(sd); err != nil {
+		t.Fatal(err)
+	}
+	x := torch.Ones([]int{1, 1, 4, 4})
+	a, b := m.Get("conv1").Forward(x), again.Get("conv1").Forward(x)
+	if a.Sub(b).Abs().Max().Item() != 0 {
+		t.Error("the loaded network computes something else")
 	}
 }

@@ -101,3 +101,15 @@ func TestPredictions(t *testing.T) {
 	probabilities, _ := torch.Softmax(x.MatMul(w.T()), 1).MaxDim(1)
 	near(t, probabilities, 0.835325, 0.835325)
 }
+
+// Joining and adding promote to the wider type; dot does not. S4-070
+func TestPromotion(t *testing.T) {
+	a, b := torch.Ones([]int{2}), torch.Ones([]int{2}).BFloat16()
+	if c := torch.Cat([]*torch.Tensor{a, b}); c.DType() != torch.Float32 {
+		t.Error(c.DType())
+	}
+	if c := a.Add(b); c.DType() != torch.Float32 {
+		t.Error(c.DType())
+	}
+	fails(t, "dot : expected both vectors to have same dtype, ", func() { torch.Dot(a, b) })
+}
