@@ -21,7 +21,7 @@ func Example() {
 }
 
 // Detach is the same memory without a history; leaving it alone leaves backward alone. S4-243, S4-247
-func ExampleTensor_detach() {
+func Example_detach() {
 	a := torch.TensorOf[float32](1, 2, 3).SetRequiresGrad(true)
 	out := a.Sigmoid()
 	c := out.Detach()

@@ -14,7 +14,7 @@ import (
 func image(n, h, w int) *torch.Tensor { return torch.Arange(n * h * w).View([]int{1, n, h, w}).Float() }
 
 // A convolution layer: the kernel slides without being turned over. S4-204, S4-205
-func ExampleConv2d() {
+func Example_conv2d() {
 	kernel := torch.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 2, 2)
 	fmt.Println(F.Conv2d(image(1, 4, 4), kernel, F.Conv2dOptions{Bias: torch.TensorOf[float32](0.5)}))
 	// Output:

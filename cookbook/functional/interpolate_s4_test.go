@@ -16,7 +16,7 @@ func twice(mode string) F.InterpolateOptions {
 }
 
 // The default is to repeat the nearest element. S4-153, S4-154, S4-216
-func ExampleInterpolate() {
+func Example_interpolate() {
 	x := small()
 	fmt.Println(x)
 	fmt.Println(F.Interpolate(x, F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "nearest"}))
@@ -30,7 +30,7 @@ func ExampleInterpolate() {
 }
 
 // Bilinear interpolation with the corners' centres kept in place. S4-155
-func ExampleInterpolate_alignCorners() {
+func Example_interpolateAlignCorners() {
 	fmt.Println(F.Interpolate(small(), F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bilinear", AlignCorners: torch.Some(true)}))
 	// Output:
 	// tensor([[[[1.0000, 1.3333, 1.6667, 2.0000],

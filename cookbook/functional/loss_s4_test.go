@@ -12,7 +12,7 @@ import (
 )
 
 // Cross entropy is LogSoftmax followed by NLLLoss. S4-159, S4-160
-func ExampleNewCrossEntropyLoss() {
+func Example_crossEntropyLoss() {
 	x := torch.FromSlice([]float32{1, 2, 3, 1, 3, 1}, 2, 3)
 	target := torch.TensorOf[int64](2, 0)
 	fmt.Println(nn.NewCrossEntropyLoss().Forward(x, target))
@@ -103,7 +103,7 @@ func TestFocalLoss(t *testing.T) {
 }
 
 // Softmax of rows, and its logarithm. S4-161, S4-162
-func ExampleSoftmax() {
+func Example_softmax() {
 	x := torch.FromSlice([]float32{1, 2, 3}, 1, 3)
 	fmt.Println(F.Softmax(x, F.SoftmaxOptions{Dim: torch.Some(1)}))
 	fmt.Println(F.LogSoftmax(x, F.LogSoftmaxOptions{Dim: torch.Some(1)}))

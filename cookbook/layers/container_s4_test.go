@@ -10,7 +10,7 @@ import (
 )
 
 // Layers one after the other; their names are their numbers. S4-175, S4-178, S4-179
-func ExampleSequential() {
+func Example_sequential() {
 	m := nn.NewSequential(nn.NewConv2d(1, 20, 5), nn.NewReLU(), nn.NewConv2d(20, 64, 5), nn.NewReLU())
 	fmt.Println(m)
 	fmt.Println(m.At(2))
@@ -27,7 +27,7 @@ func ExampleSequential() {
 }
 
 // Layers with names of their own, what an OrderedDict or add_module does in Python. S4-175, S4-180, S4-182, S4-183
-func ExampleSequential_Add() {
+func Example_sequentialAdd() {
 	m := nn.NewSequential()
 	m.Add("conv1", nn.NewConv2d(1, 20, 5)).Add("relu1", nn.NewReLU())
 	m.Add("conv2", nn.NewConv2d(20, 64, 5)).Add("relu2", nn.NewReLU())
@@ -127,7 +127,7 @@ func TestModuleList(t *testing.T) {
 }
 
 // Dictionaries of modules and lists of parameters. S4-177
-func ExampleModuleDict() {
+func Example_moduleDict() {
 	fmt.Println(nn.NewModuleDict().Set("conv", nn.NewConv2d(1, 2, 3)).Set("relu", nn.NewReLU()))
 	fmt.Println(nn.NewParameterList(torch.Ones([]int{2, 3})))
 	// Output:
@@ -139,7 +139,7 @@ func ExampleModuleDict() {
 }
 
 // Apply visits the children first, then the module. S4-052
-func ExampleApply() {
+func Example_apply() {
 	m := nn.NewSequential(nn.NewLinear(2, 2), nn.NewSequential(nn.NewReLU()))
 	nn.Apply(m, func(m nn.Module) { fmt.Println(nn.ClassName(m)) })
 	// Output:

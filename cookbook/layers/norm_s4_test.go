@@ -51,7 +51,7 @@ func TestBatchOfOne(t *testing.T) {
 }
 
 // Dropout drops half unless told otherwise, and only in training. S4-136, S4-137
-func ExampleNewDropout() {
+func Example_dropout() {
 	m := nn.NewDropout()
 	fmt.Println(m)
 	m.Eval()

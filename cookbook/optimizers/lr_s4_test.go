@@ -24,7 +24,7 @@ func rates(s lr.Scheduler, n int) (out []float64) {
 func sgd(rate float64) *optim.SGD { return optim.NewSGD(params(leaf(1)), rate) }
 
 // Any function of the epoch makes a schedule. The optimizer steps first, then the schedule. S4-193, S4-194
-func ExampleNewLambdaLR() {
+func Example_lambdaLR() {
 	opt := optim.NewAdam(params(leaf(1)), 0.1)
 	schedule := lr.NewLambdaLR(opt, func(epoch int) float64 { return 1 / float64(epoch+1) })
 	fmt.Println("initial rate:", opt.Defaults().LR())
@@ -49,14 +49,14 @@ func ExampleNewLambdaLR() {
 }
 
 // StepLR multiplies by gamma every few epochs. S4-189
-func ExampleNewStepLR() {
+func Example_stepLR() {
 	fmt.Printf("%.4g\n", rates(lr.NewStepLR(sgd(0.1), 3, lr.Options{Gamma: 0.1}), 8))
 	// Output:
 	// [0.1 0.1 0.1 0.01 0.01 0.01 0.001 0.001]
 }
 
 // MultiStepLR multiplies by gamma at each milestone; they may come in any order. S4-191, S4-192
-func ExampleNewMultiStepLR() {
+func Example_multiStepLR() {
 	fmt.Printf("%.4g\n", rates(lr.NewMultiStepLR(sgd(0.1), []int{5, 2}), 8))
 	// Output:
 	// [0.1 0.1 0.01 0.01 0.01 0.001 0.001 0.001]

@@ -15,7 +15,7 @@ func params(p ...*torch.Tensor) []*torch.Tensor { return p }
 
 func leaf(v ...float32) *torch.Tensor { return torch.TensorOf(v...).SetRequiresGrad(true) }
 
-// One step of training: gradients away, loss, backward, step. S4-031, S4-032, S4-204
+// One step of training: gradients away, loss, backward, step. S4-031, S4-032, S4-041
 func Example() {
 	w := leaf(1, 2)
 	opt := optim.NewSGD(params(w), 0.1)
@@ -117,7 +117,7 @@ func TestAccumulation(t *testing.T) {
 }
 
 // Groups have settings of their own; what a group does not set it has from the optimizer. They print as in Python. S4-034 … S4-036, S4-187
-func ExampleSGD_AddParamGroup() {
+func Example_addParamGroup() {
 	torch.ManualSeed(0)
 	w1 := torch.Randn([]int{2, 2}).SetRequiresGrad(true)
 	w2 := torch.Randn([]int{3, 3}).SetRequiresGrad(true)
@@ -136,7 +136,7 @@ func ExampleSGD_AddParamGroup() {
 }
 
 // An optimizer prints its groups. S4-035
-func ExampleSGD_String() {
+func Example_string() {
 	opt := optim.NewSGD(params(leaf(1)), 0.1)
 	opt.AddParamGroup(optim.Group{Params: params(leaf(2)), LR: 0.0001})
 	fmt.Println(opt)
@@ -175,7 +175,7 @@ func TestAddParamGroupErrors(t *testing.T) {
 }
 
 // The state dict has two keys; parameters are numbers in it. A fresh optimizer remembers nothing. S4-037, S4-038
-func ExampleSGD_StateDict() {
+func Example_stateDict() {
 	opt := optim.NewSGD(params(leaf(1)), 0.1)
 	fmt.Println(opt.StateDict())
 	// Output:

@@ -24,7 +24,7 @@ func TestArgMax(t *testing.T) {
 }
 
 // Comparisons give bools and broadcast. S4-184
-func ExampleGt() {
+func Example_gt() {
 	a := torch.FromSlice([]int64{1, 2, 3, 4}, 2, 2)
 	b := torch.FromSlice([]int64{1, 1, 4, 4}, 2, 2)
 	fmt.Println(torch.Gt(a, b))

@@ -9,7 +9,7 @@ import (
 )
 
 // Cat joins along a dimension that exists; Stack would make a new one. S4-200
-func ExampleCat() {
+func Example_cat() {
 	a, b := torch.Ones([]int{2, 3}), torch.Zeros([]int{2, 1})
 	fmt.Println(torch.Cat([]*torch.Tensor{a, b}, torch.CatOptions{Dim: 1}))
 	fmt.Println(torch.Size(torch.Cat([]*torch.Tensor{a, a}).Shape()))

@@ -85,7 +85,7 @@ func TestNotANumber(t *testing.T) {
 }
 
 // Clamp limits what bicubic interpolation, or anything else, lets out of the range. S4-152, S4-218
-func ExampleTensor_clamp() {
+func Example_clamp() {
 	x := torch.TensorOf[float32](-8.9648, 57.7734, 281.8945)
 	fmt.Println(x.Clamp(tensor.ClampOptions{Min: 0, Max: 255}))
 	// Output:

@@ -35,7 +35,7 @@ func TestNewEmpty(t *testing.T) {
 }
 
 // Expand repeats a dimension of size 1 without copying: its stride becomes 0. S4-095, S4-258
-func ExampleTensor_expand() {
+func Example_expand() {
 	x := torch.FromSlice([]float32{1, 2, 3}, 3, 1)
 	y := x.Expand([]int{3, 4})
 	fmt.Println(y)
@@ -72,7 +72,7 @@ func TestExpandAs(t *testing.T) {
 }
 
 // None in an index is a new dimension of size 1, as Unsqueeze makes it. S4-239
-func ExampleNewAxis() {
+func Example_newAxis() {
 	pos := torch.ArangeStart(1, 10)
 	fmt.Println(pos, torch.Size(pos.Shape()))
 	fmt.Println(pos.Index(torch.NewAxis), torch.Size(pos.Unsqueeze(0).Shape()))
