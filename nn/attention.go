@@ -97,13 +97,12 @@ func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...Attentio
 		// the same tensor stays the same tensor, so that self-attention is recognised
 		q, k := query, key
 		query = q.Transpose(1, 0)
-		key2, value2 := query, query
+		key2 := query
 		if key != q {
 			key2 = key.Transpose(1, 0)
 		}
-		if value == k {
-			value2 = key2
-		} else {
+		value2 := key2
+		if value != k {
 			value2 = value.Transpose(1, 0)
 		}
 		key, value = key2, value2

@@ -98,11 +98,11 @@ func OpenAuto(recPath string, opts ...ReaderOptions) (*IndexedReader, error) {
 	}
 	entries, err := BuildIndex(rd)
 	if err != nil {
-		rd.Close()
+		_ = rd.Close() // only read
 		return nil, err
 	}
 	if err := rd.Reset(); err != nil {
-		rd.Close()
+		_ = rd.Close() // only read
 		return nil, err
 	}
 	return NewIndexedReader(rd, entries)

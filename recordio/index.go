@@ -282,7 +282,7 @@ func (w *IndexedWriter) Close() error {
 		return err
 	}
 	if err := w.rec.Close(); err != nil {
-		os.Remove(w.file.f.Name())
+		w.file.remove()
 		return err
 	}
 	return w.file.rename()

@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 )
 
-var errNoMmap = errors.New("memory mapping is not available")
-
 // openGuarded opens a file for concurrent random reads: mapped into memory
 // where the system can, through ReadAt otherwise.
 func openGuarded(path string, noMmap bool) (*guarded, error) {

@@ -2,6 +2,11 @@
 
 package recordio
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
-func mmap(*os.File, int) ([]byte, func() error, error) { return nil, nil, errNoMmap }
+func mmap(*os.File, int) ([]byte, func() error, error) {
+	return nil, nil, errors.New("memory mapping is not available")
+}

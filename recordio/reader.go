@@ -88,20 +88,18 @@ func (r *Reader) Next() ([]byte, error) { return r.AppendNext(nil) }
 func (r *Reader) AppendNext(dst []byte) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for {
-		s, err := r.find()
-		if err != nil {
-			return dst, err
-		}
-		out, err := load(r.src, r.off, s, dst)
-		if err != nil {
-			// The headers were good a moment ago: the file is changing under us,
-			// or the disk fails. Neither is worth skipping over.
-			return dst, err
-		}
-		r.advance(s)
-		return out, nil
+	s, err := r.find()
+	if err != nil {
+		return dst, err
 	}
+	out, err := load(r.src, r.off, s, dst)
+	if err != nil {
+		// The headers were good a moment ago: the file is changing under us,
+		// or the disk fails. Neither is worth skipping over.
+		return dst, err
+	}
+	r.advance(s)
+	return out, nil
 }
 
 // Skip steps over the next record without reading its payload and returns its

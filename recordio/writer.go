@@ -151,7 +151,9 @@ func (w *Writer) Abort() {
 	w.err = ErrClosed
 }
 
-// outFile is a buffered file that appears under its name only when complete.
+// outFile is a buffered file that appears under its name only when complete. It does what
+// internal/atomicfile does, but stays open between calls, truncates, and renames apart from
+// writing: the records must be in place before their index is.
 type outFile struct {
 	f    *os.File
 	buf  *bufio.Writer
@@ -193,7 +195,7 @@ func (o *outFile) finish() error {
 		err = cerr
 	}
 	if err != nil {
-		os.Remove(o.f.Name())
+		o.remove()
 		return fmt.Errorf("recordio: %s: %w", o.path, err)
 	}
 	return nil
@@ -201,13 +203,13 @@ func (o *outFile) finish() error {
 
 func (o *outFile) rename() error {
 	if err := os.Rename(o.f.Name(), o.path); err != nil {
-		os.Remove(o.f.Name())
+		o.remove()
 		return fmt.Errorf("recordio: %w", err)
 	}
 	// The rename itself is durable once the folder is; not every system can.
 	if d, err := os.Open(filepath.Dir(o.path)); err == nil {
-		d.Sync()
-		d.Close()
+		_ = d.Sync()
+		_ = d.Close()
 	}
 	return nil
 }
@@ -220,9 +222,12 @@ func (o *outFile) commit() error {
 }
 
 func (o *outFile) abort() {
-	o.f.Close()
-	os.Remove(o.f.Name())
+	_ = o.f.Close() // what was written is thrown away
+	o.remove()
 }
+
+// remove deletes the temporary file. The caller already has an error to report that says more.
+func (o *outFile) remove() { _ = os.Remove(o.f.Name()) }
 
 // writeFile writes a whole file under a temporary name and renames it.
 func writeFile(path string, data []byte) error {

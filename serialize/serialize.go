@@ -227,19 +227,27 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", k, err)
 			}
-			d.Set(k, r)
+			if err := d.Set(k, r); err != nil {
+				return nil, fmt.Errorf("%s: %w", k, err)
+			}
 		}
 		if x.Metadata != nil {
 			meta := pickle.NewDict(pickle.OrderedDict)
 			for _, m := range x.Metadata {
 				entry := pickle.NewDict(pickle.PlainDict)
 				if m.Version > 0 {
-					entry.Set("version", int64(m.Version))
+					if err := entry.Set("version", int64(m.Version)); err != nil {
+						return nil, err
+					}
 				}
-				meta.Set(m.Prefix, entry)
+				if err := meta.Set(m.Prefix, entry); err != nil {
+					return nil, err
+				}
 			}
 			attrs := pickle.NewDict(pickle.PlainDict)
-			attrs.Set("_metadata", meta)
+			if err := attrs.Set("_metadata", meta); err != nil {
+				return nil, err
+			}
 			d.Attrs = attrs
 		}
 		return d, nil
@@ -258,7 +266,10 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%v: %w", k, err)
 			}
-			d.Set(ek, ev)
+			// A key that Python cannot hash, say a list, would be lost here.
+			if err := d.Set(ek, ev); err != nil {
+				return nil, fmt.Errorf("%v: %w", k, err)
+			}
 		}
 		return d, nil
 	case map[string]any:

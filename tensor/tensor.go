@@ -105,7 +105,6 @@ type agMeta struct {
 	grad    *Tensor
 	hooks   []*hook // of a leaf; those of other tensors are on their node
 	acc     *Node   // the leaf's gradient accumulator
-	name    string
 	postAcc []func(*Tensor)
 	mu      sync.Mutex // guards grad while gradients are accumulated
 }

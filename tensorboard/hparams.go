@@ -324,7 +324,7 @@ func writeFile(path string, data []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		_ = os.Remove(f.Name()) // the first error says more
 		return fmt.Errorf("tensorboard: writing %s: %w", path, err)
 	}
 	return nil

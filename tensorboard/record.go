@@ -157,9 +157,6 @@ func (r *RecordReader) Next() ([]byte, error) {
 	return p, nil
 }
 
-// release drops the buffers, so that an idle file costs nothing.
-func (r *RecordReader) release() { r.buf, r.big, r.bOff = nil, nil, r.off }
-
 func tailError(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return ErrTruncated

@@ -351,7 +351,8 @@ func copyBytes(d, s unsafe.Pointer, n int) {
 	copy(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
 }
 
-type c16 struct{ a, b uint64 }
+// c16 is any element of sixteen bytes.
+type c16 [2]uint64
 
 func gatherT[T any](d, s unsafe.Pointer, st, n int) {
 	dd := unsafe.Slice((*T)(d), n)

@@ -49,8 +49,6 @@ type array struct {
 	raw []byte
 }
 
-func (a array) len() int { return max(len(a.f), len(a.i)) }
-
 var npyHeader = regexp.MustCompile(`'descr': *'(..)(\d+)'.*'fortran_order': *False`)
 
 func parseNpy(b []byte) (array, error) {

@@ -2,15 +2,12 @@ package torchzip
 
 import (
 	"bufio"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/atomicfile"
 	"github.com/gotorch-dev/torch/internal/pickle"
 )
 
@@ -68,47 +65,17 @@ func Save(w io.Writer, root Value, opts SaveOptions) error {
 
 // SaveFile is [Save] to a file. The file appears under its name only when it is
 // complete and on disk; a failure leaves what was there before.
-func SaveFile(path string, root Value, opts SaveOptions) (err error) {
+func SaveFile(path string, root Value, opts SaveOptions) error {
 	if opts.ArchiveName == "" {
 		opts.ArchiveName = archiveName(path)
 	}
-	var suffix [6]byte
-	rand.Read(suffix[:])
-	dir := filepath.Dir(path)
-	tmp := filepath.Join(dir, "."+filepath.Base(path)+"."+hex.EncodeToString(suffix[:])+".tmp")
-	mode := os.FileMode(0o666) // less the umask
-	old, statErr := os.Stat(path)
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return fmt.Errorf("torchzip: save: %w", err)
+	// The two kinds of errors differ: those of Save already name the package.
+	var inner error
+	err := atomicfile.Write(path, func(w io.Writer) error { inner = Save(w, root, opts); return inner })
+	if err != nil && inner == nil {
+		err = fmt.Errorf("torchzip: save: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(tmp)
-		}
-	}()
-	if statErr == nil && old.Mode().IsRegular() {
-		f.Chmod(old.Mode().Perm()) // best effort: not every system has modes
-	}
-	if err = Save(f, root, opts); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return fmt.Errorf("torchzip: save: %w", err)
-	}
-	if err = f.Close(); err != nil {
-		return fmt.Errorf("torchzip: save: %w", err)
-	}
-	if err = os.Rename(tmp, path); err != nil {
-		return fmt.Errorf("torchzip: save: %w", err)
-	}
-	// Make the rename last as well, where directories can be synced.
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
-	return nil
+	return err
 }
 
 // archiveName is the base name of a file without its last extension.

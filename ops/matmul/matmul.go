@@ -39,7 +39,7 @@ func init() {
 			return
 		}
 		// rows of the input as one matrix: no copy when its leading dimensions are evenly spaced
-		x2 := x
+		var x2 *T
 		if st, ok := tensor.ViewStrides(x.Shape(), x.Strides(), []int{m, k}); ok {
 			x2 = x.Alias([]int{m, k}, st, x.StorageOffset())
 		} else {

@@ -161,17 +161,6 @@ var (
 	logSig64K           = f64of(logSigmoid64)
 )
 
-func leakyK[E float](s E) func(d, a []E) {
-	return func(d, a []E) {
-		for i, x := range a[:len(d)] {
-			if !(x > 0) {
-				x *= s
-			}
-			d[i] = x
-		}
-	}
-}
-
 // hardSigmoid and its like are written for both widths: their steps must round as the dtype does.
 func hardSigmoidK[E float](d, a []E) {
 	for i, x := range a[:len(d)] {

@@ -191,22 +191,24 @@ func logAddExpC128(d, a, b []complex128) {
 	}
 }
 
-// nextafter moves by one unit of the dtype, so 16-bit types cannot be computed in float32.
-func nextafter16(d, a, b []uint16) {
-	for i := range d {
-		x, y := a[i], b[i]
-		ax, ay := x&0x7fff, y&0x7fff
-		switch {
-		case ax > 0x7f80 || ay > 0x7f80:
-			d[i] = 0x7fc0
-		case x == y || ax == 0 && ay == 0:
-			d[i] = y
-		case ax == 0:
-			d[i] = y&0x8000 | 1
-		case (x&0x8000 != y&0x8000) || ay < ax:
-			d[i] = x - 1
-		default:
-			d[i] = x + 1
+// nextafter16 moves by one unit of a 16-bit float whose infinity has the bits inf: float32 would round its tiny step away again.
+func nextafter16(inf uint16) func(d, a, b []uint16) {
+	return func(d, a, b []uint16) {
+		for i := range d {
+			x, y := a[i], b[i]
+			ax, ay := x&0x7fff, y&0x7fff
+			switch {
+			case ax > inf || ay > inf:
+				d[i] = inf | (inf&-inf)>>1 // NaN
+			case x == y || ax == 0 && ay == 0:
+				d[i] = y
+			case ax == 0:
+				d[i] = y&0x8000 | 1
+			case (x&0x8000 != y&0x8000) || ay < ax:
+				d[i] = x - 1
+			default:
+				d[i] = x + 1
+			}
 		}
 	}
 }
@@ -410,12 +412,26 @@ func init() {
 			return r
 		},
 	})
-	binary("nextafter(Tensor self, Tensor other) -> Tensor", "is the next number of the dtype after self in the direction of other.",
-		&biK{name: "nextafter", f32: zip(math.Nextafter32), f64: zip64(math.Nextafter)}, binaryInfer,
-		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+	nextafter := &biK{name: "nextafter", f32: zip(math.Nextafter32), f64: zip64(math.Nextafter)}
+	tensor.Register(tensor.Def{
+		Schema: "nextafter(Tensor self, Tensor other) -> Tensor", Doc: "is the next number of the dtype after self in the direction of other.",
+		InPlace: true, Out: true, Elementwise: true, Infer: binaryInfer,
+		CPU: func(c *Ctx) {
+			switch dt := c.Out(0).DType(); dt {
+			case tensor.BFloat16:
+				run2(c.Out(0), c.T(0), c.T(1), dt, dt, dt, nextafter16(0x7f80))
+			case tensor.Float16:
+				run2(c.Out(0), c.T(0), c.T(1), dt, dt, dt, nextafter16(0x7c00))
+			default:
+				nextafter.run(c, 0, 1)
+			}
+		},
+		Save: "self other",
+		VJP: func(c *Ctx, g *T) []*T {
 			eq := c.T(0).Eq(c.T(1)) // where the result is other itself
 			return []*T{dropIf(eq, g), zeros(c.Shape(1), c.ArgDType(1))}
-		}})
+		},
+	})
 	addExp := func(exp func(x *T) *T) func(c *Ctx, g *T) []*T {
 		return func(c *Ctx, g *T) []*T {
 			a, b := c.T(0), c.T(1)

@@ -64,11 +64,6 @@ func flat() tensor.Def {
 	return tensor.Def{VJP: func(c *Ctx, g *T) []*T { return []*T{zerosLike(g)} }}
 }
 
-func with(d tensor.Def, aliases ...string) tensor.Def {
-	d.Aliases = aliases
-	return d
-}
-
 func negK[E number](d, a []E) {
 	for i, x := range a[:len(d)] {
 		d[i] = -x
@@ -177,8 +172,6 @@ func sincC(x complex128) complex128 {
 	p := x * math.Pi
 	return divC(cmplx.Sin(p), p)
 }
-
-func frac(x float64) float64 { return x - math.Trunc(x) }
 
 func fracF[E float](d, a []E) {
 	for i, x := range a[:len(d)] {

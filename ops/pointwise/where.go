@@ -109,7 +109,7 @@ func saturate[E int32 | int16 | int8 | uint8](n tensor.Num) E {
 	if int64(e) == n.I {
 		return e
 	}
-	var lo, hi E = 0, 0
+	var lo, hi E
 	lo--
 	if lo > 0 { // unsigned
 		hi, lo = lo, 0

@@ -95,8 +95,6 @@ func randint(c *Ctx, g *rng.Generator, t *T, from, to int) {
 	fill(c, t, intFill(g, a, uint64(b)-uint64(a)))
 }
 
-func int64Type() tensor.DType { return tensor.Int64 }
-
 func init() {
 	factory("rand(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		"is filled with numbers drawn uniformly from [0, 1).\nhttps://pytorch.org/docs/stable/generated/torch.rand.html", 0, 1, 2, tensor.DefaultDType, uniform01)

@@ -3,13 +3,12 @@ package npy
 import (
 	"archive/zip"
 	"compress/flate"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/atomicfile"
 )
 
 // NPZ is an open archive of arrays. Arrays are read when they are asked for.
@@ -105,7 +104,7 @@ func ReadNPZ(path string) (map[string]*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
+	defer func() { _ = z.Close() }() // only read
 	out := make(map[string]*Array, len(z.names))
 	for _, name := range z.names {
 		if out[name], err = z.Read(name); err != nil {
@@ -172,31 +171,12 @@ func WriteNPZ(path string, compressed bool, fill func(*NPZWriter) error) error {
 }
 
 // writeFile writes under a temporary name, syncs and renames.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	var suffix [6]byte
-	rand.Read(suffix[:])
-	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+hex.EncodeToString(suffix[:])+".tmp")
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return fmt.Errorf("npy: %w", err)
+func writeFile(path string, write func(io.Writer) error) error {
+	// The two kinds of errors differ: those of write already name the package.
+	var inner error
+	err := atomicfile.Write(path, func(w io.Writer) error { inner = write(w); return inner })
+	if err != nil && inner == nil {
+		err = fmt.Errorf("npy: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(tmp)
-		}
-	}()
-	if err = write(f); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return fmt.Errorf("npy: %w", err)
-	}
-	if err = f.Close(); err != nil {
-		return fmt.Errorf("npy: %w", err)
-	}
-	if err = os.Rename(tmp, path); err != nil {
-		return fmt.Errorf("npy: %w", err)
-	}
-	return nil
+	return err
 }

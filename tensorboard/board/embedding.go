@@ -65,7 +65,7 @@ func openIn(dir, path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // only read
 	f, err := root.Open(rel)
 	if err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ func NewDecoder(path string) (*Decoder, error) {
 // Close closes the file.
 func (d *Decoder) Close() {
 	if d.Arrays != nil {
-		d.Arrays.Close()
+		_ = d.Arrays.Close() // only read
 	}
 }
 
@@ -120,6 +120,14 @@ type encTensor struct {
 	Values  *bool           `json:"values"`
 }
 
+// into parses JSON and says what it could not parse.
+func into(raw json.RawMessage, p any) error {
+	if err := json.Unmarshal(raw, p); err != nil {
+		return fmt.Errorf("golden: %w in %.80s", err, raw)
+	}
+	return nil
+}
+
 // Decode reads one encoded value.
 func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 	raw = bytes.TrimSpace(raw)
@@ -131,7 +139,12 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("golden: %w in %.80s", err, raw)
 	}
 	has := func(k string) bool { _, ok := m[k]; return ok }
-	str := func(k string) string { var s string; json.Unmarshal(m[k], &s); return s }
+	// A value of another kind than its key says would otherwise become an empty one, and the case pass or fail for no reason.
+	str := func(k string) (string, error) {
+		var s string
+		err := into(m[k], &s)
+		return s, err
+	}
 	switch {
 	case has("t"):
 		var e encTensor
@@ -145,7 +158,12 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return number(m["f"])
 	case has("c"):
 		var p []json.RawMessage
-		json.Unmarshal(m["c"], &p)
+		if err := into(m["c"], &p); err != nil {
+			return nil, err
+		}
+		if len(p) != 2 {
+			return nil, fmt.Errorf("golden: a complex number of %d parts, want 2", len(p))
+		}
 		re, err := number(p[0])
 		if err != nil {
 			return nil, err
@@ -153,14 +171,20 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		im, err := number(p[1])
 		return complex(re, im), err
 	case has("s"):
-		return named(str("s")), nil
+		s, err := str("s")
+		if err != nil {
+			return nil, err
+		}
+		return named(s), nil
 	case has("l"), has("u"):
 		key := "l"
 		if has("u") {
 			key = "u"
 		}
 		var p []json.RawMessage
-		json.Unmarshal(m[key], &p)
+		if err := into(m[key], &p); err != nil {
+			return nil, err
+		}
 		out := make([]any, len(p))
 		for i, e := range p {
 			v, err := d.Decode(e)
@@ -175,7 +199,9 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return Tuple(out), nil
 	case has("d"):
 		dec := json.NewDecoder(bytes.NewReader(m["d"]))
-		dec.Token()
+		if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+			return nil, fmt.Errorf("golden: want an object, got %.80s", m["d"])
+		}
 		out := Dict{}
 		for dec.More() {
 			k, err := dec.Token()
@@ -195,11 +221,18 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return out, nil
 	case has("od"):
 		var p [][]json.RawMessage
-		json.Unmarshal(m["od"], &p)
+		if err := into(m["od"], &p); err != nil {
+			return nil, err
+		}
 		out := Dict{}
 		for _, e := range p {
+			if len(e) != 2 {
+				return nil, fmt.Errorf("golden: a dict entry of %d parts, want 2", len(e))
+			}
 			var k string
-			json.Unmarshal(e[0], &k)
+			if err := into(e[0], &k); err != nil {
+				return nil, err
+			}
 			v, err := d.Decode(e[1])
 			if err != nil {
 				return nil, err
@@ -209,7 +242,12 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return out, nil
 	case has("slice"):
 		var p []json.RawMessage
-		json.Unmarshal(m["slice"], &p)
+		if err := into(m["slice"], &p); err != nil {
+			return nil, err
+		}
+		if len(p) > 3 {
+			return nil, fmt.Errorf("golden: a slice of %d parts, want at most 3", len(p))
+		}
 		var s [3]any
 		for i := range p {
 			if len(p[i]) > 0 && p[i][0] == '{' {
@@ -228,13 +266,18 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		}
 		return Slice{s[0], s[1], s[2]}, nil
 	case has("ref"):
-		t, ok := d.Tensors[str("ref")]
+		name, err := str("ref")
+		if err != nil {
+			return nil, err
+		}
+		t, ok := d.Tensors[name]
 		if !ok {
-			return nil, fmt.Errorf("golden: ref to unknown tensor %s", str("ref"))
+			return nil, fmt.Errorf("golden: ref to unknown tensor %s", name)
 		}
 		return t, nil
 	case has("fn"):
-		return Func(str("fn")), nil
+		s, err := str("fn")
+		return Func(s), err
 	case has("module"):
 		return d.Module(m["module"])
 	case has("obj"):
@@ -249,7 +292,9 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return Object{e.Cls, fields}, err
 	case has("values"), has("dtype") && has("shape"): // elements are not defined
 		var e encTensor
-		json.Unmarshal(raw, &e)
+		if err := into(raw, &e); err != nil {
+			return nil, err
+		}
 		return NoValues{dtype.Parse(e.DType), e.Shape, e.Stride}, nil
 	}
 	return Unsupported(fmt.Sprintf("%.60s", raw)), nil
@@ -460,7 +505,7 @@ func (d *Decoder) tensor(e *encTensor) (any, error) {
 		t.SetRequiresGrad(true)
 	}
 	alias := ""
-	json.Unmarshal(e.Alias, &alias)
+	_ = json.Unmarshal(e.Alias, &alias) // most tensors have none; only the name of one matters here
 	d.Tensors[e.T] = t
 	d.Info[t] = TensorInfo{Key: e.T, RequiresGrad: e.RG, Stride: e.Stride, Offset: e.Offset, Alias: alias}
 	return t, nil

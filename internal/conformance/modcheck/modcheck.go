@@ -217,7 +217,9 @@ func gradients(d *golden.Decoder, c *caseRecord, got any, params map[string]*ten
 	var names []string
 	add := func(name string, in *tensor.Tensor, raw json.RawMessage) error {
 		var e struct{ None bool }
-		json.Unmarshal(raw, &e)
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return fmt.Errorf("%w in the gradient %.80s", err, raw)
+		}
 		var w *tensor.Tensor
 		if !e.None {
 			v, err := d.Decode(raw)
@@ -234,7 +236,9 @@ func gradients(d *golden.Decoder, c *caseRecord, got any, params map[string]*ten
 	}
 	for _, raw := range c.GradInputs {
 		var e struct{ Of string }
-		json.Unmarshal(raw, &e)
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return fmt.Errorf("%w in the gradient %.80s", err, raw)
+		}
 		if err := add(e.Of, d.Tensors[e.Of], raw); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
@@ -194,8 +195,10 @@ func runCase(d *golden.Decoder, call *callable, c *caseRecord) (err error) {
 		case name == "input":
 			arg = input
 		case strings.HasPrefix(name, "args."):
-			var i int
-			fmt.Sscanf(name, "args.%d", &i)
+			i, err := strconv.Atoi(strings.TrimPrefix(name, "args."))
+			if err != nil || i < 0 || i >= len(args) {
+				return fmt.Errorf("no argument %s among %d", name, len(args))
+			}
 			arg = args[i]
 		case strings.HasPrefix(name, "kwargs."):
 			arg = kwargs[strings.TrimPrefix(name, "kwargs.")]
@@ -387,7 +390,9 @@ func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType) error
 	}
 	for _, raw := range c.Grad {
 		var e enc
-		json.Unmarshal(raw, &e)
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return fmt.Errorf("%w in the gradient %.80s", err, raw)
+		}
 		in := d.Tensors[e.Of]
 		if in == nil {
 			return fmt.Errorf("gradient of unknown tensor %s", e.Of)

@@ -196,7 +196,7 @@ func (r *recorder) read(path string, data []byte, want *Expected) (records [][]b
 		if g.err = err; err != nil {
 			return g
 		}
-		defer rd.Close()
+		defer func() { _ = rd.Close() }() // only read
 		for {
 			off := rd.Tell()
 			b, err := rd.Next()
@@ -368,7 +368,7 @@ func (r *recorder) index(path string, text []byte, records [][]byte, offsets []i
 	if !r.check(err == nil, "%v", err) {
 		return
 	}
-	defer rd.Close()
+	defer func() { _ = rd.Close() }() // only read
 	x, err := recordio.NewIndexedReader(rd, entries)
 	if !r.check(err == nil, "%v", err) {
 		return
@@ -405,7 +405,7 @@ func (r *recorder) list(path string, text, idx []byte) {
 	if !r.check(err == nil, "%v", err) {
 		return
 	}
-	defer rd.Close()
+	defer func() { _ = rd.Close() }() // only read
 	x, err := recordio.NewIndexedReader(rd, entries)
 	if !r.check(err == nil, "%v", err) {
 		return

@@ -591,7 +591,7 @@ func TestShortInput(t *testing.T) {
 			t.Errorf("a short input must panic and leave the destination alone: %v", dst)
 		}
 	}()
-	AddF32(dst, make([]float32, 3), make([]float32, 2, 2))
+	AddF32(dst, make([]float32, 3), make([]float32, 2))
 }
 
 // TestBytes checks the functions on masks and the generic conversion.

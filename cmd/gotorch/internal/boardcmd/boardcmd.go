@@ -152,7 +152,7 @@ func listenError(ctx context.Context, addr string, err error) error {
 		for p := n + 1; p <= min(n+100, 65535); p++ {
 			free := net.JoinHostPort(host, strconv.Itoa(p))
 			if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", free); err == nil {
-				l.Close()
+				_ = l.Close() // it only showed that the port is free
 				return fmt.Errorf("port %s is in use, perhaps by another board; try --addr %s", port, free)
 			}
 		}

@@ -367,9 +367,10 @@ func packList(ctx context.Context, list, root string, o *im2recOptions, out, err
 	if len(items) > 0 && st.Failed == len(items) {
 		rec.f.Close()
 		idx.f.Close()
-		os.Remove(recPart)
-		os.Remove(idxPart)
-		os.Remove(statePath)
+		// Nothing in them is worth keeping, and the error below says more than one from here.
+		for _, p := range []string{recPart, idxPart, statePath} {
+			_ = os.Remove(p)
+		}
 		return fmt.Errorf("im2rec: none of the %d images of %s could be packed", len(items), list)
 	}
 	if err := errors.Join(rec.sync(), idx.sync(), rec.f.Close(), idx.f.Close()); err != nil {
@@ -380,7 +381,10 @@ func packList(ctx context.Context, list, root string, o *im2recOptions, out, err
 			return fmt.Errorf("im2rec: %w", err)
 		}
 	}
-	os.Remove(statePath)
+	// Left behind, it would make the next run believe that it continues this one.
+	if err := os.Remove(statePath); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("im2rec: %w", err)
+	}
 	fmt.Fprintf(out, "%s: %d records", recPath, st.Done-st.Failed)
 	if st.Failed > 0 {
 		fmt.Fprintf(out, ", %d images left out", st.Failed)

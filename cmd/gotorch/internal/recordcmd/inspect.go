@@ -115,7 +115,7 @@ func inspectRec(w io.Writer, path string, records int, skipBad bool) error {
 	if err != nil {
 		return fmt.Errorf("inspect: %w", err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // only read
 	fmt.Fprintf(w, "%s: RecordIO, %d bytes\n", path, r.Size())
 
 	var n, split int
@@ -240,7 +240,7 @@ func inspectIndex(w io.Writer, path string, show int) error {
 	if err != nil {
 		return fmt.Errorf("inspect: %w", err)
 	}
-	defer x.Close()
+	defer func() { _ = x.Close() }() // only read
 	if err := x.Verify(); err != nil {
 		fmt.Fprintf(w, "  index astray: %v\n", err)
 		return fmt.Errorf("inspect: %w", err)

@@ -99,7 +99,7 @@ func runRec2im(ctx context.Context, recPath, dir string, o *rec2imOptions, out, 
 	if err != nil {
 		return fmt.Errorf("rec2im: %w", err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // only read
 	keys, total, err := keysByOffset(recPath)
 	if err != nil {
 		return fmt.Errorf("rec2im: %w", err)
@@ -211,7 +211,7 @@ func writeQuick(path string, data []byte) error {
 	}
 	tmp := path + ".tmp"
 	if err := os.WriteFile(tmp, data, 0o666); err != nil {
-		os.Remove(tmp)
+		_ = os.Remove(tmp) // the write error says more
 		return err
 	}
 	return os.Rename(tmp, path)

@@ -212,15 +212,25 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 	s.epoch++
 	s.inEpoch = 0
 	s.done = s.step >= r.total
-	if r.board != nil {
-		if r.cfg.Task == "charlm" {
-			r.board.AddScalar("loss/validation", e.loss, int64(s.step))
-		} else {
-			r.board.AddScalar("accuracy/test", e.accuracy(), int64(s.step))
-			r.board.AddScalar("loss/test", e.loss, int64(s.step))
-		}
+	if r.cfg.Task == "charlm" {
+		r.scalar("loss/validation", e.loss)
+	} else {
+		r.scalar("accuracy/test", e.accuracy())
+		r.scalar("loss/test", e.loss)
 	}
 	return samples, r.save()
+}
+
+// scalar logs a number at the current step, where there is a log. A log that cannot be written does not end a
+// training that has perhaps run for days: it says so once and goes on without.
+func (r *run) scalar(tag string, value float64) {
+	if r.board == nil {
+		return
+	}
+	if err := r.board.AddScalar(tag, value, int64(r.st.step)); err != nil {
+		r.report.line("warning: no more logs from step %d on: %v", r.st.step, err)
+		r.board = nil
+	}
 }
 
 // step trains on one batch.
@@ -250,9 +260,7 @@ func (r *run) step(b batch) (float64, error) {
 	s.step++
 	s.inEpoch++
 	s.steps, s.losses = append(s.steps, s.step), append(s.losses, value)
-	if r.board != nil {
-		r.board.AddScalar("loss/train", value, int64(s.step))
-	}
+	r.scalar("loss/train", value)
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return value, fmt.Errorf("the loss is %g at step %d: try a smaller --lr (the last checkpoint is %s)", value, s.step, r.path(checkpointFile))
 	}

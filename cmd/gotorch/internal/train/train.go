@@ -109,7 +109,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; gotorch %s --help lists the flags", err, cmd.Name())
 }
 
-func (f *trainFlags) run(cmd *cobra.Command) error {
+func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	set := cmd.Flags().Changed
 	if f.json && f.quiet {
 		return errors.New("--json prints and --quiet does not: give one of them")
@@ -141,13 +141,17 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 			return fmt.Errorf("cannot write logs to %s (--tensorboard=false does without): %w", r.out, err)
 		}
 		r.board = w
-		defer w.Close()
+		defer func() {
+			if e := w.Close(); e != nil && err == nil {
+				err = fmt.Errorf("cannot finish the logs in %s: %w", r.out, e)
+			}
+		}()
 	}
 	if r.resume != nil {
 		r.report.line("resuming %s at step %d of %d", r.out, r.st.step, r.total)
 	}
 	r.report.line("training %s on %s, %d steps of %d samples, %d threads, into %s", r.cfg.Model, dataName(&r.cfg), r.total, r.cfg.BatchSize, torch.NumThreads(), r.out)
-	err := r.train(cmd.Context())
+	err = r.train(cmd.Context())
 	if errors.Is(err, errInterrupted) {
 		return ExitCode(130)
 	}
