@@ -237,7 +237,8 @@ func (r *run) scalar(tag string, value float64) {
 func (r *run) step(b batch) (float64, error) {
 	s := &r.st
 	var value float64
-	err := torch.Try(func() {
+	tidily := func(f func()) error { return torch.Try(func() { torch.Tidy(f) }) } // frees activations at once
+	err := tidily(func() {
 		r.opt.ZeroGrad()
 		loss, correct := r.task.loss(b)
 		loss.Backward()
