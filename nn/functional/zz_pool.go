@@ -258,6 +258,81 @@ func AvgPool3d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool3dOptions)
 	return c.Do1()
 }
 
+var slotLpPool1d = tensor.Slot("F::lp_pool1d")
+
+// LpPool1dOptions are the optional arguments of LpPool1d; the zero value is PyTorch's default.
+type LpPool1dOptions struct {
+	Stride   []int // default None
+	CeilMode bool  // default False
+}
+
+// LpPool1d lp_pool1d.html
+func LpPool1d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LpPool1dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLpPool1d, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.FloatValue(normType)
+	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotLpPool1d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.CeilMode)
+	}
+	return c.Do1()
+}
+
+var slotLpPool2d = tensor.Slot("F::lp_pool2d")
+
+// LpPool2dOptions are the optional arguments of LpPool2d; the zero value is PyTorch's default.
+type LpPool2dOptions struct {
+	Stride   []int // default None
+	CeilMode bool  // default False
+}
+
+// LpPool2d lp_pool2d.html
+func LpPool2d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LpPool2dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLpPool2d, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.FloatValue(normType)
+	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotLpPool2d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.CeilMode)
+	}
+	return c.Do1()
+}
+
+var slotLpPool3d = tensor.Slot("F::lp_pool3d")
+
+// LpPool3dOptions are the optional arguments of LpPool3d; the zero value is PyTorch's default.
+type LpPool3dOptions struct {
+	Stride   []int // default None
+	CeilMode bool  // default False
+}
+
+// LpPool3d lp_pool3d.html
+func LpPool3d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LpPool3dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLpPool3d, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.FloatValue(normType)
+	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotLpPool3d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.CeilMode)
+	}
+	return c.Do1()
+}
+
 var slotMaxPool1d = tensor.Slot("F::max_pool1d")
 
 // MaxPool1dOptions are the optional arguments of MaxPool1d; the zero value is PyTorch's default.

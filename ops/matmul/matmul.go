@@ -105,7 +105,10 @@ func init() {
 		if len(c.Shape(1)) == 2 {
 			n = c.Shape(1)[0]
 		}
-		m := g.Numel() / max(n, 1)
+		m := 1 // rows: from the input's shape, because a gradient without columns does not tell
+		for _, d := range c.Shape(0)[:len(c.Shape(0))-1] {
+			m *= d
+		}
 		g2 := g.Reshape([]int{m, n})
 		if c.Needs(0) {
 			r[0] = g2.MM(c.T(1).Reshape([]int{n, k}).Conj()).Reshape(c.Shape(0))

@@ -1,0 +1,59 @@
+package pool
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+const lpDoc = "is the p-norm of each window: (Σ xᵖ)^(1/p) for p = norm_type; the largest (smallest) absolute value when p is (minus) infinity. The stride defaults to the kernel's size. norm_type 0 is an error."
+
+// lpBody is torch.nn.functional.lp_poolNd, composed as there from an average so that results round alike.
+func lpBody(nd int, avg, pool *tensor.Op) func(c *Ctx) {
+	return func(c *Ctx) {
+		x, p := c.T(0), c.Float(1)
+		k := list(c, "kernel_size", c.Ints(2), nil, nd)
+		stride := c.Ints(3)
+		if stride == nil {
+			stride = []int{}
+		}
+		if p == 0 {
+			c.Fail(tensor.ErrValue, "norm_type must be a non-zero value, but got %v", p)
+		}
+		if math.IsInf(p, 0) {
+			x = x.Abs()
+			if p < 0 {
+				x = x.Neg()
+			}
+			y := call(pool, x, k, stride, []int{0}, []int{1}, c.Bool(4))[0]
+			if p < 0 {
+				y = y.Neg()
+			}
+			c.Return(y)
+			return
+		}
+		args := []any{x.Pow(p), k, stride, []int{0}, c.Bool(4), true}
+		if nd > 1 {
+			args = append(args, tensor.Value{}) // no divisor_override
+		}
+		y := call(avg, args...)[0]
+		n := 1
+		for _, s := range k {
+			n *= s
+		}
+		// Python's form of sum^(1/p): the sign of an odd power stays, and a window of zeros has gradient 0.
+		c.Return(y.Sign().Mul(y.Abs().ReLU()).MulScalar(n).Pow(1 / p))
+	}
+}
+
+func init() {
+	a1, a2, a3 := tensor.Slot("aten::avg_pool1d"), tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
+	m1, m2, m3 := tensor.Slot("aten::max_pool1d"), tensor.Slot("aten::max_pool2d"), tensor.Slot("aten::max_pool3d")
+	for _, d := range []tensor.Def{
+		{Schema: "F::lp_pool1d(Tensor input, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> Tensor", Doc: lpDoc + site + "lp_pool1d.html", Body: lpBody(1, a1, m1)},
+		{Schema: "F::lp_pool2d(Tensor input, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> Tensor", Doc: lpDoc + site + "lp_pool2d.html", Body: lpBody(2, a2, m2)},
+		{Schema: "F::lp_pool3d(Tensor input, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> Tensor", Doc: lpDoc + site + "lp_pool3d.html", Body: lpBody(3, a3, m3)},
+	} {
+		tensor.Register(d)
+	}
+}
