@@ -371,6 +371,19 @@ func logcumsumexp(c *Ctx) {
 	}
 }
 
+// lowest is the least finite number of a real floating dtype.
+func lowest(dt tensor.DType) float64 {
+	switch dt {
+	case tensor.Float16:
+		return -65504
+	case tensor.BFloat16:
+		return -0x1.fep127
+	case tensor.Float32:
+		return -math.MaxFloat32
+	}
+	return -math.MaxFloat64
+}
+
 func logcumsumexpBackward(g, x, y *T, d int) *T {
 	if g.Dim() == 0 || g.Numel() == 0 {
 		return g
@@ -379,8 +392,9 @@ func logcumsumexpBackward(g, x, y *T, d int) *T {
 	if x.DType().IsComplex() {
 		return rev(g.Conj().Log().Sub(y)).Add(x).Exp().Conj()
 	}
+	// Not minus infinity as the log of zero: the gradient of this would then subtract infinities from each other.
 	low := tensor.New(nil, g.DType())
-	tensor.CopyRaw(low, tensor.FromSlice([]float64{math.Inf(-1)}).Alias(nil, nil, 0))
+	tensor.CopyRaw(low, tensor.FromSlice([]float64{lowest(g.DType())}).Alias(nil, nil, 0))
 	la := g.Abs().Log()
 	pos := op1("aten::where.self", g.GtScalar(0), la, low)
 	neg := op1("aten::where.self", g.LtScalar(0), la, low)

@@ -1,0 +1,58 @@
+package sort_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gotorch-dev/torch/internal/opstest"
+	_ "github.com/gotorch-dev/torch/ops/all"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type T = tensor.Tensor
+
+func TestGolden(t *testing.T) {
+	opstest.Conformance(t, `^(sort|argsort|msort|searchsorted|bucketize|median|nanmedian|mode)$`, 0.97)
+	// Which of equal elements topk and kthvalue point at is left open; PyTorch's own choice depends on how its selection went.
+	opstest.Conformance(t, `^(topk|kthvalue)$`, 0.8)
+}
+
+func TestGradients(t *testing.T) {
+	x := opstest.Fill(tensor.Float64, 1, 3, 4, 5)
+	values := func(v, _ *T) *T { return v }
+	for dim := range 3 {
+		d := tensor.Some(dim)
+		for name, f := range map[string]func(x []*T) *T{
+			"sort":            func(x []*T) *T { return values(x[0].Sort(tensor.SortOptions{Dim: d})) },
+			"sort descending": func(x []*T) *T { return values(x[0].Sort(tensor.SortOptions{Dim: d, Descending: true})) },
+			"topk":            func(x []*T) *T { return values(x[0].TopK(2, tensor.TopKOptions{Dim: d})) },
+			"kthvalue":        func(x []*T) *T { return values(x[0].Kthvalue(2, tensor.KthvalueOptions{Dim: d})) },
+			"median":          func(x []*T) *T { return values(x[0].MedianDim(dim)) },
+		} {
+			opstest.GradCheck(t, fmt.Sprintf("%s over %d", name, dim), f, x)
+		}
+	}
+}
+
+// TestOrder checks equal elements, which keep their order, and NaN, which counts as the largest.
+func TestOrder(t *testing.T) {
+	x := tensor.FromSlice([]float64{2, math.NaN(), 1, 2, math.Inf(1), 1}, 6)
+	for _, c := range []struct {
+		descending bool
+		want       []int64
+	}{{false, []int64{2, 5, 0, 3, 4, 1}}, {true, []int64{1, 4, 0, 3, 2, 5}}} {
+		_, at := x.SortStable(true, tensor.SortStableOptions{Descending: c.descending})
+		if got := tensor.Data[int64](at); !slices.Equal(got, c.want) {
+			t.Errorf("descending %v: order %v, want %v", c.descending, got, c.want)
+		}
+	}
+}
+
+// Sort gives the sorted elements and where they were.
+func Example() {
+	values, indices := tensor.FromSlice([]float32{3, 1, 2}, 3).Sort()
+	fmt.Println(tensor.Data[float32](values), tensor.Data[int64](indices))
+	// Output: [1 2 3] [1 2 0]
+}
