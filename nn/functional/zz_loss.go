@@ -4,6 +4,38 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotCTCLoss = tensor.Slot("F::ctc_loss")
+
+// CTCLossOptions are the optional arguments of CTCLoss; the zero value is PyTorch's default.
+type CTCLossOptions struct {
+	Blank        int    // default 0
+	Reduction    string // default 'mean'
+	ZeroInfinity bool   // default False
+}
+
+// CTCLoss is PyTorch's ctc_loss.
+func CTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths *tensor.Tensor, targetLengths *tensor.Tensor, opts ...CTCLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCTCLoss, 7)
+	*c.Arg(0) = tensor.TensorValue(logProbs)
+	*c.Arg(1) = tensor.TensorValue(targets)
+	*c.Arg(2) = tensor.TensorValue(inputLengths)
+	*c.Arg(3) = tensor.TensorValue(targetLengths)
+	*c.Arg(4) = *slotCTCLoss.Sch.Params[4].Default
+	*c.Arg(5) = *slotCTCLoss.Sch.Params[5].Default
+	*c.Arg(6) = *slotCTCLoss.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Blank != 0 {
+			*c.Arg(4) = tensor.IntValue(o.Blank)
+		}
+		if o.Reduction != "" {
+			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		}
+		*c.Arg(6) = tensor.BoolValue(o.ZeroInfinity)
+	}
+	return c.Do1()
+}
+
 var slotSmoothL1Loss = tensor.Slot("F::smooth_l1_loss")
 
 // SmoothL1LossOptions are the optional arguments of SmoothL1Loss; the zero value is PyTorch's default.

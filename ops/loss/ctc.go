@@ -1,0 +1,353 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// labels are the target sequences of a batch, as checked by ctcLabels.
+type labels struct {
+	data       []int64
+	start      []int // of each sequence in data
+	in, target []int // lengths
+	longest    int
+}
+
+// ctcLabels checks the arguments of _ctc_loss (log_probs, targets, lengths at 0…3) and finds the sequences: the rows of padded
+// targets, or one after another in 1-d targets.
+func ctcLabels(c *Ctx, sh []int, t *T, in, target []int, blank int) *labels {
+	steps, batch, classes := sh[0], sh[1], sh[2]
+	switch {
+	case blank < 0 || blank >= classes:
+		c.Fail(tensor.ErrValue, "blank must be in label range")
+	case len(in) != batch:
+		c.Fail(tensor.ErrShape, "input_lengths must be of size batch_size")
+	case len(target) != batch:
+		c.Fail(tensor.ErrShape, "target_lengths must be of size batch_size")
+	}
+	l := &labels{in: in, target: target, start: make([]int, batch)}
+	total := 0
+	for i, n := range target {
+		if n < 0 {
+			c.Fail(tensor.ErrValue, "Expected target_lengths to have value at least 0, but got value %d (while checking arguments for ctc_loss_cpu)", n)
+		}
+		l.longest = max(l.longest, n)
+		if t.Dim() == 1 {
+			l.start[i] = total
+		} else if t.Dim() == 2 {
+			l.start[i] = i * t.Size(1)
+		}
+		total += n
+	}
+	switch {
+	case t.Dim() == 1:
+		if t.Size(0) != total {
+			c.Fail(tensor.ErrShape, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", total, t.Size(0))
+		}
+	case t.Dim() == 2:
+		if t.Size(0) != batch {
+			c.Fail(tensor.ErrShape, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", batch, t.Size(0))
+		}
+		if t.Size(1) < l.longest {
+			c.Fail(tensor.ErrShape, "Expected tensor to have size at least %d at dimension 1, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", l.longest, t.Size(1))
+		}
+	default:
+		c.Fail(tensor.ErrShape, "Expected 1 to 2 dimensions, but got %d-dimensional tensor for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", t.Dim())
+	}
+	for _, n := range in {
+		if n < 0 {
+			c.Fail(tensor.ErrValue, "Expected input_lengths to have value at least 0, but got value %d (while checking arguments for ctc_loss_cpu)", n)
+		}
+		if n > steps {
+			c.Fail(tensor.ErrValue, "Expected input_lengths to have value at most %d, but got value %d (while checking arguments for ctc_loss_cpu)", steps, n)
+		}
+	}
+	return l
+}
+
+// read fetches the classes; those of the sequences must exist, because they index log_probs.
+func (l *labels) read(c *Ctx, t *T, classes int) {
+	l.data = targets(c, t)
+	for i, n := range l.target {
+		for _, k := range l.data[l.start[i]:][:n] {
+			if k < 0 || k >= int64(classes) {
+				c.Fail(tensor.ErrIndex, "ctc_loss: target %d is out of bounds for %d classes", k, classes)
+			}
+		}
+	}
+}
+
+// at is label s of sequence b with blanks before, between and after its classes.
+func (l *labels) at(b, s, blank int) int {
+	if s%2 == 0 {
+		return blank
+	}
+	return int(l.data[l.start[b]+s/2])
+}
+
+// logAdd is log(eᵃ+eᵇ+eᶜ) without overflow; -Inf stands for zero.
+func logAdd(a, b, c float64) float64 {
+	m := max(a, b, c)
+	if math.IsInf(m, -1) {
+		return m
+	}
+	return math.Log(math.Exp(a-m)+math.Exp(b-m)+math.Exp(c-m)) + m
+}
+
+var minusInf = math.Inf(-1)
+
+// ctcForward runs the forward recursion (Graves et al. 2006, eq. 6) for every sequence: alpha[b][t][s] is the log-probability of all paths
+// through the first t+1 steps that end at label s.
+func ctcForward[E float32 | float64](nll, alpha, lp []E, l *labels, steps, batch, classes, blank int) {
+	width := 2*l.longest + 1
+	par.For(batch, 1, func(lo, hi int) {
+		for b := lo; b < hi; b++ {
+			a := alpha[b*steps*width:][:steps*width]
+			for i := range a {
+				a[i] = E(minusInf)
+			}
+			n, last := l.in[b], 2*l.target[b]
+			if n == 0 {
+				// no step: only the empty sequence fits
+				if last > 0 {
+					nll[b] = E(math.Inf(1))
+				} else {
+					nll[b] = 0
+				}
+				continue
+			}
+			p := func(t, k int) float64 { return float64(lp[(t*batch+b)*classes+k]) }
+			a[0] = E(p(0, blank))
+			if last > 0 {
+				a[1] = E(p(0, l.at(b, 1, blank)))
+			}
+			for t := 1; t < n; t++ {
+				prev, row := a[(t-1)*width:][:width], a[t*width:][:width]
+				for s := 0; s <= last; s++ {
+					k := l.at(b, s, blank)
+					one, two := minusInf, minusInf
+					if s > 0 {
+						one = float64(prev[s-1])
+					}
+					if s > 1 && k != l.at(b, s-2, blank) { // a blank is skipped only between different classes
+						two = float64(prev[s-2])
+					}
+					row[s] = E(logAdd(float64(prev[s]), one, two) + p(t, k))
+				}
+			}
+			end := a[(n-1)*width:][:width]
+			before := minusInf
+			if last > 0 {
+				before = float64(end[last-1])
+			}
+			nll[b] = E(-logAdd(float64(end[last]), before, minusInf))
+		}
+	})
+}
+
+// ctcBackward runs the recursion from the end and combines both (eq. 16). As in PyTorch the result is the gradient of the loss and of a
+// log-softmax in front of it together; it equals the plain one after the log-softmax's own gradient.
+func ctcBackward[E float32 | float64](grad, g, lp, nll, alpha []E, l *labels, steps, batch, classes, blank int, zeroInf bool) {
+	width := 2*l.longest + 1
+	par.For(batch, 1, func(lo, hi int) {
+		beta, next := make([]float64, width), make([]float64, width)
+		acc := make([]float64, classes)
+		for b := lo; b < hi; b++ {
+			loss, n, last := float64(nll[b]), l.in[b], 2*l.target[b]
+			for t := n; t < steps; t++ {
+				clear(grad[(t*batch+b)*classes:][:classes])
+			}
+			if zeroInf && math.IsInf(loss, 1) {
+				for t := range n {
+					clear(grad[(t*batch+b)*classes:][:classes])
+				}
+				continue
+			}
+			for t := n - 1; t >= 0; t-- {
+				p := lp[(t*batch+b)*classes:][:classes]
+				a := alpha[(b*steps+t)*width:][:width]
+				for k := range acc {
+					acc[k] = minusInf
+				}
+				for s := 0; s <= last; s++ {
+					k := l.at(b, s, blank)
+					v := minusInf
+					if t == n-1 {
+						if s >= last-1 { // a path ends at the last class or at the blank after it
+							v = float64(p[k])
+						}
+					} else {
+						one, two := minusInf, minusInf
+						if s < last {
+							one = next[s+1]
+						}
+						if s < last-1 && k != l.at(b, s+2, blank) {
+							two = next[s+2]
+						}
+						v = logAdd(next[s], one, two) + float64(p[k])
+					}
+					beta[s] = v
+					acc[k] = logAdd(acc[k], float64(a[s])+v, minusInf)
+				}
+				dst := grad[(t*batch+b)*classes:][:classes]
+				for k := range dst {
+					x := float64(p[k])
+					dst[k] = E((math.Exp(x) - math.Exp(acc[k]+loss-x)) * float64(g[b]))
+				}
+				beta, next = next, beta
+			}
+		}
+	})
+}
+
+// lengths reads a 1-d (or 0-d) integer tensor of lengths.
+func lengths(c *Ctx, name string, t *T) []int {
+	if !t.DType().IsInt() {
+		c.Fail(tensor.ErrDType, "%s must be integral", name)
+	}
+	d := raw[int64](t.DenseAs(tensor.Int64))
+	l := make([]int, len(d))
+	for i, v := range d {
+		l[i] = int(v)
+	}
+	return l
+}
+
+// ctc is ctc_loss: the losses of _ctc_loss, reduced. A single sequence has log_probs [T, C].
+func ctc(c *Ctx, lp, t *T, in, target []int, blank, how int, zeroInf bool) *T {
+	batched := lp.Dim() == 3
+	if !batched {
+		if lp.Dim() != 2 {
+			c.Fail(tensor.ErrShape, "Expected 2 to 3 dimensions, but got %d-dimensional tensor for argument #1 'log_probs' (while checking arguments for ctc_loss_cpu)", lp.Dim())
+		}
+		lp, t = lp.Unsqueeze(1), t.Unsqueeze(0)
+	}
+	y := opN("aten::_ctc_loss", lp, t, in, target, blank, zeroInf)[0].T
+	if zeroInf {
+		y = where(y.Detach().NeScalar(math.Inf(1)), y, 0)
+	}
+	switch how {
+	case meanOf:
+		n := make([]int64, len(target))
+		for i, v := range target {
+			n[i] = int64(max(v, 1)) // an empty sequence counts as one label
+		}
+		return y.Div(tensor.FromSlice(n).DenseAs(y.DType())).Mean()
+	case sumOf:
+		return y.Sum()
+	}
+	if !batched {
+		y = y.Reshape(nil)
+	}
+	return y
+}
+
+const ctcDoc = "is the connectionist temporal classification loss of log-probabilities log_probs [T, N, C] (or [T, C]) and targets: [N, S] padded, or the N sequences one after another in one dimension. " +
+	"reduction mean divides each loss by its target's length (at least 1) and takes the mean; zero_infinity sets infinite losses (input shorter than the target needs) and their gradients to zero. " +
+	"The gradient assumes that log_probs comes from a log-softmax, as in PyTorch. A target that is not a class is an error."
+
+const ctcSite = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html"
+
+func ctcInfer(c *Ctx, in, target []int) *labels {
+	lp, t := c.T(0), c.T(1)
+	switch {
+	case lp.Dim() != 3:
+		c.Fail(tensor.ErrShape, "Expected 3-dimensional tensor, but got %d-dimensional tensor for argument #1 'log_probs' (while checking arguments for ctc_loss_cpu)", lp.Dim())
+	case lp.Numel() == 0:
+		c.Fail(tensor.ErrShape, "log_probs tensor must not be empty")
+	case lp.DType() != tensor.Float32 && lp.DType() != tensor.Float64:
+		c.Fail(tensor.ErrNotImpl, "\"ctc_loss_cpu\" not implemented for '%s'", lp.DType().ClassName())
+	case t.DType() != tensor.Int64 && t.DType() != tensor.Int32:
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #2 'targets' to have one of the following scalar types: Long, Int; but got %s instead (while checking arguments for ctc_loss_cpu)", t.Type())
+	}
+	return ctcLabels(c, lp.Shape(), t, in, target, c.Int(4))
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+		Doc:    "is the loss of each sequence [N] and the forward variables [N, T, 2S+1] that the gradient needs.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			sh := c.Shape(0)
+			l := ctcInfer(c, c.Ints(2), c.Ints(3))
+			c.Alloc(0, []int{sh[1]}, c.ArgDType(0))
+			c.Alloc(1, []int{sh[1], sh[0], 2*l.longest + 1}, c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			lp, sh := c.T(0).Dense(), c.Shape(0)
+			l := ctcInfer(c, c.Ints(2), c.Ints(3))
+			l.read(c, c.T(1), sh[2])
+			if lp.DType() == tensor.Float64 {
+				ctcForward(raw[float64](c.Out(0)), raw[float64](c.Out(1)), raw[float64](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+			} else {
+				ctcForward(raw[float32](c.Out(0)), raw[float32](c.Out(1)), raw[float32](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+			}
+		},
+		Save: "log_probs targets result0 result1",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op1("aten::_ctc_loss_backward", g, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Out(0), c.Out(1), c.Int(4), c.Bool(5)), nil}
+		},
+		Grad: "CtcLossBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
+		Doc:    "is the gradient of _ctc_loss for log_probs.",
+		Go:     "-",
+		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		CPU: func(c *Ctx) {
+			sh := c.Shape(1)
+			l := ctcLabels(c, sh, c.T(2), c.Ints(3), c.Ints(4), c.Int(7))
+			l.read(c, c.T(2), sh[2])
+			if a := c.Shape(6); !tensor.SameShape(a, []int{sh[1], sh[0], 2*l.longest + 1}) || c.T(5).Numel() != sh[1] || c.T(0).Numel() != sh[1] {
+				c.Fail(tensor.ErrShape, "_ctc_loss_backward: log_alpha of shape %s does not fit log_probs of shape %s", tensor.ShapeString(a), tensor.ShapeString(sh))
+			}
+			dt := c.ArgDType(1)
+			in := make([]*T, 4)
+			for i, k := range []int{0, 1, 5, 6} {
+				in[i] = c.T(k).DenseAs(dt)
+			}
+			if dt == tensor.Float64 {
+				ctcBackward(raw[float64](c.Out(0)), raw[float64](in[0]), raw[float64](in[1]), raw[float64](in[2]), raw[float64](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+			} else {
+				ctcBackward(raw[float32](c.Out(0)), raw[float32](in[0]), raw[float32](in[1]), raw[float32](in[2]), raw[float32](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+			}
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			c.Fail(tensor.ErrNotImpl, "the derivative for '_ctc_loss_backward' is not implemented")
+			return nil
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+		Doc:    "is _ctc_loss with the lengths in tensors.",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			r := opN("aten::_ctc_loss", c.T(0), c.T(1), lengths(c, "input_lengths", c.T(2)), lengths(c, "target_lengths", c.T(3)), c.Int(4), c.Bool(5))
+			c.Return(r[0].T, r[1].T)
+		},
+	})
+	// The same four forms for the public function: lengths in lists or tensors, aten's or Python's names.
+	list := func(how func(c *Ctx) int) func(c *Ctx) {
+		return func(c *Ctx) {
+			c.Return(ctc(c, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Int(4), how(c), c.Bool(6)))
+		}
+	}
+	tens := func(how func(c *Ctx) int) func(c *Ctx) {
+		return func(c *Ctx) {
+			c.Return(ctc(c, c.T(0), c.T(1), lengths(c, "input_lengths", c.T(2)), lengths(c, "target_lengths", c.T(3)), c.Int(4), how(c), c.Bool(6)))
+		}
+	}
+	enum := func(c *Ctx) int { return c.Int(5) }
+	text := func(c *Ctx) int { return reduction(c, -1, -1, 5) }
+	for _, d := range []tensor.Def{
+		{Schema: "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", Go: "-", Doc: ctcDoc, Body: list(enum)},
+		{Schema: "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", Go: "-", Doc: ctcDoc, Body: tens(enum)},
+		{Schema: "F::ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor", Doc: ctcDoc + ctcSite, Body: tens(text)},
+		{Schema: "F::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor", Go: "-", Doc: ctcDoc + ctcSite, Body: list(text)},
+	} {
+		tensor.Register(d)
+	}
+}

@@ -1,0 +1,229 @@
+package pool
+
+import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// starts are where the windows of one dimension begin, for a random sample in [0, 1): pseudo-random steps whose mean is the ratio of the
+// sizes; the last window ends with the input. The arithmetic is in the input's type, as in PyTorch, so that the same sample gives the
+// same windows.
+func starts[E float32 | float64](dst []int, sample E, in, k int) {
+	n := len(dst)
+	if n > 1 {
+		alpha := E(in-k) / E(n-1)
+		off := int(sample * alpha)
+		for i := range n - 1 {
+			// a sample outside [0, 1) must not lead out of the input
+			dst[i] = min(max(int((E(i)+sample)*alpha)-off, 0), in-k)
+		}
+	}
+	if n > 0 {
+		dst[n-1] = in - k
+	}
+}
+
+func fractionalForward[E float32 | float64](w *window, nd int, out []E, index []int64, in, samples []E) {
+	isz, osz := w.inSize(), w.outSize()
+	w.each(func(p int) {
+		src, dst, ix := in[p*isz:][:isz], out[p*osz:][:osz], index[p*osz:][:osz]
+		var at [3][]int
+		for i := range at {
+			at[i] = make([]int, w.out[i])
+			if j := i - (3 - nd); j >= 0 {
+				if nd == 2 {
+					j = 1 - j // the samples of two dimensions are for width, height; those of three in order
+				}
+				starts(at[i], samples[p*nd+j], w.in[i], w.k[i])
+			}
+		}
+		i := 0
+		for _, z := range at[0] {
+			for _, y := range at[1] {
+				for _, x := range at[2] {
+					best, pos := lowest[E](), (z*w.in[1]+y)*w.in[2]+x
+					for a := z; a < z+w.k[0]; a++ {
+						for b := y; b < y+w.k[1]; b++ {
+							row := (a*w.in[1] + b) * w.in[2]
+							for c := x; c < x+w.k[2]; c++ {
+								if v := src[row+c]; v > best || v != v {
+									best, pos = v, row+c
+								}
+							}
+						}
+					}
+					dst[i], ix[i] = best, int64(pos)
+					i++
+				}
+			}
+		}
+	})
+}
+
+// fractionalWindow reads and checks self, kernel_size, output_size and random_samples.
+func fractionalWindow(c *Ctx, nd int) *window {
+	name := c.Op().Sch.Name
+	sh, r := c.Shape(0), c.T(3)
+	if len(sh) != nd+1 && len(sh) != nd+2 {
+		c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got: %s", name, nd+1, nd+2, tensor.ShapeString(sh))
+	}
+	for _, s := range sh[len(sh)-nd-1:] {
+		if s == 0 {
+			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, tensor.ShapeString(sh))
+		}
+	}
+	ints := func(what string, v []int) []int {
+		if len(v) != 1 && len(v) != nd {
+			c.Fail(tensor.ErrShape, "%s: %s must either be a single int or tuple of Ints", name, what)
+		}
+		if len(v) == 1 {
+			v = slices.Repeat(v, nd)
+		}
+		return v
+	}
+	k, out := ints("kernel_size", c.Ints(1)), ints("output_size", c.Ints(2))
+	w := &window{planes: 1, in: [3]int{1, 1, 1}, out: last3(out, 1), k: last3(k, 1), stride: [3]int{1, 1, 1}, dil: [3]int{1, 1, 1}}
+	for _, s := range sh[:len(sh)-nd] {
+		w.planes *= s
+	}
+	w.in = last3(sh[len(sh)-nd:], 1)
+	names := [3]string{"time", "height", "width"}
+	for i := 3 - nd; i < 3; i++ {
+		switch {
+		case w.k[i] <= 0:
+			c.Fail(tensor.ErrValue, "kernel_size should be greater than zero, but got %d", w.k[i])
+		case w.out[i] <= 0:
+			c.Fail(tensor.ErrValue, "output_size should be greater than zero, but got %d", w.out[i])
+		case w.k[i] > w.in[i] || w.out[i] > w.in[i]-w.k[i]+1:
+			c.Fail(tensor.ErrShape, "%s(): pool %s %d too large relative to input %s %d", name, names[i], w.k[i], names[i], w.in[i])
+		}
+	}
+	n := 1
+	if len(sh) == nd+2 {
+		n = sh[0]
+	}
+	switch {
+	case r.DType() != c.ArgDType(0):
+		c.Fail(tensor.ErrDType, "Expect _random_samples to have the same dtype as input")
+	case r.Dim() != 3:
+		c.Fail(tensor.ErrShape, "Expect _random_samples to have 3 dimensions, got %d", r.Dim())
+	case r.Size(0) < n:
+		c.Fail(tensor.ErrShape, "Expect _random_samples.size(0) no less then input batch size.")
+	case r.Size(1) != sh[len(sh)-nd-1]:
+		c.Fail(tensor.ErrShape, "Expect _random_samples.size(1) equals to input channel size.")
+	case r.Size(2) != nd:
+		c.Fail(tensor.ErrShape, "Expect _random_samples.size(2) equals to %d got %d.", nd, r.Size(2))
+	}
+	return w
+}
+
+func fractionalDef(schema string, nd int) tensor.Def {
+	return tensor.Def{
+		Schema: schema,
+		Doc:    "is the maximum of windows placed by random_samples [n, c, dimensions], and its position in the input's plane.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			w := fractionalWindow(c, nd)
+			if dt := c.ArgDType(0); !dt.IsFloat() {
+				c.Fail(tensor.ErrNotImpl, "\"%s_out_frame\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+			}
+			sh := resultShape(c.Shape(0), nd, w)
+			c.Alloc(0, sh, c.ArgDType(0))
+			c.Alloc(1, sh, tensor.Int64)
+		},
+		CPU: func(c *Ctx) {
+			in, out, r := c.T(0), c.Out(0), c.T(3)
+			w := fractionalWindow(c, nd)
+			ix := tensor.Data[int64](c.Out(1))
+			if in.DType() == tensor.Float64 {
+				into(out, func(d []float64) { fractionalForward(w, nd, d, ix, dense[float64](in), dense[float64](r)) })
+			} else {
+				into(out, func(d []float32) { fractionalForward(w, nd, d, ix, dense[float32](in), dense[float32](r)) })
+			}
+		},
+		Save: "result1",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{call(opPlace, g, c.Out(1), c.Shape(0), nd)[0], nil}
+		},
+	}
+}
+
+func fractionalBackwardDef(schema string, nd int) tensor.Def {
+	return tensor.Def{
+		Schema: schema,
+		Doc:    "adds each gradient to the element that indices names.",
+		Go:     "-",
+		Body:   func(c *Ctx) { c.Return(call(opPlace, c.T(0), c.T(4), c.Shape(1), nd)[0]) },
+	}
+}
+
+var opRand = tensor.Slot("aten::rand")
+
+// fractionalBoth is torch.nn.functional.fractional_max_poolNd_with_indices.
+func fractionalBoth(c *Ctx, nd int, op *tensor.Op) []*T {
+	x, size := c.T(0), c.Ints(2)
+	name := []string{2: "fractional_max_pool2d", 3: "fractional_max_pool3d"}[nd]
+	sh := x.Shape()
+	if !c.Has(2) {
+		if !c.Has(3) {
+			c.Fail(tensor.ErrValue, "%s requires specifying either an output_size or an output_ratio", name)
+		}
+		ratio := c.Floats(3)
+		if ratio == nil { // one number for all
+			ratio = []float64{c.Float(3)}
+		}
+		if len(ratio) == 1 {
+			ratio = slices.Repeat(ratio, nd)
+		}
+		if len(ratio) != nd || len(sh) < nd {
+			c.Fail(tensor.ErrValue, "%s: output_ratio must be one number or %d, for an input of at least %d dimensions", name, nd, nd)
+		}
+		size = make([]int, nd)
+		for i := range size {
+			size[i] = int(float64(sh[len(sh)-nd+i]) * ratio[i])
+		}
+	}
+	r := c.T(5)
+	if r == nil {
+		if len(sh) < nd+1 {
+			c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got: %s", name, nd+1, nd+2, tensor.ShapeString(sh))
+		}
+		n := 1
+		if len(sh) != nd+1 {
+			n = sh[0]
+		}
+		// in the input's type, so that a seed gives PyTorch's windows
+		r = call(opRand, []int{n, sh[len(sh)-nd-1], nd}, tensor.Value{}, x.DType())[0]
+	}
+	return call(op, x, c.Ints(1), size, r)
+}
+
+func init() {
+	for i, nd := range []int{2, 3} {
+		k := []string{"2", "3"}[i]
+		name := "fractional_max_pool" + k + "d"
+		op := tensor.Slot("aten::" + name)
+		doc := site + name + ".html"
+		args := "(Tensor input, int[" + k + "] kernel_size, int[" + k + "]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> "
+		const what = " of windows of kernel_size placed at random (Graham 2014) in an input [n, c, ...] or [c, ...]. The result has output_size, or output_ratio times the input's size; " +
+			"one must be given. The windows come from _random_samples [n, c, dimensions], by default drawn from the default generator."
+		for _, d := range []tensor.Def{
+			fractionalDef(name+"(Tensor self, int["+k+"] kernel_size, int["+k+"] output_size, Tensor random_samples) -> (Tensor, Tensor)", nd),
+			fractionalBackwardDef(name+"_backward(Tensor grad_output, Tensor self, int["+k+"] kernel_size, int["+k+"] output_size, Tensor indices) -> Tensor", nd),
+			{Schema: "F::" + name + args + "Tensor", Doc: "is the maximum" + what + doc, Body: func(c *Ctx) {
+				r := fractionalBoth(c, nd, op)
+				if c.Bool(4) {
+					c.Return(r...)
+					return
+				}
+				c.Return(r[0])
+			}},
+			{Schema: "F::" + name + "_with_indices" + args + "(Tensor, Tensor)", Doc: "is the maximum, and its position," + what + doc, Body: func(c *Ctx) {
+				c.Return(fractionalBoth(c, nd, op)...)
+			}},
+		} {
+			tensor.Register(d)
+		}
+	}
+}
