@@ -258,6 +258,134 @@ func AvgPool3d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool3dOptions)
 	return c.Do1()
 }
 
+var slotFractionalMaxPool2d = tensor.Slot("F::fractional_max_pool2d")
+
+// FractionalMaxPool2dOptions are the optional arguments of FractionalMaxPool2d; the zero value is PyTorch's default.
+type FractionalMaxPool2dOptions struct {
+	OutputSize    []int          // default None
+	OutputRatio   []float64      // default None
+	ReturnIndices bool           // default False
+	RandomSamples *tensor.Tensor // default None
+}
+
+// FractionalMaxPool2d is the maximumfractional_max_pool2d.html
+func FractionalMaxPool2d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotFractionalMaxPool2d, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotFractionalMaxPool2d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.OutputSize != nil {
+			*c.Arg(2) = tensor.OptIntsValue(o.OutputSize)
+		}
+		if o.OutputRatio != nil {
+			*c.Arg(3) = tensor.OptFloatsValue(o.OutputRatio)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.ReturnIndices)
+		if o.RandomSamples != nil {
+			*c.Arg(5) = tensor.TensorValue(o.RandomSamples)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFractionalMaxPool3d = tensor.Slot("F::fractional_max_pool3d")
+
+// FractionalMaxPool3dOptions are the optional arguments of FractionalMaxPool3d; the zero value is PyTorch's default.
+type FractionalMaxPool3dOptions struct {
+	OutputSize    []int          // default None
+	OutputRatio   []float64      // default None
+	ReturnIndices bool           // default False
+	RandomSamples *tensor.Tensor // default None
+}
+
+// FractionalMaxPool3d is the maximumfractional_max_pool3d.html
+func FractionalMaxPool3d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotFractionalMaxPool3d, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotFractionalMaxPool3d.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.OutputSize != nil {
+			*c.Arg(2) = tensor.OptIntsValue(o.OutputSize)
+		}
+		if o.OutputRatio != nil {
+			*c.Arg(3) = tensor.OptFloatsValue(o.OutputRatio)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.ReturnIndices)
+		if o.RandomSamples != nil {
+			*c.Arg(5) = tensor.TensorValue(o.RandomSamples)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFractionalMaxPool2dWithIndices = tensor.Slot("F::fractional_max_pool2d_with_indices")
+
+// FractionalMaxPool2dWithIndicesOptions are the optional arguments of FractionalMaxPool2dWithIndices; the zero value is PyTorch's default.
+type FractionalMaxPool2dWithIndicesOptions struct {
+	OutputSize    []int          // default None
+	OutputRatio   []float64      // default None
+	ReturnIndices bool           // default False
+	RandomSamples *tensor.Tensor // default None
+}
+
+// FractionalMaxPool2dWithIndices is the maximum, and its position,fractional_max_pool2d.html
+func FractionalMaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+	c := tensor.NewCall(slotFractionalMaxPool2dWithIndices, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotFractionalMaxPool2dWithIndices.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.OutputSize != nil {
+			*c.Arg(2) = tensor.OptIntsValue(o.OutputSize)
+		}
+		if o.OutputRatio != nil {
+			*c.Arg(3) = tensor.OptFloatsValue(o.OutputRatio)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.ReturnIndices)
+		if o.RandomSamples != nil {
+			*c.Arg(5) = tensor.TensorValue(o.RandomSamples)
+		}
+	}
+	return c.Do2()
+}
+
+var slotFractionalMaxPool3dWithIndices = tensor.Slot("F::fractional_max_pool3d_with_indices")
+
+// FractionalMaxPool3dWithIndicesOptions are the optional arguments of FractionalMaxPool3dWithIndices; the zero value is PyTorch's default.
+type FractionalMaxPool3dWithIndicesOptions struct {
+	OutputSize    []int          // default None
+	OutputRatio   []float64      // default None
+	ReturnIndices bool           // default False
+	RandomSamples *tensor.Tensor // default None
+}
+
+// FractionalMaxPool3dWithIndices is the maximum, and its position,fractional_max_pool3d.html
+func FractionalMaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+	c := tensor.NewCall(slotFractionalMaxPool3dWithIndices, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
+	*c.Arg(4) = *slotFractionalMaxPool3dWithIndices.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.OutputSize != nil {
+			*c.Arg(2) = tensor.OptIntsValue(o.OutputSize)
+		}
+		if o.OutputRatio != nil {
+			*c.Arg(3) = tensor.OptFloatsValue(o.OutputRatio)
+		}
+		*c.Arg(4) = tensor.BoolValue(o.ReturnIndices)
+		if o.RandomSamples != nil {
+			*c.Arg(5) = tensor.TensorValue(o.RandomSamples)
+		}
+	}
+	return c.Do2()
+}
+
 var slotLpPool1d = tensor.Slot("F::lp_pool1d")
 
 // LpPool1dOptions are the optional arguments of LpPool1d; the zero value is PyTorch's default.

@@ -199,31 +199,37 @@ func fractionalBoth(c *Ctx, nd int, op *tensor.Op) []*T {
 	return call(op, x, c.Ints(1), size, r)
 }
 
+const fractionalDoc = " of windows of kernel_size placed at random (Graham 2014) in an input [n, c, ...] or [c, ...]. The result has output_size, or output_ratio times the input's size; " +
+	"one must be given. The windows come from _random_samples [n, c, dimensions], by default drawn from the default generator." + site
+
 func init() {
-	for i, nd := range []int{2, 3} {
-		k := []string{"2", "3"}[i]
-		name := "fractional_max_pool" + k + "d"
-		op := tensor.Slot("aten::" + name)
-		doc := site + name + ".html"
-		args := "(Tensor input, int[" + k + "] kernel_size, int[" + k + "]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> "
-		const what = " of windows of kernel_size placed at random (Graham 2014) in an input [n, c, ...] or [c, ...]. The result has output_size, or output_ratio times the input's size; " +
-			"one must be given. The windows come from _random_samples [n, c, dimensions], by default drawn from the default generator."
-		for _, d := range []tensor.Def{
-			fractionalDef(name+"(Tensor self, int["+k+"] kernel_size, int["+k+"] output_size, Tensor random_samples) -> (Tensor, Tensor)", nd),
-			fractionalBackwardDef(name+"_backward(Tensor grad_output, Tensor self, int["+k+"] kernel_size, int["+k+"] output_size, Tensor indices) -> Tensor", nd),
-			{Schema: "F::" + name + args + "Tensor", Doc: "is the maximum" + what + doc, Body: func(c *Ctx) {
-				r := fractionalBoth(c, nd, op)
-				if c.Bool(4) {
-					c.Return(r...)
-					return
-				}
-				c.Return(r[0])
-			}},
-			{Schema: "F::" + name + "_with_indices" + args + "(Tensor, Tensor)", Doc: "is the maximum, and its position," + what + doc, Body: func(c *Ctx) {
-				c.Return(fractionalBoth(c, nd, op)...)
-			}},
-		} {
-			tensor.Register(d)
+	two, three := tensor.Slot("aten::fractional_max_pool2d"), tensor.Slot("aten::fractional_max_pool3d")
+	for _, d := range []tensor.Def{
+		fractionalDef("fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)", 2),
+		fractionalDef("fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)", 3),
+		fractionalBackwardDef("fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor", 2),
+		fractionalBackwardDef("fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor", 3),
+		{Schema: "F::fractional_max_pool2d(Tensor input, int[2] kernel_size, int[2]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> Tensor",
+			Doc: "is the maximum" + fractionalDoc + "fractional_max_pool2d.html", Body: fractionalBody(2, two)},
+		{Schema: "F::fractional_max_pool3d(Tensor input, int[3] kernel_size, int[3]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> Tensor",
+			Doc: "is the maximum" + fractionalDoc + "fractional_max_pool3d.html", Body: fractionalBody(3, three)},
+		{Schema: "F::fractional_max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> (Tensor, Tensor)",
+			Doc: "is the maximum, and its position," + fractionalDoc + "fractional_max_pool2d.html", Body: func(c *Ctx) { c.Return(fractionalBoth(c, 2, two)...) }},
+		{Schema: "F::fractional_max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> (Tensor, Tensor)",
+			Doc: "is the maximum, and its position," + fractionalDoc + "fractional_max_pool3d.html", Body: func(c *Ctx) { c.Return(fractionalBoth(c, 3, three)...) }},
+	} {
+		tensor.Register(d)
+	}
+}
+
+// fractionalBody returns the maxima, with return_indices the positions too.
+func fractionalBody(nd int, op *tensor.Op) func(c *Ctx) {
+	return func(c *Ctx) {
+		r := fractionalBoth(c, nd, op)
+		if c.Bool(4) {
+			c.Return(r...)
+			return
 		}
+		c.Return(r[0])
 	}
 }
