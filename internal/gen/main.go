@@ -39,6 +39,11 @@ func main() {
 	if len(os.Args) > 1 {
 		root = os.Args[1]
 	}
+	generate(root, root)
+}
+
+// generate reads the operators below root and writes the Go files below out.
+func generate(root, out string) {
 	families, err := filepath.Glob(filepath.Join(root, "ops", "*"))
 	check(err)
 	for _, f := range families {
@@ -51,9 +56,9 @@ func main() {
 		for _, d := range defs {
 			emit(d, &methods, &funcs, &functional)
 		}
-		write(filepath.Join(root, "tensor", "zz_"+name+".go"), "tensor", "", methods.Bytes())
-		write(filepath.Join(root, "zz_"+name+".go"), "torch", "import \"github.com/gotorch-dev/torch/tensor\"\n", funcs.Bytes())
-		write(filepath.Join(root, "nn", "functional", "zz_"+name+".go"), "functional", "import \"github.com/gotorch-dev/torch/tensor\"\n", functional.Bytes())
+		write(filepath.Join(out, "tensor", "zz_"+name+".go"), "tensor", "", methods.Bytes())
+		write(filepath.Join(out, "zz_"+name+".go"), "torch", "import \"github.com/gotorch-dev/torch/tensor\"\n", funcs.Bytes())
+		write(filepath.Join(out, "nn", "functional", "zz_"+name+".go"), "functional", "import \"github.com/gotorch-dev/torch/tensor\"\n", functional.Bytes())
 	}
 }
 
