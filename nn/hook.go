@@ -116,3 +116,8 @@ func Call(m Layer, x *Tensor) *Tensor {
 func RegisterForwardHook(m Module, f func(m Module, inputs []*Tensor, output *Tensor) *Tensor) Handle {
 	return m.moduleBase().RegisterForwardHook(f)
 }
+
+// RegisterForwardPreHook is the method of Base for a module whose type is not known.
+func RegisterForwardPreHook(m Module, f func(m Module, inputs []*Tensor) []*Tensor) Handle {
+	return m.moduleBase().RegisterForwardPreHook(f)
+}

@@ -688,3 +688,11 @@ func OwnParameters(m Module) []*Tensor {
 	walkOwn(m, func(_ string, t *Tensor) { out = append(out, t) }, noBuf, noChild)
 	return out
 }
+
+// OwnNamedParameters walks the parameters of the module itself, without its children's.
+func OwnNamedParameters(m Module) iter.Seq2[string, *Tensor] {
+	return func(yield func(string, *Tensor) bool) {
+		stop := false
+		walkOwn(m, func(n string, t *Tensor) { stop = stop || !yield(n, t) }, noBuf, noChild)
+	}
+}

@@ -339,3 +339,22 @@ func jsonFloat(f float64) any {
 	}
 	return f
 }
+
+// logGraph draws the model into the logs of a new run. In evaluation mode nothing is drawn from the generator and no statistics change.
+func (r *run) logGraph() error {
+	m, ok := r.task.model().(nn.Layer)
+	if !ok || r.st.step > 0 {
+		return nil
+	}
+	x := torch.Zeros([]int{1, 1, 28, 28})
+	if r.cfg.Task == "charlm" {
+		x = torch.Zeros([]int{1, r.cfg.Context}, torch.ZerosOptions{DType: torch.Int64})
+	}
+	nn.Eval(m)
+	defer nn.Train(m, true)
+	g, err := tensorboard.TraceGraph(m, x)
+	if err != nil {
+		return err
+	}
+	return r.board.AddGraph(g)
+}

@@ -146,6 +146,9 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 				err = fmt.Errorf("cannot finish the logs in %s: %w", r.out, e)
 			}
 		}()
+		if err := r.logGraph(); err != nil {
+			return err
+		}
 	}
 	if r.resume != nil {
 		r.report.line("resuming %s at step %d of %d", r.out, r.st.step, r.total)
