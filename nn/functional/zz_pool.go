@@ -386,21 +386,21 @@ func FractionalMaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts
 	return c.Do2()
 }
 
-var slotLpPool1d = tensor.Slot("F::lp_pool1d")
+var slotLPPool1d = tensor.Slot("F::lp_pool1d")
 
-// LpPool1dOptions are the optional arguments of LpPool1d; the zero value is PyTorch's default.
-type LpPool1dOptions struct {
+// LPPool1dOptions are the optional arguments of LPPool1d; the zero value is PyTorch's default.
+type LPPool1dOptions struct {
 	Stride   []int // default None
 	CeilMode bool  // default False
 }
 
-// LpPool1d lp_pool1d.html
-func LpPool1d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LpPool1dOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLpPool1d, 5)
+// LPPool1d lp_pool1d.html
+func LPPool1d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool1dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLPPool1d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.FloatValue(normType)
 	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
-	*c.Arg(4) = *slotLpPool1d.Sch.Params[4].Default
+	*c.Arg(4) = *slotLPPool1d.Sch.Params[4].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Stride != nil {
@@ -411,21 +411,21 @@ func LpPool1d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...
 	return c.Do1()
 }
 
-var slotLpPool2d = tensor.Slot("F::lp_pool2d")
+var slotLPPool2d = tensor.Slot("F::lp_pool2d")
 
-// LpPool2dOptions are the optional arguments of LpPool2d; the zero value is PyTorch's default.
-type LpPool2dOptions struct {
+// LPPool2dOptions are the optional arguments of LPPool2d; the zero value is PyTorch's default.
+type LPPool2dOptions struct {
 	Stride   []int // default None
 	CeilMode bool  // default False
 }
 
-// LpPool2d lp_pool2d.html
-func LpPool2d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LpPool2dOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLpPool2d, 5)
+// LPPool2d lp_pool2d.html
+func LPPool2d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool2dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLPPool2d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.FloatValue(normType)
 	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
-	*c.Arg(4) = *slotLpPool2d.Sch.Params[4].Default
+	*c.Arg(4) = *slotLPPool2d.Sch.Params[4].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Stride != nil {
@@ -436,21 +436,21 @@ func LpPool2d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...
 	return c.Do1()
 }
 
-var slotLpPool3d = tensor.Slot("F::lp_pool3d")
+var slotLPPool3d = tensor.Slot("F::lp_pool3d")
 
-// LpPool3dOptions are the optional arguments of LpPool3d; the zero value is PyTorch's default.
-type LpPool3dOptions struct {
+// LPPool3dOptions are the optional arguments of LPPool3d; the zero value is PyTorch's default.
+type LPPool3dOptions struct {
 	Stride   []int // default None
 	CeilMode bool  // default False
 }
 
-// LpPool3d lp_pool3d.html
-func LpPool3d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LpPool3dOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLpPool3d, 5)
+// LPPool3d lp_pool3d.html
+func LPPool3d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool3dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLPPool3d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.FloatValue(normType)
 	*c.Arg(2) = tensor.OptIntsValue(kernelSize)
-	*c.Arg(4) = *slotLpPool3d.Sch.Params[4].Default
+	*c.Arg(4) = *slotLPPool3d.Sch.Params[4].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Stride != nil {
