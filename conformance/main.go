@@ -33,10 +33,10 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 		return optcheck.Run(dir, optcheck.Options{Only: only, Verbose: verbose})
 	},
 	"print": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose})
+		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
 	},
 	"rng": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose})
+		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call, Init: modcheck.Init})
 	},
 	"modules":     modcheck.Run,
 	"tensorboard": whole(tbcheck.Run),

@@ -212,7 +212,7 @@ func tolerance(c *caseRecord, dt tensor.DType) golden.Tolerance {
 	case strings.Contains(c.Case, "orthogonal"):
 		return golden.Tolerance{RTol: 1e-5, ATol: 1e-5}
 	case c.Group == "layer":
-		return golden.Tolerance{RTol: 1e-6, ATol: 1e-7}
+		return golden.Tolerance{RTol: 1e-6, ATol: 1e-6} // relative to the largest element: layers end in sums that cancel
 	case dt == tensor.Float64, dt == tensor.Complex128:
 		return golden.Tolerance{RTol: 4 * 0x1p-52}
 	case c.Call != nil && dt == tensor.Float32:
@@ -272,6 +272,9 @@ func runCall(d *golden.Decoder, rec *caseRecord, o Options) ([]*tensor.Tensor, e
 			inputs = append(inputs, v.(*tensor.Tensor))
 		}
 		outs, ok, err := o.Module(c.Fn, args, kwargs, inputs)
+		if len(outs) > len(rec.Out) { // of a recurrent layer only the output sequence is recorded
+			outs = outs[:len(rec.Out)]
+		}
 		if !ok {
 			return nil, errSkip("no module " + c.Fn)
 		}

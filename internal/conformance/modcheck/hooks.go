@@ -1,0 +1,134 @@
+package modcheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// PrintRecord checks one module of the print data: text, state dict, names and number of parameters. ok is false when the class is not
+// there.
+func PrintRecord(d *golden.Decoder, raw json.RawMessage) (ok bool, err error) {
+	var r struct {
+		Ctor            json.RawMessage
+		Text            string
+		StateDict       [][]any  `json:"state_dict"`
+		NamedModules    []string `json:"named_modules"`
+		NamedParameters []string `json:"named_parameters"`
+		NumParams       int      `json:"num_params"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return true, err
+	}
+	ctor, err := d.Module(r.Ctor)
+	if err != nil {
+		return true, err
+	}
+	if !Known(ctor.Cls) {
+		return false, nil
+	}
+	m, err := Build(ctor)
+	if err != nil {
+		return true, err
+	}
+	if got := nn.Repr(m); got != r.Text {
+		return true, fmt.Errorf("prints %q, want %q", got, r.Text)
+	}
+	if strings.HasPrefix(ctor.Cls, "Lazy") { // Python lists parameters that have no shape yet
+		return true, nil
+	}
+	var sd [][]any
+	for k, v := range nn.StateDict(m).All() {
+		shape := []any{}
+		for _, n := range v.Shape() {
+			shape = append(shape, float64(n))
+		}
+		sd = append(sd, []any{k, v.DType().Name(), shape})
+	}
+	var mods, params []string
+	for n := range nn.NamedModules(m) {
+		mods = append(mods, n)
+	}
+	for n := range nn.NamedParameters(m) {
+		params = append(params, n)
+	}
+	for _, c := range [][2]any{{sd, r.StateDict}, {mods, r.NamedModules}, {params, r.NamedParameters}, {nn.NumParameters(m), r.NumParams}} {
+		if a, b := fmt.Sprint(c[0]), fmt.Sprint(c[1]); a != b {
+			return true, fmt.Errorf("got %s, want %s", a, b)
+		}
+	}
+	return true, nil
+}
+
+// Init constructs a module and returns its state. ok is false when the class, or one of the arguments, is not there.
+func Init(cls string, args []any, kwargs map[string]any) (*tensor.StateDict, bool, error) {
+	if !Known(cls) || strings.HasPrefix(cls, "Lazy") { // a lazy layer draws when it sees its first input
+		return nil, false, nil
+	}
+	m, err := Build(golden.Module{Cls: cls, Args: whole(args).(golden.Tuple), Kwargs: wholeMap(kwargs)})
+	if err != nil {
+		return nil, true, err
+	}
+	return nn.StateDict(m), true, nil
+}
+
+// Call constructs a module and calls it in training mode.
+func Call(cls string, args []any, kwargs map[string]any, inputs []*tensor.Tensor) (outs []*tensor.Tensor, ok bool, err error) {
+	if !Known(cls) {
+		return nil, false, nil
+	}
+	m, err := Build(golden.Module{Cls: cls, Args: whole(args).(golden.Tuple), Kwargs: wholeMap(kwargs)})
+	if err != nil {
+		return nil, true, err
+	}
+	in := make([]any, len(inputs))
+	for i, t := range inputs {
+		in[i] = t
+	}
+	err = tensor.Try(func() { outs = tensors(forward(m, in, map[string]any{})) })
+	return outs, true, err
+}
+
+func tensors(v any) []*tensor.Tensor {
+	switch x := v.(type) {
+	case *tensor.Tensor:
+		return []*tensor.Tensor{x}
+	}
+	var out []*tensor.Tensor
+	if l, ok := seq(v); ok {
+		for _, e := range l {
+			out = append(out, tensors(e)...)
+		}
+	}
+	return out
+}
+
+// whole turns JSON's numbers into ints where they are whole, and its lists into tuples.
+func whole(v any) any {
+	switch x := v.(type) {
+	case float64:
+		if x == math.Trunc(x) {
+			return int(x)
+		}
+	case []any:
+		l := golden.Tuple{}
+		for _, e := range x {
+			l = append(l, whole(e))
+		}
+		return l
+	}
+	return v
+}
+
+func wholeMap(m map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range m {
+		out[k] = whole(v)
+	}
+	return out
+}
