@@ -37,6 +37,9 @@ type curve struct {
 
 func load(t *testing.T, name string) (curve, string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("whole training runs")
+	}
 	dir := shared.Path(t, "golden/train")
 	raw, err := os.ReadFile(filepath.Join(dir, "training.json"))
 	if err != nil {
