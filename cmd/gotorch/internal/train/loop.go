@@ -308,14 +308,11 @@ func (r *run) finish(start time.Time, samples int) error {
 	if len(s.evals) > 0 {
 		final = s.evals[len(s.evals)-1]
 	}
-	done := map[string]any{"event": "done", "epochs": s.epoch, "steps": s.step, "train_loss": jsonFloat(trainLoss), "seconds": secs,
-		"samples_per_second": float64(samples) / math.Max(secs, 1e-9), "checkpoint": r.path(checkpointFile), "model": r.path(modelFile)}
+	done := doneEvent{"done", s.epoch, s.step, jsonFloat(trainLoss), jsonFloat(final), nil, secs, float64(samples) / math.Max(secs, 1e-9), r.path(checkpointFile), r.path(modelFile)}
 	if r.cfg.Task == "charlm" {
-		done["val_loss"] = jsonFloat(final)
-		done["test_accuracy"] = nil
+		done.TestAccuracy, done.ValLoss = nil, jsonFloat(final)
 		r.report.line("done: %d steps in %.1f s, train loss %.4f, validation loss %.4f", s.step, secs, trainLoss, final)
 	} else {
-		done["test_accuracy"] = jsonFloat(final)
 		r.report.line("done: %d steps in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", s.step, secs,
 			term.Rate(float64(samples)/math.Max(secs, 1e-9)), trainLoss, 100*final)
 	}
@@ -330,6 +327,20 @@ func (r *run) finish(start time.Time, samples int) error {
 	}
 	r.report.event(done)
 	return nil
+}
+
+// doneEvent is the last line of --json.
+type doneEvent struct {
+	Event            string  `json:"event"`
+	Epochs           int     `json:"epochs"`
+	Steps            int     `json:"steps"`
+	TrainLoss        any     `json:"train_loss"`
+	TestAccuracy     any     `json:"test_accuracy"` // null for a language model
+	ValLoss          any     `json:"val_loss,omitempty"`
+	Seconds          float64 `json:"seconds"`
+	SamplesPerSecond float64 `json:"samples_per_second"`
+	Checkpoint       string  `json:"checkpoint"`
+	Model            string  `json:"model"`
 }
 
 // jsonFloat makes a number that JSON lacks null.
