@@ -224,6 +224,19 @@ func (ix *index) masks(r *recorder, dir string) {
 	}
 }
 
+// sameMasks compares masks one by one; what says what each was made of.
+func sameMasks(what string, got []mask.RLE, want []rle) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d masks, want %d", len(got), len(want))
+	}
+	for j := range got {
+		if err := want[j].same(got[j]); err != nil {
+			return fmt.Errorf("%s %d: %w", what, j, err)
+		}
+	}
+	return nil
+}
+
 func (ix *index) polygons(r *recorder) {
 	for i, c := range ix.Polygons {
 		r.check(fmt.Sprintf("polygons[%d]", i), func() error {
@@ -231,13 +244,8 @@ func (ix *index) polygons(r *recorder) {
 			if err != nil {
 				return err
 			}
-			if len(got) != len(c.RLEs) {
-				return fmt.Errorf("%d masks, want %d", len(got), len(c.RLEs))
-			}
-			for j := range got {
-				if err := c.RLEs[j].same(got[j]); err != nil {
-					return fmt.Errorf("polygon %d: %w", j, err)
-				}
+			if err := sameMasks("polygon", got, c.RLEs); err != nil {
+				return err
 			}
 			u, err := mask.Merge(got, false)
 			if err != nil {
@@ -265,15 +273,7 @@ func (ix *index) boxes(r *recorder) {
 			if err != nil {
 				return err
 			}
-			if len(got) != len(c.RLEs) {
-				return fmt.Errorf("%d masks, want %d", len(got), len(c.RLEs))
-			}
-			for j := range got {
-				if err := c.RLEs[j].same(got[j]); err != nil {
-					return fmt.Errorf("box %d: %w", j, err)
-				}
-			}
-			return nil
+			return sameMasks("box", got, c.RLEs)
 		})
 	}
 }
