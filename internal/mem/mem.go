@@ -13,7 +13,6 @@ import (
 	"math/bits"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"sync"
 	"time"
@@ -178,35 +177,28 @@ func drop(class int) {
 }
 
 // pacer wakes the collector: memory that is reused does not count as allocated for the runtime, so its own pacer would sleep.
-var pacer struct {
-	sync.Mutex
-	cycles uint64
-	sample [1]metrics.Sample
-}
+var pacer sync.Mutex
+
+// finalizersLate is how long a finaliser of the program may hold up those of the blocks before the allocator goes on without them.
+const finalizersLate = time.Second
 
 func collect() {
 	if !pacer.TryLock() {
 		return // somebody is at it
 	}
 	defer pacer.Unlock()
-	pacer.sample[0].Name = "/gc/cycles/total:gc-cycles"
-	metrics.Read(pacer.sample[:])
-	if c := pacer.sample[0].Value.Uint64(); c == pacer.cycles {
-		// The finalisers run on their own goroutine. Wait for one that is as new as the blocks: when it has run, so have most others.
-		done := make(chan struct{}, 1)
-		sentinel(done)
-		runtime.GC()
-		select {
-		case <-done:
-		case <-time.After(20 * time.Millisecond):
-		}
-		pool.Lock()
-		pool.stats.Collections++
-		pool.Unlock()
-		metrics.Read(pacer.sample[:])
+	// A collection that the runtime began by itself does not count: its finalisers may be far from done, and a program that takes
+	// the blocks they have not yet returned for live ones would let its memory double each time.
+	done := make(chan struct{}, 1)
+	sentinel(done)
+	runtime.GC()
+	// The finalisers run on their own goroutine. Wait for one that is as new as the blocks: when it has run, so have most others.
+	select {
+	case <-done:
+	case <-time.After(finalizersLate):
 	}
-	pacer.cycles = pacer.sample[0].Value.Uint64()
 	pool.Lock()
+	pool.stats.Collections++
 	pool.baseline = pool.stats.Allocated
 	pool.Unlock()
 }
