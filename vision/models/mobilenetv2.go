@@ -1,0 +1,114 @@
+package models
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/nn"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	nninit "github.com/gotorch-dev/torch/nn/init"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// MobileNetV2Options are the options of NewMobileNetV2; the zero value is torchvision's default.
+type MobileNetV2Options struct {
+	NumClasses int                 // default 1000
+	WidthMult  tensor.Opt[float64] // factor on the numbers of channels, default 1
+	Dropout    tensor.Opt[float64] // default 0.2
+}
+
+// convReLU6 is a convolution without bias, its batch norm and an activation.
+func convReLU6(in, out, kernel, stride, groups int) *nn.Sequential {
+	return nn.NewSequential(convNB(in, out, kernel, stride, groups), nn.NewBatchNorm2d(out), nn.NewReLU6(nn.InplaceOptions{Inplace: true}))
+}
+
+// InvertedResidual widens its input, convolves each channel by itself, and narrows it again, with a shortcut where the shapes agree.
+type InvertedResidual struct {
+	nn.Base
+	Conv     *nn.Sequential
+	shortcut bool
+}
+
+func newInvertedResidual(in, out, stride, expand int) *InvertedResidual {
+	b := nn.New(&InvertedResidual{Conv: nn.NewSequential(), shortcut: stride == 1 && in == out})
+	hidden := in * expand
+	if expand != 1 {
+		b.Conv.Append(convReLU6(in, hidden, 1, 1, 1))
+	}
+	b.Conv.Append(convReLU6(hidden, hidden, 3, stride, hidden))
+	b.Conv.Append(convNB(hidden, out, 1, 1, 1))
+	b.Conv.Append(nn.NewBatchNorm2d(out))
+	return b
+}
+
+// Forward maps (N, in, H, W) to (N, out, H/stride, W/stride).
+func (b *InvertedResidual) Forward(x *tensor.Tensor) *tensor.Tensor {
+	if b.shortcut {
+		return x.Add(b.Conv.Forward(x))
+	}
+	return b.Conv.Forward(x)
+}
+
+// MobileNetV2 is a small network for images (Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, 2018). Its state
+// dict is that of torchvision's class of the same name, and so are the first weights after the same seed.
+type MobileNetV2 struct {
+	nn.Base
+	Features   *nn.Sequential
+	Classifier *nn.Sequential
+}
+
+// divisible rounds a number of channels to a multiple of eight, and not down by more than a tenth.
+func divisible(v float64) int {
+	n := max(8, int(v+4)/8*8)
+	if float64(n) < 0.9*v {
+		n += 8
+	}
+	return n
+}
+
+// NewMobileNetV2 makes torchvision's mobilenet_v2.
+func NewMobileNetV2(opts ...MobileNetV2Options) *MobileNetV2 {
+	o := MobileNetV2Options{}
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	if o.NumClasses == 0 {
+		o.NumClasses = 1000
+	}
+	width := o.WidthMult.Or(1)
+	in, last := divisible(32*width), divisible(1280*math.Max(1, width))
+	features := nn.NewSequential(convReLU6(3, in, 3, 2, 1))
+	for _, s := range []struct{ expand, channels, blocks, stride int }{
+		{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1},
+	} {
+		out := divisible(float64(s.channels) * width)
+		for i := range s.blocks {
+			stride := 1
+			if i == 0 {
+				stride = s.stride
+			}
+			features.Append(newInvertedResidual(in, out, stride, s.expand))
+			in = out
+		}
+	}
+	features.Append(convReLU6(in, last, 1, 1, 1))
+	m := nn.New(&MobileNetV2{
+		Features:   features,
+		Classifier: nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: o.Dropout.Or(0.2)}), nn.NewLinear(last, o.NumClasses)),
+	})
+	for c := range nn.Modules(m) {
+		switch c := c.(type) {
+		case *nn.Conv2d:
+			nninit.KaimingNormal(c.Weight, nninit.KaimingOptions{Mode: nninit.FanOut})
+		case *nn.Linear:
+			nninit.Normal(c.Weight, 0, 0.01)
+			nninit.Zeros(c.Bias)
+		}
+	}
+	return m
+}
+
+// Forward maps images (N, 3, H, W) to logits (N, classes).
+func (m *MobileNetV2) Forward(x *tensor.Tensor) *tensor.Tensor {
+	x = F.AdaptiveAvgPool2d(m.Features.Forward(x), []int{1, 1})
+	return m.Classifier.Forward(x.Flatten(tensor.FlattenOptions{StartDim: 1}))
+}
