@@ -21,15 +21,16 @@ type Node struct {
 	leaf     *Tensor // of an accumulator
 	more     *nodeMore
 	released bool
+	plain    uint8 // of a plain call: the number of tensor arguments, which stand in saved; args is empty
 
 	// What one backward pass knows about the node. Passes that run at the same time over the same graph are rare: the first one to
 	// come by owns the node's own state, the others keep theirs in a map.
 	owner atomic.Pointer[engine]
 	state nodeState
 
-	argBuf  [3]Value
 	nextBuf [2]edge
 	metaBuf [1]outMeta
+	outBuf  [1]*Tensor
 }
 
 // nodeMore is what few nodes have.
@@ -48,11 +49,13 @@ type nodeMore struct {
 // stubNode and savedNode bring the room that nodes of operators need that save nothing or at most two tensors.
 type stubNode struct {
 	Node
+	argBuf  [3]Value
 	stubBuf [2]stub
 }
 
 type savedNode struct {
 	Node
+	argBuf   [3]Value
 	savedBuf [2]savedTensor
 }
 
@@ -75,7 +78,7 @@ type savedTensor struct {
 // would keep their memory.
 type stub struct {
 	buf [4]int
-	big []int // of tensors with more dimensions
+	big *[]int // of tensors with more dimensions
 	nd  uint8
 	dt  DType
 }
@@ -85,13 +88,14 @@ func (s *stub) set(t *Tensor) {
 	if len(t.shape) <= len(s.buf) {
 		copy(s.buf[:], t.shape)
 	} else {
-		s.big = append([]int(nil), t.shape...)
+		big := append([]int(nil), t.shape...)
+		s.big = &big
 	}
 }
 
 func (s *stub) sizes() []int {
 	if s.big != nil {
-		return s.big
+		return *s.big
 	}
 	return s.buf[:s.nd:s.nd]
 }
@@ -149,6 +153,9 @@ func (n *Node) Op() *Op { return n.op }
 
 // slotOf is the first gradient slot of argument i.
 func (n *Node) slotOf(i int) int {
+	if n.plain > 0 {
+		return min(i, int(n.plain))
+	}
 	s := 0
 	for k := 0; k < i; k++ {
 		if k == n.op.scalar { // a number in place of a tensor
@@ -176,15 +183,19 @@ func edgeOf(t *Tensor) edge {
 
 func (t *Tensor) accumulator() *Node {
 	m := t.meta()
+	if n := m.acc.Load(); n != nil {
+		return n
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.acc == nil {
-		n := &Node{leaf: t, seq: math.MaxUint64, more: &nodeMore{name: "AccumulateGrad", hooks: m.hooks}}
+	n := m.acc.Load()
+	if n == nil {
+		n = &Node{leaf: t, seq: math.MaxUint64, more: &nodeMore{name: "AccumulateGrad", hooks: m.hooks}}
 		n.outMeta = n.metaBuf[:1]
 		n.outMeta[0].set(t)
-		m.acc = n
+		m.acc.Store(n)
 	}
-	return m.acc
+	return n
 }
 
 // gradNode is the node that computed t; that of a view is made anew after its memory was changed in place.
@@ -230,6 +241,8 @@ func (c *Ctx) record() {
 	n := c.newNode(nil)
 	for i, t := range c.outs {
 		if t.dt.IsDifferentiable() {
+			t = t.split()
+			c.outs[i] = t
 			t.node, t.outNr = n, int32(i)
 		}
 	}
@@ -243,14 +256,15 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 	if c.op.saveIn|c.op.saveOut == 0 {
 		x := &stubNode{}
 		n, stubs = &x.Node, x.stubBuf[:]
+		n.args = x.argBuf[:0]
 	} else {
 		x := &savedNode{}
 		n = &x.Node
-		n.saved = x.savedBuf[:0]
+		n.args, n.saved = x.argBuf[:0], x.savedBuf[:0]
 	}
 	n.op, n.seq, n.user = c.op, nodeSeq.Add(1), c.user
 	n.next = n.nextBuf[:0]
-	n.args = append(n.argBuf[:0], c.args...)
+	n.args = append(n.args, c.args...)
 	for i := range n.args {
 		v := &n.args[i]
 		switch v.K {
@@ -331,7 +345,9 @@ func (n *Node) saveOuts(c *Ctx) {
 	if c.op.saveOut == 0 {
 		return
 	}
-	n.outs = make([]*Tensor, len(c.outs))
+	if n.outs = n.outBuf[:]; len(c.outs) > 1 {
+		n.outs = make([]*Tensor, len(c.outs))
+	}
 	for i, t := range c.outs {
 		if c.op.saveOut>>i&1 != 0 {
 			node, nr := t.node, t.outNr
@@ -437,7 +453,7 @@ func (n *Node) release() {
 			n.args[i].X = []*Tensor(nil)
 		}
 	}
-	n.outs, n.user = nil, nil
+	n.outs, n.user, n.outBuf[0] = nil, nil, nil
 	if n.more != nil {
 		n.more.packed = nil
 	}
@@ -502,7 +518,7 @@ func (t *Tensor) rebase(n *Node) {
 			full = f
 		}
 		slice := asStrided(full, shape, stride, off-baseOff+full.off)
-		r := n.call([]*Tensor{slice})
+		r := n.call([]*Tensor{slice}, new([2]*Tensor))
 		inner := r[0]
 		if inner == nil {
 			inner = zerosLike(slice)

@@ -29,6 +29,7 @@ type Ctx struct {
 	argBuf   [8]Value
 	outBuf   [3]*Tensor
 	givenBuf [1]*Tensor
+	gradBuf  [2]*Tensor
 	state    backwardState
 }
 
@@ -271,6 +272,18 @@ func (c *Ctx) G(i int) *Tensor {
 		return c.backward.grads[i]
 	}
 	return nil
+}
+
+// Grads1 and Grads2 are the result of a gradient rule with one or two gradients. They save the slice literal's allocation.
+func (c *Ctx) Grads1(a *Tensor) []*Tensor {
+	c.gradBuf[0] = a
+	return c.gradBuf[:1]
+}
+
+// Grads2 is described at Grads1.
+func (c *Ctx) Grads2(a, b *Tensor) []*Tensor {
+	c.gradBuf = [2]*Tensor{a, b}
+	return c.gradBuf[:]
 }
 
 // Needs reports, in a gradient rule, that the gradient of tensor argument i is wanted.

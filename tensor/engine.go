@@ -112,6 +112,7 @@ type engine struct {
 	frees          bool   // gradients are freed as they are consumed
 	fitted         []*Tensor
 	rootBuf        [1]edge
+	ruleBuf        [2]*Tensor // the last rule's result
 }
 
 // Watcher is an Interceptor that also sees the gradient rules that Backward runs: out holds the gradients of the node's results, in
@@ -190,6 +191,8 @@ func (e *engine) close() {
 	clear(e.ready)
 	clear(e.fitted[:cap(e.fitted)])
 	e.scope.reset()
+	clear(e.scope.spare)
+	e.scope.spare = e.scope.spare[:0]
 	*e = engine{nodes: e.nodes[:0], ready: e.ready[:0], fitted: e.fitted[:0], scope: e.scope}
 	enginePool.Put(e)
 }
@@ -294,6 +297,14 @@ func (e *engine) settle(keep []*Tensor, free bool) {
 	e.scope.reset()
 }
 
+// drop frees a gradient that only the engine knows. What a small one is made of serves for the next one.
+func (e *engine) drop(g *Tensor) {
+	g.st.release()
+	if g.joined() && g.ag == nil && g.node == nil && g.base == nil && g.flags == 0 && g.st.bits.Load() == stReleased {
+		e.scope.spare = append(e.scope.spare, (*small)(unsafe.Pointer(g)))
+	}
+}
+
 func holds(l []*Tensor, s *Storage) bool {
 	for _, t := range l {
 		if t != nil && t.st == s {
@@ -383,7 +394,7 @@ func (e *engine) add(s *nodeState, nr int, g *Tensor, owned bool) {
 		if s.owned&bit != 0 {
 			addInto(old, g)
 			if owned && e.frees {
-				g.st.release()
+				e.drop(g)
 			}
 			return
 		}
@@ -456,10 +467,13 @@ func (e *engine) step(n *Node) {
 	closed := n.more == nil || n.more.fn == nil // only the engine sees the results
 	if some && (e.only == nil || e.wantsNext(n)) {
 		n.checkReleased()
-		if e.watch == nil {
-			r = n.call(grads)
-		} else {
+		switch {
+		case e.watch != nil:
 			r = e.watched(n, grads)
+		case n.more == nil:
+			r = n.call(grads, &e.ruleBuf)
+		default: // hooks may keep what they see
+			r = n.call(grads, new([2]*Tensor))
 		}
 		if n.more != nil {
 			for _, x := range n.more.packed {
@@ -503,7 +517,7 @@ func (e *engine) step(n *Node) {
 		}
 		for i, g := range grads {
 			if g != nil && s.owned>>i&1 != 0 && closed && !holds(out, g.st) {
-				g.st.release()
+				e.drop(g)
 			}
 		}
 	}
@@ -546,7 +560,7 @@ func (e *engine) watched(n *Node, grads []*Tensor) []*Tensor {
 			}
 		}
 	}()
-	r := n.call(grads)
+	r := n.call(grads, new([2]*Tensor))
 	ok = true
 	return r
 }
@@ -643,7 +657,7 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 	default:
 		addInto(old, g)
 		if owned && e.frees {
-			g.st.release()
+			e.drop(g)
 		}
 	}
 	hooks := m.postAcc
@@ -656,7 +670,8 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 }
 
 // call runs the gradient rule.
-func (n *Node) call(grads []*Tensor) []*Tensor {
+// call runs the gradient rule. The result may lie in buf, which has room for two gradients.
+func (n *Node) call(grads []*Tensor, buf *[2]*Tensor) []*Tensor {
 	if n.more != nil && n.more.fn != nil {
 		return n.more.fn(n, grads)
 	}
@@ -667,11 +682,21 @@ func (n *Node) call(grads []*Tensor) []*Tensor {
 	}
 	c := ctxPool.Get().(*Ctx)
 	c.op, c.args, c.user = n.op, n.args, n.user
+	if n.plain > 0 {
+		c.args = n.plainArgs(c.argBuf[:0])
+	}
 	c.state = backwardState{node: n, grads: grads}
 	c.backward = &c.state
 	c.outs = c.outBuf[:0]
 	r := n.op.VJP(c, g)
+	if len(r) <= len(buf) { // it may lie in the Ctx
+		r = append(buf[:0], r...)
+	}
+	if n.plain > 0 {
+		clear(c.args)
+	}
 	c.args = nil
+	c.gradBuf = [2]*Tensor{}
 	c.free()
 	return r
 }

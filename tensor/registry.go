@@ -28,6 +28,9 @@ type Def struct {
 	Infer func(c *Ctx)
 	// CPU computes the outputs.
 	CPU func(c *Ctx)
+	// Plain are shortcuts past Infer and CPU for small calls of the usual kind. The generated methods look for them where the Def
+	// literal has the field, or the helper that makes it the flag.
+	Plain *Plain
 	// View returns an alias of an argument (Ctx.SetOut for several).
 	View func(c *Ctx) *Tensor
 	// Body is a composed operator: public operators only; it ends with Ctx.Return or Ctx.ReturnValue.

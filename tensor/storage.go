@@ -11,7 +11,7 @@ import (
 type Storage struct {
 	p       unsafe.Pointer
 	n       int    // bytes
-	seq     uint64 // order of creation, lets the autograd engine tell what a gradient rule has just made
+	seq     uint64 // order of creation where a mode is on, which lets the autograd engine tell what a gradient rule has just made
 	version atomic.Uint32
 	bits    atomic.Uint32
 }
@@ -28,8 +28,9 @@ var storageSeq atomic.Uint64
 
 // newStorage returns n bytes that are not cleared.
 func newStorage(n int) *Storage {
-	s := &Storage{p: mem.Alloc(n), n: n, seq: storageSeq.Add(1)}
+	s := &Storage{p: mem.Alloc(n), n: n}
 	if activeModes.Load() != 0 {
+		s.seq = storageSeq.Add(1)
 		track(s)
 	}
 	return s

@@ -103,8 +103,8 @@ type Tensor struct {
 // agMeta holds what few tensors have.
 type agMeta struct {
 	grad    *Tensor
-	hooks   []*hook // of a leaf; those of other tensors are on their node
-	acc     *Node   // the leaf's gradient accumulator
+	hooks   []*hook              // of a leaf; those of other tensors are on their node
+	acc     atomic.Pointer[Node] // the leaf's gradient accumulator
 	postAcc []func(*Tensor)
 	mu      sync.Mutex // guards grad while gradients are accumulated
 }
@@ -137,11 +137,50 @@ func (t *Tensor) setDims(shape, stride []int) {
 	t.numel = numel(shape)
 }
 
-// small joins a tensor, its storage and a few elements in one allocation.
+// small joins a tensor, its storage and a few elements in one allocation. It does not hold results that are recorded: a detached tensor
+// with the same storage would keep their node, and with it the whole tape. See split.
 type small struct {
 	t Tensor
 	s Storage
 	b [4]uint64
+}
+
+// tinySize is the number of bytes that such a storage has.
+const tinySize = 32
+
+// newSmall returns a small with a storage of n bytes, made in mode m.
+func newSmall(n int, dt DType, m *mode) *small {
+	var x *small
+	if m != nil && m.scope != nil && len(m.scope.spare) > 0 {
+		l := m.scope.spare
+		x = l[len(l)-1]
+		m.scope.spare = l[:len(l)-1]
+		*x = small{}
+	} else {
+		x = &small{}
+	}
+	x.s.p, x.s.n = unsafe.Pointer(&x.b), n
+	x.t.st, x.t.ver, x.t.dt = &x.s, &x.s.version, dt
+	if m != nil {
+		x.s.enter(m)
+	}
+	return x
+}
+
+// joined reports that the tensor is part of the small that holds its storage.
+func (t *Tensor) joined() bool {
+	return uintptr(unsafe.Pointer(t.st))-uintptr(unsafe.Pointer(t)) == unsafe.Offsetof(small{}.s) && t.st.n <= tinySize
+}
+
+// split returns a new tensor that is to be recorded with a header of its own, when it shares one with its storage.
+func (t *Tensor) split() *Tensor {
+	if !t.joined() {
+		return t
+	}
+	h := &Tensor{}
+	*h = *t
+	h.setDims(t.shape, t.stride)
+	return h
 }
 
 // New returns a contiguous tensor on the CPU whose elements are not initialised.
@@ -163,17 +202,9 @@ func NewStrided(shape, stride []int, dt DType) *Tensor {
 		n = storageLen(shape, stride)
 	}
 	n *= dt.Size()
-	if n <= 32 {
-		x := &small{}
-		x.s.p, x.s.n = unsafe.Pointer(&x.b), n
-		x.s.seq = storageSeq.Add(1)
-		t := &x.t
-		t.st, t.dt = &x.s, dt
-		t.ver = &x.s.version
+	if n <= tinySize {
+		t := &newSmall(n, dt, currentMode()).t
 		t.setDims(shape, stride)
-		if activeTidies.Load() != 0 {
-			track(&x.s)
-		}
 		return t
 	}
 	st := newStorage(n)

@@ -8,8 +8,9 @@ import (
 
 // scope lists the storages made while it is the goroutine's innermost one.
 type scope struct {
-	made []*Storage
-	all  bool // small ones too: they are worth no freeing, but using them later is an error all the same
+	made  []*Storage
+	spare []*small // of the engine's scope: small tensors that nobody refers to any more
+	all   bool     // small ones too: they are worth no freeing, but using them later is an error all the same
 }
 
 // activeTidies counts the scopes of all goroutines that want small storages.

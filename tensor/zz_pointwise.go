@@ -6,6 +6,11 @@ var slotReLU = slot("aten::relu")
 
 // ReLU is max(self, 0).
 func (t *Tensor) ReLU(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotReLU.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotReLU, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -576,6 +581,11 @@ type AddOptions struct {
 // Add is self + alpha * other, broadcasting and promoting dtypes.
 // https://pytorch.org/docs/stable/generated/torch.add.html
 func (t *Tensor) Add(other *Tensor, opts ...AddOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAdd.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAdd, 3)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -601,6 +611,11 @@ type AddScalarOptions struct {
 
 // AddScalar is Add with a number.
 func (t *Tensor) AddScalar(other Scalar, opts ...AddScalarOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAddScalar.plainNum(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAddScalar, 3)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -669,6 +684,11 @@ type SubOptions struct {
 // Sub is self - alpha * other, broadcasting and promoting dtypes. Bool tensors are refused.
 // https://pytorch.org/docs/stable/generated/torch.sub.html
 func (t *Tensor) Sub(other *Tensor, opts ...SubOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSub.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSub, 3)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -694,6 +714,11 @@ type SubScalarOptions struct {
 
 // SubScalar is Sub with a number.
 func (t *Tensor) SubScalar(other Scalar, opts ...SubScalarOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSubScalar.plainNum(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSubScalar, 3)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -761,6 +786,11 @@ type SubtractOptions struct {
 
 // Subtract is another name of [Tensor.Sub].
 func (t *Tensor) Subtract(other *Tensor, opts ...SubtractOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSubtract.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSubtract, 3)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -786,6 +816,11 @@ type SubtractScalarOptions struct {
 
 // SubtractScalar is Subtract with a number.
 func (t *Tensor) SubtractScalar(other Scalar, opts ...SubtractScalarOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSubtractScalar.plainNum(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSubtractScalar, 3)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -896,6 +931,11 @@ var slotMul = slot("aten::mul.Tensor")
 // Mul multiplies element by element, broadcasting and promoting dtypes.
 // https://pytorch.org/docs/stable/generated/torch.mul.html
 func (t *Tensor) Mul(other *Tensor, opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotMul.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotMul, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -912,6 +952,9 @@ var slotMulScalar = slot("aten::mul.Scalar")
 
 // MulScalar is Mul with a number.
 func (t *Tensor) MulScalar(other Scalar) *Tensor {
+	if r := slotMulScalar.plainNum(t, other); r != nil {
+		return r
+	}
 	c := NewCall(slotMulScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -942,6 +985,11 @@ var slotMultiply = slot("aten::multiply.Tensor")
 
 // Multiply is another name of [Tensor.Mul].
 func (t *Tensor) Multiply(other *Tensor, opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotMultiply.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotMultiply, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -958,6 +1006,9 @@ var slotMultiplyScalar = slot("aten::multiply.Scalar")
 
 // MultiplyScalar is Multiply with a number.
 func (t *Tensor) MultiplyScalar(other Scalar) *Tensor {
+	if r := slotMultiplyScalar.plainNum(t, other); r != nil {
+		return r
+	}
 	c := NewCall(slotMultiplyScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -989,6 +1040,11 @@ var slotDiv = slot("aten::div.Tensor")
 // Div divides element by element, broadcasting and promoting dtypes; integers give floating-point results.
 // https://pytorch.org/docs/stable/generated/torch.div.html
 func (t *Tensor) Div(other *Tensor, opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotDiv.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotDiv, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -1005,6 +1061,9 @@ var slotDivScalar = slot("aten::div.Scalar")
 
 // DivScalar is Div with a number.
 func (t *Tensor) DivScalar(other Scalar) *Tensor {
+	if r := slotDivScalar.plainNum(t, other); r != nil {
+		return r
+	}
 	c := NewCall(slotDivScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -1035,6 +1094,11 @@ var slotDivide = slot("aten::divide.Tensor")
 
 // Divide is another name of [Tensor.Div].
 func (t *Tensor) Divide(other *Tensor, opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotDivide.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotDivide, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -1051,6 +1115,9 @@ var slotDivideScalar = slot("aten::divide.Scalar")
 
 // DivideScalar is Divide with a number.
 func (t *Tensor) DivideScalar(other Scalar) *Tensor {
+	if r := slotDivideScalar.plainNum(t, other); r != nil {
+		return r
+	}
 	c := NewCall(slotDivideScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -1081,6 +1148,11 @@ var slotTrueDivide = slot("aten::true_divide.Tensor")
 
 // TrueDivide is another name of [Tensor.Div].
 func (t *Tensor) TrueDivide(other *Tensor, opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotTrueDivide.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotTrueDivide, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -1097,6 +1169,9 @@ var slotTrueDivideScalar = slot("aten::true_divide.Scalar")
 
 // TrueDivideScalar is TrueDivide with a number.
 func (t *Tensor) TrueDivideScalar(other Scalar) *Tensor {
+	if r := slotTrueDivideScalar.plainNum(t, other); r != nil {
+		return r
+	}
 	c := NewCall(slotTrueDivideScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(other)
@@ -1371,6 +1446,11 @@ var slotMaximum = slot("aten::maximum")
 
 // Maximum is the larger of both elements; NaN when one of them is. Complex numbers are refused.
 func (t *Tensor) Maximum(other *Tensor, opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotMaximum.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotMaximum, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -1387,6 +1467,11 @@ var slotMinimum = slot("aten::minimum")
 
 // Minimum is the smaller of both elements; NaN when one of them is. Complex numbers are refused.
 func (t *Tensor) Minimum(other *Tensor, opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotMinimum.plain2(t, other); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotMinimum, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
@@ -2218,6 +2303,11 @@ var slotConjPhysical = slot("aten::conj_physical")
 
 // ConjPhysical is the complex conjugate, computed at once.
 func (t *Tensor) ConjPhysical(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotConjPhysical.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotConjPhysical, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -2383,6 +2473,11 @@ var slotDeg2rad = slot("aten::deg2rad")
 
 // Deg2rad turns degrees into radians.
 func (t *Tensor) Deg2rad(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotDeg2rad.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotDeg2rad, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -2407,6 +2502,11 @@ var slotRad2deg = slot("aten::rad2deg")
 
 // Rad2deg turns radians into degrees.
 func (t *Tensor) Rad2deg(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotRad2deg.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotRad2deg, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3393,6 +3493,11 @@ var slotLgamma = slot("aten::lgamma")
 
 // Lgamma is the logarithm of the absolute value of the gamma function.
 func (t *Tensor) Lgamma(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotLgamma.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotLgamma, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3417,6 +3522,11 @@ var slotSpecialGammaln = slot("aten::special_gammaln")
 
 // SpecialGammaln is another name of [Tensor.Lgamma].
 func (t *Tensor) SpecialGammaln(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialGammaln.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialGammaln, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3441,6 +3551,11 @@ var slotDigamma = slot("aten::digamma")
 
 // Digamma is the derivative of the logarithm of the gamma function.
 func (t *Tensor) Digamma(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotDigamma.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotDigamma, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3465,6 +3580,11 @@ var slotSpecialDigamma = slot("aten::special_digamma")
 
 // SpecialDigamma is another name of [Tensor.Digamma].
 func (t *Tensor) SpecialDigamma(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialDigamma.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialDigamma, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3489,6 +3609,11 @@ var slotSpecialPsi = slot("aten::special_psi")
 
 // SpecialPsi is another name of [Tensor.Digamma].
 func (t *Tensor) SpecialPsi(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialPsi.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialPsi, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3575,6 +3700,11 @@ var slotI0 = slot("aten::i0")
 
 // I0 is the modified Bessel function of the first kind and order 0.
 func (t *Tensor) I0(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotI0.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotI0, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3599,6 +3729,11 @@ var slotSpecialI0 = slot("aten::special_i0")
 
 // SpecialI0 is another name of [Tensor.I0].
 func (t *Tensor) SpecialI0(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialI0.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialI0, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3623,6 +3758,11 @@ var slotSpecialI0e = slot("aten::special_i0e")
 
 // SpecialI0e is exp(-|self|) i0(self).
 func (t *Tensor) SpecialI0e(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialI0e.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialI0e, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3638,6 +3778,11 @@ var slotSpecialI1 = slot("aten::special_i1")
 
 // SpecialI1 is the modified Bessel function of the first kind and order 1.
 func (t *Tensor) SpecialI1(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialI1.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialI1, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3653,6 +3798,11 @@ var slotSpecialI1e = slot("aten::special_i1e")
 
 // SpecialI1e is exp(-|self|) i1(self).
 func (t *Tensor) SpecialI1e(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialI1e.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialI1e, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3668,6 +3818,11 @@ var slotSpecialErfcx = slot("aten::special_erfcx")
 
 // SpecialErfcx is exp(self²) erfc(self).
 func (t *Tensor) SpecialErfcx(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialErfcx.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialErfcx, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3683,6 +3838,11 @@ var slotSpecialNdtr = slot("aten::special_ndtr")
 
 // SpecialNdtr is the distribution function of the standard normal distribution.
 func (t *Tensor) SpecialNdtr(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialNdtr.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialNdtr, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3698,6 +3858,11 @@ var slotSpecialLogNdtr = slot("aten::special_log_ndtr")
 
 // SpecialLogNdtr is the logarithm of the standard normal distribution's function.
 func (t *Tensor) SpecialLogNdtr(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialLogNdtr.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialLogNdtr, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3713,6 +3878,11 @@ var slotSpecialNdtri = slot("aten::special_ndtri")
 
 // SpecialNdtri is the inverse of the standard normal distribution's function.
 func (t *Tensor) SpecialNdtri(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialNdtri.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialNdtri, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3728,6 +3898,11 @@ var slotSpecialEntr = slot("aten::special_entr")
 
 // SpecialEntr is -self log(self), 0 at 0 and minus infinity below.
 func (t *Tensor) SpecialEntr(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialEntr.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialEntr, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3743,6 +3918,11 @@ var slotSpecialBesselJ0 = slot("aten::special_bessel_j0")
 
 // SpecialBesselJ0 is the Bessel function of the first kind and order 0.
 func (t *Tensor) SpecialBesselJ0(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialBesselJ0.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialBesselJ0, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3758,6 +3938,11 @@ var slotSpecialBesselJ1 = slot("aten::special_bessel_j1")
 
 // SpecialBesselJ1 is the Bessel function of the first kind and order 1.
 func (t *Tensor) SpecialBesselJ1(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialBesselJ1.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialBesselJ1, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3773,6 +3958,11 @@ var slotSpecialBesselY0 = slot("aten::special_bessel_y0")
 
 // SpecialBesselY0 is the Bessel function of the second kind and order 0.
 func (t *Tensor) SpecialBesselY0(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialBesselY0.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialBesselY0, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3788,6 +3978,11 @@ var slotSpecialBesselY1 = slot("aten::special_bessel_y1")
 
 // SpecialBesselY1 is the Bessel function of the second kind and order 1.
 func (t *Tensor) SpecialBesselY1(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialBesselY1.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialBesselY1, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3803,6 +3998,11 @@ var slotSpecialModifiedBesselI0 = slot("aten::special_modified_bessel_i0")
 
 // SpecialModifiedBesselI0 is the modified Bessel function of the first kind and order 0.
 func (t *Tensor) SpecialModifiedBesselI0(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialModifiedBesselI0.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialModifiedBesselI0, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3818,6 +4018,11 @@ var slotSpecialModifiedBesselI1 = slot("aten::special_modified_bessel_i1")
 
 // SpecialModifiedBesselI1 is the modified Bessel function of the first kind and order 1.
 func (t *Tensor) SpecialModifiedBesselI1(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialModifiedBesselI1.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialModifiedBesselI1, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3833,6 +4038,11 @@ var slotSpecialModifiedBesselK0 = slot("aten::special_modified_bessel_k0")
 
 // SpecialModifiedBesselK0 is the modified Bessel function of the second kind and order 0.
 func (t *Tensor) SpecialModifiedBesselK0(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialModifiedBesselK0.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialModifiedBesselK0, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -3848,6 +4058,11 @@ var slotSpecialModifiedBesselK1 = slot("aten::special_modified_bessel_k1")
 
 // SpecialModifiedBesselK1 is the modified Bessel function of the second kind and order 1.
 func (t *Tensor) SpecialModifiedBesselK1(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialModifiedBesselK1.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialModifiedBesselK1, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4176,6 +4391,11 @@ var slotSign = slot("aten::sign")
 
 // Sign is -1, 0 or 1. Complex numbers are refused: see Sgn.
 func (t *Tensor) Sign(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSign.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSign, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4200,6 +4420,11 @@ var slotSgn = slot("aten::sgn")
 
 // Sgn is the sign of real numbers and z / |z| of complex ones.
 func (t *Tensor) Sgn(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSgn.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSgn, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4248,6 +4473,11 @@ var slotCeil = slot("aten::ceil")
 
 // Ceil rounds up; integers stay as they are.
 func (t *Tensor) Ceil(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotCeil.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotCeil, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4272,6 +4502,11 @@ var slotFloor = slot("aten::floor")
 
 // Floor rounds down; integers stay as they are.
 func (t *Tensor) Floor(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotFloor.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotFloor, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4296,6 +4531,11 @@ var slotTrunc = slot("aten::trunc")
 
 // Trunc rounds towards zero; integers stay as they are.
 func (t *Tensor) Trunc(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotTrunc.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotTrunc, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4320,6 +4560,11 @@ var slotFix = slot("aten::fix")
 
 // Fix is another name of [Tensor.Trunc].
 func (t *Tensor) Fix(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotFix.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotFix, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4344,6 +4589,11 @@ var slotRound = slot("aten::round")
 
 // Round rounds to the nearest whole number, halves to even; integers stay as they are.
 func (t *Tensor) Round(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotRound.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotRound, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4368,6 +4618,11 @@ var slotFrac = slot("aten::frac")
 
 // Frac is self - trunc(self).
 func (t *Tensor) Frac(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotFrac.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotFrac, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4392,6 +4647,11 @@ var slotExp = slot("aten::exp")
 
 // Exp is e to the power of self.
 func (t *Tensor) Exp(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotExp.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotExp, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4416,6 +4676,11 @@ var slotExp2 = slot("aten::exp2")
 
 // Exp2 is 2 to the power of self.
 func (t *Tensor) Exp2(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotExp2.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotExp2, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4440,6 +4705,11 @@ var slotSpecialExp2 = slot("aten::special_exp2")
 
 // SpecialExp2 is another name of [Tensor.Exp2].
 func (t *Tensor) SpecialExp2(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialExp2.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialExp2, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4464,6 +4734,11 @@ var slotExpm1 = slot("aten::expm1")
 
 // Expm1 is exp(self) - 1 without loss of digits near 0.
 func (t *Tensor) Expm1(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotExpm1.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotExpm1, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4488,6 +4763,11 @@ var slotSpecialExpm1 = slot("aten::special_expm1")
 
 // SpecialExpm1 is another name of [Tensor.Expm1].
 func (t *Tensor) SpecialExpm1(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialExpm1.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialExpm1, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4512,6 +4792,11 @@ var slotLog = slot("aten::log")
 
 // Log is the natural logarithm.
 func (t *Tensor) Log(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotLog.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotLog, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4536,6 +4821,11 @@ var slotLog10 = slot("aten::log10")
 
 // Log10 is the logarithm to base 10.
 func (t *Tensor) Log10(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotLog10.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotLog10, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4560,6 +4850,11 @@ var slotLog2 = slot("aten::log2")
 
 // Log2 is the logarithm to base 2.
 func (t *Tensor) Log2(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotLog2.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotLog2, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4584,6 +4879,11 @@ var slotLog1p = slot("aten::log1p")
 
 // Log1p is log(1 + self) without loss of digits near 0.
 func (t *Tensor) Log1p(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotLog1p.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotLog1p, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4608,6 +4908,11 @@ var slotSpecialLog1p = slot("aten::special_log1p")
 
 // SpecialLog1p is another name of [Tensor.Log1p].
 func (t *Tensor) SpecialLog1p(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialLog1p.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialLog1p, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4632,6 +4937,11 @@ var slotSqrt = slot("aten::sqrt")
 
 // Sqrt is the square root.
 func (t *Tensor) Sqrt(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSqrt.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSqrt, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4656,6 +4966,11 @@ var slotRsqrt = slot("aten::rsqrt")
 
 // Rsqrt is 1 / sqrt(self).
 func (t *Tensor) Rsqrt(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotRsqrt.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotRsqrt, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4680,6 +4995,11 @@ var slotReciprocal = slot("aten::reciprocal")
 
 // Reciprocal is 1 / self.
 func (t *Tensor) Reciprocal(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotReciprocal.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotReciprocal, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4704,6 +5024,11 @@ var slotSin = slot("aten::sin")
 
 // Sin is the sine.
 func (t *Tensor) Sin(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSin.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSin, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4728,6 +5053,11 @@ var slotCos = slot("aten::cos")
 
 // Cos is the cosine.
 func (t *Tensor) Cos(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotCos.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotCos, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4752,6 +5082,11 @@ var slotTan = slot("aten::tan")
 
 // Tan is the tangent.
 func (t *Tensor) Tan(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotTan.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotTan, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4776,6 +5111,11 @@ var slotSinh = slot("aten::sinh")
 
 // Sinh is the hyperbolic sine.
 func (t *Tensor) Sinh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSinh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSinh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4800,6 +5140,11 @@ var slotCosh = slot("aten::cosh")
 
 // Cosh is the hyperbolic cosine.
 func (t *Tensor) Cosh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotCosh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotCosh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4824,6 +5169,11 @@ var slotTanh = slot("aten::tanh")
 
 // Tanh is the hyperbolic tangent.
 func (t *Tensor) Tanh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotTanh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotTanh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4848,6 +5198,11 @@ var slotAsin = slot("aten::asin")
 
 // Asin is the inverse sine.
 func (t *Tensor) Asin(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAsin.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAsin, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4872,6 +5227,11 @@ var slotArcsin = slot("aten::arcsin")
 
 // Arcsin is another name of [Tensor.Asin].
 func (t *Tensor) Arcsin(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotArcsin.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotArcsin, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4896,6 +5256,11 @@ var slotAcos = slot("aten::acos")
 
 // Acos is the inverse cosine.
 func (t *Tensor) Acos(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAcos.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAcos, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4920,6 +5285,11 @@ var slotArccos = slot("aten::arccos")
 
 // Arccos is another name of [Tensor.Acos].
 func (t *Tensor) Arccos(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotArccos.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotArccos, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4944,6 +5314,11 @@ var slotAtan = slot("aten::atan")
 
 // Atan is the inverse tangent.
 func (t *Tensor) Atan(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAtan.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAtan, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4968,6 +5343,11 @@ var slotArctan = slot("aten::arctan")
 
 // Arctan is another name of [Tensor.Atan].
 func (t *Tensor) Arctan(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotArctan.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotArctan, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -4992,6 +5372,11 @@ var slotAsinh = slot("aten::asinh")
 
 // Asinh is the inverse hyperbolic sine.
 func (t *Tensor) Asinh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAsinh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAsinh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5016,6 +5401,11 @@ var slotArcsinh = slot("aten::arcsinh")
 
 // Arcsinh is another name of [Tensor.Asinh].
 func (t *Tensor) Arcsinh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotArcsinh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotArcsinh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5040,6 +5430,11 @@ var slotAcosh = slot("aten::acosh")
 
 // Acosh is the inverse hyperbolic cosine.
 func (t *Tensor) Acosh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAcosh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAcosh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5064,6 +5459,11 @@ var slotArccosh = slot("aten::arccosh")
 
 // Arccosh is another name of [Tensor.Acosh].
 func (t *Tensor) Arccosh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotArccosh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotArccosh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5088,6 +5488,11 @@ var slotAtanh = slot("aten::atanh")
 
 // Atanh is the inverse hyperbolic tangent.
 func (t *Tensor) Atanh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotAtanh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotAtanh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5112,6 +5517,11 @@ var slotArctanh = slot("aten::arctanh")
 
 // Arctanh is another name of [Tensor.Atanh].
 func (t *Tensor) Arctanh(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotArctanh.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotArctanh, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5136,6 +5546,11 @@ var slotSigmoid = slot("aten::sigmoid")
 
 // Sigmoid is 1 / (1 + exp(-self)).
 func (t *Tensor) Sigmoid(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSigmoid.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSigmoid, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5160,6 +5575,11 @@ var slotSpecialExpit = slot("aten::special_expit")
 
 // SpecialExpit is another name of [Tensor.Sigmoid].
 func (t *Tensor) SpecialExpit(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialExpit.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialExpit, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5184,6 +5604,11 @@ var slotErf = slot("aten::erf")
 
 // Erf is the error function.
 func (t *Tensor) Erf(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotErf.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotErf, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5208,6 +5633,11 @@ var slotSpecialErf = slot("aten::special_erf")
 
 // SpecialErf is another name of [Tensor.Erf].
 func (t *Tensor) SpecialErf(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialErf.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialErf, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5232,6 +5662,11 @@ var slotErfc = slot("aten::erfc")
 
 // Erfc is 1 - erf(self) without loss of digits.
 func (t *Tensor) Erfc(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotErfc.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotErfc, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5256,6 +5691,11 @@ var slotSpecialErfc = slot("aten::special_erfc")
 
 // SpecialErfc is another name of [Tensor.Erfc].
 func (t *Tensor) SpecialErfc(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialErfc.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialErfc, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5280,6 +5720,11 @@ var slotErfinv = slot("aten::erfinv")
 
 // Erfinv is the inverse of the error function.
 func (t *Tensor) Erfinv(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotErfinv.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotErfinv, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5304,6 +5749,11 @@ var slotSpecialErfinv = slot("aten::special_erfinv")
 
 // SpecialErfinv is another name of [Tensor.Erfinv].
 func (t *Tensor) SpecialErfinv(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialErfinv.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialErfinv, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5328,6 +5778,11 @@ var slotSinc = slot("aten::sinc")
 
 // Sinc is sin(pi self) / (pi self), 1 at 0.
 func (t *Tensor) Sinc(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSinc.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSinc, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
@@ -5352,6 +5807,11 @@ var slotSpecialSinc = slot("aten::special_sinc")
 
 // SpecialSinc is another name of [Tensor.Sinc].
 func (t *Tensor) SpecialSinc(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotSpecialSinc.plain1(t); r != nil {
+			return r
+		}
+	}
 	c := NewCall(slotSpecialSinc, 1)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {

@@ -27,7 +27,7 @@ import (
 type def struct {
 	sch                 *tensor.Schema
 	doc, goName, scalar string
-	inPlace, out        bool
+	inPlace, out, plain bool
 	aliases             []string
 	pos                 token.Position
 }
@@ -175,6 +175,8 @@ func read(dir string) []*def {
 						d.inPlace = true
 					case "Out":
 						d.out = true
+					case "Plain":
+						d.plain = true
 					case "Scalar":
 						d.scalar = v
 					}
@@ -223,6 +225,8 @@ func (d *def) field(name string, v ast.Expr) {
 		d.inPlace = ident(v) == "true"
 	case "Out":
 		d.out = ident(v) == "true"
+	case "Plain":
+		d.plain = true
 	case "Aliases":
 		if cl, ok := v.(*ast.CompositeLit); ok {
 			for _, e := range cl.Elts {
@@ -479,6 +483,13 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 		} else {
 			fmt.Fprintf(b, "func %s(%s) %s {\n", name, strings.Join(params, ", "), ret)
 		}
+		if call := plainCall(d, s, slotVar, pos); call != "" && asMethod {
+			if hasOpt {
+				fmt.Fprintf(b, "\tif len(opts) == 0 {\n\t\tif r := %s; r != nil {\n\t\t\treturn r\n\t\t}\n\t}\n", call)
+			} else {
+				fmt.Fprintf(b, "\tif r := %s; r != nil {\n\t\treturn r\n\t}\n", call)
+			}
+		}
 		fmt.Fprintf(b, "\tc := %sNewCall(%s, %d)\n", q, slotVar, len(s.Params))
 		if asMethod {
 			fmt.Fprintf(b, "\t*c.Arg(0) = TensorValue(t)\n")
@@ -536,6 +547,22 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 	default:
 		gen(funcs, "tensor.", false, "")
 	}
+}
+
+// plainCall is the shortcut that a method of an operator with plain kernels tries first; pos are the required arguments after self.
+func plainCall(d *def, s *tensor.Schema, slot string, pos []int) string {
+	if !d.plain || strings.HasSuffix(s.Name, "_") {
+		return ""
+	}
+	switch {
+	case len(pos) == 0:
+		return slot + ".plain1(t)"
+	case len(pos) == 1 && s.Params[pos[0]].Kind == tensor.KTensor:
+		return fmt.Sprintf("%s.plain2(t, %s)", slot, lower(s.Params[pos[0]].Name))
+	case len(pos) == 1 && s.Params[pos[0]].Kind == tensor.KScalar:
+		return fmt.Sprintf("%s.plainNum(t, %s)", slot, lower(s.Params[pos[0]].Name))
+	}
+	return ""
 }
 
 // forward writes the function of package torch that calls a method.

@@ -342,7 +342,7 @@ func init() {
 		logSigmoidBackward  = backwardCall("log_sigmoid_backward")
 	)
 	activation("relu(Tensor self) -> Tensor", "is max(self, 0).", func(c *Ctx) { reluKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
-		tensor.Def{Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return thresholdBackward(tv(g), tv(c.Out(0)), tensor.IntValue(0)) })})
+		tensor.Def{Plain: &tensor.Plain{Un32: reluKernels.f32, Un64: reluKernels.f64}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return thresholdBackward(tv(g), tv(c.Out(0)), tensor.IntValue(0)) })})
 	activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", "is self where self > threshold and value elsewhere.", func(c *Ctx) {
 		t, v := c.Num(1), c.Num(2)
 		out, a := c.Out(0), c.T(0)

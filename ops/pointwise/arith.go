@@ -191,6 +191,7 @@ func init() {
 		Doc: "is self + alpha * other, broadcasting and promoting dtypes.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.add.html",
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Plain: addKernels.plain(),
 		Infer: func(c *Ctx) {
 			binaryInfer(c)
 			checkAlpha(c, c.Out(0).DType(), 2)
@@ -202,7 +203,7 @@ func init() {
 			}
 			addScaled(c, 0, 1, c.Num(2))
 		},
-		VJP: func(c *Ctx, g *T) []*T { return []*T{g, scaleGrad(c, g, 2)} },
+		VJP: func(c *Ctx, g *T) []*T { return c.Grads2(g, scaleGrad(c, g, 2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -210,6 +211,7 @@ func init() {
 			"https://pytorch.org/docs/stable/generated/torch.sub.html",
 		Aliases: []string{"subtract"},
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Plain: subKernels.plain(),
 		Infer: func(c *Ctx) {
 			checkSub(c)
 			binaryInfer(c)
@@ -260,18 +262,19 @@ func init() {
 			"https://pytorch.org/docs/stable/generated/torch.mul.html",
 		Aliases: []string{"multiply"},
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Plain: mulKernels.plain(),
 		Infer: binaryInfer,
 		CPU:   func(c *Ctx) { mulKernels.run(c, 0, 1) },
 		Save:  "self other",
 		VJP: func(c *Ctx, g *T) []*T {
-			r := make([]*T, 2)
+			var a, b *T
 			if c.Needs(0) {
-				r[0] = mulArg(c, g, 1)
+				a = mulArg(c, g, 1)
 			}
 			if c.Needs(1) {
-				r[1] = mulArg(c, g, 0)
+				b = mulArg(c, g, 0)
 			}
-			return r
+			return c.Grads2(a, b)
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -280,6 +283,7 @@ func init() {
 			"https://pytorch.org/docs/stable/generated/torch.div.html",
 		Aliases: []string{"divide", "true_divide"},
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Plain: divKernels.plain(),
 		Infer: floatInfer,
 		CPU:   func(c *Ctx) { divKernels.run(c, 0, 1) },
 		Save:  "self other",

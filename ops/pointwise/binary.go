@@ -84,6 +84,7 @@ func init() {
 		Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseComplex(c, "maximum", 0, 1); binaryInfer(c) },
 		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
+		Plain: maximumKernels.plain(),
 		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return extremumGrads(c, g, false) },
 	})
 	tensor.Register(tensor.Def{
@@ -91,6 +92,7 @@ func init() {
 		Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseComplex(c, "minimum", 0, 1); binaryInfer(c) },
 		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },
+		Plain: minimumKernels.plain(),
 		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return extremumGrads(c, g, true) },
 	})
 	tensor.Register(tensor.Def{

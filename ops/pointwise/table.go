@@ -321,6 +321,11 @@ func (k *cmpK) run(c *Ctx, dt DType) {
 	}
 }
 
+// plain gives the kernels for plain calls.
+func (k *biK) plain() *tensor.Plain {
+	return &tensor.Plain{Bin32: k.f32, Bin64: k.f64, Num32: k.f32s, Num64: k.f64s}
+}
+
 // roundTo rounds a number to a dtype.
 func roundTo(x float64, dt DType) float64 {
 	t := tensor.New(nil, dt)
@@ -478,7 +483,7 @@ func mulArg(c *Ctx, g *T, i int) *T {
 	if v := c.Value(i); v.K != tensor.KTensor {
 		return g.MulScalar(conjNum(v.Num()))
 	}
-	return g.Mul(c.T(i).Conj())
+	return g.Mul(conj(c.T(i)))
 }
 
 // divArg is g divided by the conjugate of argument i, which may be a number.
@@ -486,7 +491,15 @@ func divArg(c *Ctx, g *T, i int) *T {
 	if v := c.Value(i); v.K != tensor.KTensor {
 		return g.DivScalar(conjNum(v.Num()))
 	}
-	return g.Div(c.T(i).Conj())
+	return g.Div(conj(c.T(i)))
+}
+
+// conj is the conjugate of a complex tensor and costs nothing for others.
+func conj(t *T) *T {
+	if t.IsComplex() {
+		return t.Conj()
+	}
+	return t
 }
 
 func conjNum(n tensor.Num) tensor.Num {

@@ -10,19 +10,19 @@ import (
 
 // unary registers a function of one tensor that keeps its dtype.
 //
-//gen:unary InPlace Out
+//gen:unary InPlace Out Plain
 func unary(schema, doc string, k *unK, x tensor.Def) {
 	unaryAs(schema, doc, k, func(dt DType) DType { return dt }, x)
 }
 
 // floatUnary registers a function of one tensor whose result is never integer.
 //
-//gen:floatUnary InPlace Out
+//gen:floatUnary InPlace Out Plain
 func floatUnary(schema, doc string, k *unK, x tensor.Def) { unaryAs(schema, doc, k, floatType, x) }
 
 // floatOnly is floatUnary without an in-place form.
 //
-//gen:floatOnly Out
+//gen:floatOnly Out Plain
 func floatOnly(schema, doc string, k *unK, x tensor.Def) {
 	registerUnary(schema, doc, k, floatType, false, x)
 }
@@ -38,6 +38,9 @@ func registerUnary(schema, doc string, k *unK, result func(DType) DType, inPlace
 		dt := c.Out(0).DType()
 		k.run(c, c.Out(0), c.T(0), dt)
 	}
+	if k.f32 != nil && k.f64 != nil {
+		x.Plain = &tensor.Plain{Un32: k.f32, Un64: k.f64}
+	}
 	if x.VJP == nil && x.NoGrad == "" {
 		panic("pointwise: no gradient rule for " + schema)
 	}
@@ -46,17 +49,17 @@ func registerUnary(schema, doc string, k *unK, result func(DType) DType, inPlace
 
 // rule makes a gradient rule of the gradient for the first argument.
 func rule(f func(c *Ctx, g *T) *T) func(c *Ctx, g *T) []*T {
-	return func(c *Ctx, g *T) []*T { return []*T{f(c, g)} }
+	return func(c *Ctx, g *T) []*T { return c.Grads1(f(c, g)) }
 }
 
 // self makes a Def whose gradient reads the argument.
 func self(f func(g, x *T) *T) tensor.Def {
-	return tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return []*T{f(g, c.T(0))} }}
+	return tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return c.Grads1(f(g, c.T(0))) }}
 }
 
 // result makes a Def whose gradient reads the result.
 func result(f func(g, y *T) *T) tensor.Def {
-	return tensor.Def{Save: "result", VJP: func(c *Ctx, g *T) []*T { return []*T{f(g, c.Out(0))} }}
+	return tensor.Def{Save: "result", VJP: func(c *Ctx, g *T) []*T { return c.Grads1(f(g, c.Out(0))) }}
 }
 
 // flat is a Def of a piecewise constant function.
