@@ -37,7 +37,12 @@ func NewReLU(opts ...InplaceOptions) *ReLU { return New(&ReLU{Inplace: first(opt
 
 // Forward applies the activation.
 func (m *ReLU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "relu", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.ReLUInPlace()
+		}
+		return x.ReLU()
+	})
 }
 
 // ExtraRepr prints the flag.
@@ -158,7 +163,7 @@ func NewSigmoid() *Sigmoid { return New(&Sigmoid{}) }
 
 // Forward applies the activation.
 func (m *Sigmoid) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("sigmoid", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Sigmoid() })
 }
 
 // Tanh is the hyperbolic tangent.
@@ -170,7 +175,7 @@ func NewTanh() *Tanh { return New(&Tanh{}) }
 
 // Forward applies the activation.
 func (m *Tanh) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("tanh", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Tanh() })
 }
 
 // LogSigmoid is log(sigmoid(x)).

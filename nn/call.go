@@ -14,6 +14,26 @@ import (
 // kw are keyword arguments of an operator call.
 type kw map[string]any
 
+// apply calls an operator with its first arguments; the others are at their defaults. Unlike call it looks for no overload: it is for the
+// layers that small models spend their time in.
+func apply(op *tensor.Op, args ...tensor.Value) *Tensor {
+	n := len(op.Sch.Params)
+	c := tensor.NewCall(op, n)
+	for i := range n {
+		if i < len(args) {
+			*c.Arg(i) = args[i]
+		} else if d := op.Sch.Params[i].Default; d != nil {
+			*c.Arg(i) = *d
+		}
+	}
+	return c.Do1()
+}
+
+var (
+	tv     = tensor.TensorValue
+	pyNone tensor.Value
+)
+
 // callAll calls a function of torch.nn.functional, or the operator of the same name, with Python's arguments: positional ones, then
 // perhaps one kw. Mistakes panic with *tensor.Error.
 func callAll(name string, args ...any) []tensor.Value {
@@ -82,7 +102,8 @@ func box(a any) tensor.Value {
 	return tensor.Box(a)
 }
 
-// inPlaceIf runs an operator without or with its in-place form.
+// inPlaceIf runs an operator without or with its in-place form. It is looked up under its name in torch.nn.functional, then among the
+// tensor operators.
 func inPlaceIf(inplace bool, name string, args ...any) *Tensor {
 	if inplace {
 		return call("aten::"+name+"_", args...)

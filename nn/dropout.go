@@ -26,9 +26,18 @@ func (m *DropoutBase) setup(opts []DropoutOptions) {
 // ExtraRepr prints the settings.
 func (m *DropoutBase) ExtraRepr() string { return "p=" + pyNum(m.P) + ", inplace=" + pyBool(m.Inplace) }
 
-func (m *DropoutBase) drop(op string, x *Tensor) *Tensor {
+var (
+	opAlphaDropout        = tensor.Slot("F::alpha_dropout")
+	opDropout             = tensor.Slot("F::dropout")
+	opDropout1d           = tensor.Slot("F::dropout1d")
+	opDropout2d           = tensor.Slot("F::dropout2d")
+	opDropout3d           = tensor.Slot("F::dropout3d")
+	opFeatureAlphaDropout = tensor.Slot("F::feature_alpha_dropout")
+)
+
+func (m *DropoutBase) drop(op *tensor.Op, x *Tensor) *Tensor {
 	return m.Run(m.self, x, func(x *Tensor) *Tensor {
-		y := call(op, x, toFloat(m.P), m.Training())
+		y := apply(op, tv(x), tensor.FloatValue(toFloat(m.P)), tensor.BoolValue(m.Training()))
 		if m.Inplace && y != x {
 			return x.CopyInPlace(y)
 		}
@@ -48,7 +57,7 @@ func NewDropout(opts ...DropoutOptions) *Dropout {
 }
 
 // Forward applies the layer.
-func (m *Dropout) Forward(x *Tensor) *Tensor { return m.drop("F::dropout", x) }
+func (m *Dropout) Forward(x *Tensor) *Tensor { return m.drop(opDropout, x) }
 
 // Dropout1d is dropout of whole channels of (N, C, L) or (C, L).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout1d.html
@@ -62,7 +71,7 @@ func NewDropout1d(opts ...DropoutOptions) *Dropout1d {
 }
 
 // Forward applies the layer.
-func (m *Dropout1d) Forward(x *Tensor) *Tensor { return m.drop("F::dropout1d", x) }
+func (m *Dropout1d) Forward(x *Tensor) *Tensor { return m.drop(opDropout1d, x) }
 
 // Dropout2d is dropout of whole channels of (N, C, H, W).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout2d.html
@@ -76,7 +85,7 @@ func NewDropout2d(opts ...DropoutOptions) *Dropout2d {
 }
 
 // Forward applies the layer.
-func (m *Dropout2d) Forward(x *Tensor) *Tensor { return m.drop("F::dropout2d", x) }
+func (m *Dropout2d) Forward(x *Tensor) *Tensor { return m.drop(opDropout2d, x) }
 
 // Dropout3d is dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout3d.html
@@ -90,7 +99,7 @@ func NewDropout3d(opts ...DropoutOptions) *Dropout3d {
 }
 
 // Forward applies the layer.
-func (m *Dropout3d) Forward(x *Tensor) *Tensor { return m.drop("F::dropout3d", x) }
+func (m *Dropout3d) Forward(x *Tensor) *Tensor { return m.drop(opDropout3d, x) }
 
 // AlphaDropout is dropout that keeps mean and variance of SELU activations.
 // https://pytorch.org/docs/stable/generated/torch.nn.AlphaDropout.html
@@ -104,7 +113,7 @@ func NewAlphaDropout(opts ...DropoutOptions) *AlphaDropout {
 }
 
 // Forward applies the layer.
-func (m *AlphaDropout) Forward(x *Tensor) *Tensor { return m.drop("F::alpha_dropout", x) }
+func (m *AlphaDropout) Forward(x *Tensor) *Tensor { return m.drop(opAlphaDropout, x) }
 
 // FeatureAlphaDropout is AlphaDropout of whole channels.
 // https://pytorch.org/docs/stable/generated/torch.nn.FeatureAlphaDropout.html
@@ -119,5 +128,5 @@ func NewFeatureAlphaDropout(opts ...DropoutOptions) *FeatureAlphaDropout {
 
 // Forward applies the layer.
 func (m *FeatureAlphaDropout) Forward(x *Tensor) *Tensor {
-	return m.drop("F::feature_alpha_dropout", x)
+	return m.drop(opFeatureAlphaDropout, x)
 }

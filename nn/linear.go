@@ -59,7 +59,9 @@ func (m *Linear) Forward(x *Tensor) *Tensor { return m.Run(m.self, x, m.forward)
 
 func (m *Linear) forward(x *Tensor) *Tensor { return linear(x, m.Weight, m.Bias) }
 
-func linear(x, w, b *Tensor) *Tensor { return call("linear", x, w, b) }
+var opLinear = tensor.Slot("aten::linear")
+
+func linear(x, w, b *Tensor) *Tensor { return apply(opLinear, tv(x), tv(w), tv(b)) }
 
 // ExtraRepr prints the sizes.
 func (m *Linear) ExtraRepr() string {

@@ -19,6 +19,13 @@ func (r Reduction) String() string { return [...]string{"mean", "sum", "none", "
 // LossOptions are the options of losses that have no other.
 type LossOptions struct{ Reduction Reduction }
 
+var (
+	opL1Loss       = tensor.Slot("F::l1_loss")
+	opMSELoss      = tensor.Slot("F::mse_loss")
+	opNLLLoss      = tensor.Slot("F::nll_loss")
+	opCrossEntropy = tensor.Slot("F::cross_entropy")
+)
+
 // L1Loss is the absolute difference.
 // https://pytorch.org/docs/stable/generated/torch.nn.L1Loss.html
 type L1Loss struct {
@@ -35,7 +42,7 @@ func NewL1Loss(opts ...LossOptions) *L1Loss {
 // Forward computes the loss.
 func (m *L1Loss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::l1_loss", in[0], in[1], kw{"reduction": m.Reduction})
+		return apply(opL1Loss, tv(in[0]), tv(in[1]), pyNone, pyNone, box(m.Reduction))
 	})
 }
 
@@ -55,7 +62,7 @@ func NewMSELoss(opts ...LossOptions) *MSELoss {
 // Forward computes the loss.
 func (m *MSELoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::mse_loss", in[0], in[1], kw{"reduction": m.Reduction})
+		return apply(opMSELoss, tv(in[0]), tv(in[1]), pyNone, pyNone, box(m.Reduction))
 	})
 }
 
@@ -84,7 +91,7 @@ func NewNLLLoss(opts ...NLLLossOptions) *NLLLoss {
 // Forward computes the loss.
 func (m *NLLLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::nll_loss", in[0], in[1], kw{"weight": m.Weight, "ignore_index": m.IgnoreIndex, "reduction": m.Reduction})
+		return apply(opNLLLoss, tv(in[0]), tv(in[1]), tv(m.Weight), pyNone, box(m.IgnoreIndex), pyNone, box(m.Reduction))
 	})
 }
 
@@ -115,7 +122,7 @@ func NewCrossEntropyLoss(opts ...CrossEntropyLossOptions) *CrossEntropyLoss {
 // Forward computes the loss.
 func (m *CrossEntropyLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::cross_entropy", in[0], in[1], kw{"weight": m.Weight, "ignore_index": m.IgnoreIndex, "label_smoothing": m.LabelSmoothing, "reduction": m.Reduction})
+		return apply(opCrossEntropy, tv(in[0]), tv(in[1]), tv(m.Weight), pyNone, box(m.IgnoreIndex), pyNone, box(m.Reduction), box(m.LabelSmoothing))
 	})
 }
 

@@ -410,11 +410,34 @@ func NamedBuffers(m Module) iter.Seq2[string, *Tensor] {
 
 // Parameters lists the parameters of m and its children, each once.
 func Parameters(m Module) []*Tensor {
-	var out []*Tensor
-	for _, p := range NamedParameters(m) {
-		out = append(out, p)
+	w := paramWalk{mods: map[*Base]bool{}, seen: map[*Tensor]bool{}}
+	w.visit(m)
+	return w.out
+}
+
+// paramWalk collects parameters in the order of NamedParameters. It makes up no names: training steps come here to clear gradients.
+type paramWalk struct {
+	mods map[*Base]bool
+	seen map[*Tensor]bool
+	out  []*Tensor
+}
+
+func (w *paramWalk) visit(m Module) {
+	if b := m.moduleBase(); w.mods[b] {
+		return
+	} else {
+		w.mods[b] = true
 	}
-	return out
+	var children []Module // a module's own parameters come first
+	walkOwn(m, func(_ string, t *Tensor) {
+		if !w.seen[t] {
+			w.seen[t] = true
+			w.out = append(w.out, t)
+		}
+	}, noBuf, func(_ string, c Module) { children = append(children, c) })
+	for _, c := range children {
+		w.visit(c)
+	}
 }
 
 // Buffers lists the buffers of m and its children, each once.

@@ -125,3 +125,22 @@ func TestTransformerCopiesDrawNothing(t *testing.T) {
 		t.Error("the copy shares memory with the layer")
 	}
 }
+
+func BenchmarkLinear16(b *testing.B) {
+	m, x := nn.NewLinear(16, 16), torch.Randn([]int{8, 16})
+	b.Run("forward", func(b *testing.B) {
+		b.ReportAllocs()
+		torch.NoGrad(func() {
+			for b.Loop() {
+				m.Forward(x)
+			}
+		})
+	})
+	b.Run("backward", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m.Forward(x).Sum().Backward()
+			m.ZeroGrad()
+		}
+	})
+}

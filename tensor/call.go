@@ -726,6 +726,16 @@ func copyRaw(dst, src *Tensor) {
 		copy(unsafe.Slice((*byte)(dst.Ptr()), n), unsafe.Slice((*byte)(src.Ptr()), n))
 		return
 	}
+	if dst.numel <= plainMax && dst.IsContiguous() { // small: no walk to plan
+		if src.numel == dst.numel && src.IsContiguous() {
+			convertRun(dst.dt, src.dt, dst.Ptr(), src.Ptr(), dst.numel)
+			return
+		}
+		if src.isOne() && dst.dt == src.dt {
+			fillRun(dst.Ptr(), src.Ptr(), dst.numel, dst.dt.Size())
+			return
+		}
+	}
 	size := dst.dt.Size()
 	iter.Run(dst.shape, 1, []iter.Operand{
 		{P: dst.Ptr(), Strides: dst.stride, Mem: dst.dt, As: dst.dt},
@@ -733,6 +743,24 @@ func copyRaw(dst, src *Tensor) {
 	}, func(p *iter.Ptrs, n int) {
 		copy(unsafe.Slice((*byte)(p[0]), n*size), unsafe.Slice((*byte)(p[1]), n*size))
 	})
+}
+
+// isOne reports that all elements of t are one and the same in memory.
+func (t *Tensor) isOne() bool {
+	for i, n := range t.shape {
+		if n != 1 && t.stride[i] != 0 {
+			return false
+		}
+	}
+	return t.numel > 0
+}
+
+// fillRun writes n copies of one element.
+func fillRun(dst, src unsafe.Pointer, n, size int) {
+	d := unsafe.Slice((*byte)(dst), n*size)
+	for done := copy(d, unsafe.Slice((*byte)(src), size)); done < len(d); {
+		done += copy(d[done:], d[:done])
+	}
 }
 
 // CopyRaw copies src (broadcast, converted) into dst without recording and without counting a version: for kernels.

@@ -300,7 +300,7 @@ func (e *engine) settle(keep []*Tensor, free bool) {
 // drop frees a gradient that only the engine knows. What a small one is made of serves for the next one.
 func (e *engine) drop(g *Tensor) {
 	g.st.release()
-	if g.joined() && g.ag == nil && g.node == nil && g.base == nil && g.flags == 0 && g.st.bits.Load() == stReleased {
+	if g.joined() && g.st.n <= tinySize && g.ag == nil && g.node == nil && g.base == nil && g.flags == 0 && g.st.bits.Load() == stReleased {
 		e.scope.spare = append(e.scope.spare, (*small)(unsafe.Pointer(g)))
 	}
 }

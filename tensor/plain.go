@@ -114,8 +114,7 @@ func (t *Tensor) recorded(m *mode) bool { return (m == nil || !m.noGrad) && t.Re
 func newLike(a *Tensor, m *mode) *Tensor {
 	n := a.numel * a.dt.Size()
 	if n > tinySize {
-		st := newStorage(n)
-		t := &Tensor{st: st, dt: a.dt, ver: &st.version}
+		t := newJoined(n, a.dt)
 		t.setDims(a.shape, nil)
 		return t
 	}

@@ -28,12 +28,17 @@ var storageSeq atomic.Uint64
 
 // newStorage returns n bytes that are not cleared.
 func newStorage(n int) *Storage {
-	s := &Storage{p: mem.Alloc(n), n: n}
+	s := &Storage{}
+	s.init(n)
+	return s
+}
+
+func (s *Storage) init(n int) {
+	s.p, s.n = mem.Alloc(n), n
 	if activeModes.Load() != 0 {
 		s.seq = storageSeq.Add(1)
 		track(s)
 	}
-	return s
 }
 
 // NumBytes is the size of the storage.

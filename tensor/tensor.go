@@ -167,9 +167,9 @@ func newSmall(n int, dt DType, m *mode) *small {
 	return x
 }
 
-// joined reports that the tensor is part of the small that holds its storage.
+// joined reports that the tensor and its storage are parts of one allocation.
 func (t *Tensor) joined() bool {
-	return uintptr(unsafe.Pointer(t.st))-uintptr(unsafe.Pointer(t)) == unsafe.Offsetof(small{}.s) && t.st.n <= tinySize
+	return uintptr(unsafe.Pointer(t.st))-uintptr(unsafe.Pointer(t)) == unsafe.Offsetof(small{}.s)
 }
 
 // split returns a new tensor that is to be recorded with a header of its own, when it shares one with its storage.
@@ -207,10 +207,20 @@ func NewStrided(shape, stride []int, dt DType) *Tensor {
 		t.setDims(shape, stride)
 		return t
 	}
-	st := newStorage(n)
-	t := &Tensor{st: st, dt: dt, ver: &st.version}
+	t := newJoined(n, dt)
 	t.setDims(shape, stride)
 	return t
+}
+
+// newJoined returns a tensor without dimensions and its storage of n bytes in one piece, as in small; the elements lie elsewhere.
+func newJoined(n int, dt DType) *Tensor {
+	x := &struct {
+		t Tensor
+		s Storage
+	}{}
+	x.s.init(n)
+	x.t.st, x.t.ver, x.t.dt = &x.s, &x.s.version, dt
+	return &x.t
 }
 
 // storageLen is the number of elements that a view from offset 0 reaches.

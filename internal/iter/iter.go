@@ -223,15 +223,22 @@ func (w *walk) at(p *Ptrs, r, k int) {
 
 // buffers are the scratch runs of one task: raw (memory type, gathered) and conv (wanted type).
 type buffers struct {
+	run       int // elements that they hold
 	raw, conv [MaxOperands][]uint64
 	last      Ptrs // the broadcast scalar that conv[i] is filled with
 }
 
-func newBuffers(w *walk) *buffers { return &buffers{} }
+func newBuffers(w *walk) *buffers {
+	run := 1
+	for _, n := range w.shape {
+		run *= n
+	}
+	return &buffers{run: min(run, block)}
+}
 
 func (b *buffers) get(s *[MaxOperands][]uint64, i, size int) unsafe.Pointer {
 	if s[i] == nil {
-		s[i] = make([]uint64, (block*size+7)/8+8)
+		s[i] = make([]uint64, (b.run*size+7)/8+8)
 	}
 	return unsafe.Pointer(&s[i][0])
 }
@@ -267,7 +274,7 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 			copyBytes(c, src, m*w.size[i])
 		}
 		if st == 0 {
-			fill(c, block, w.asSize[i])
+			fill(c, b.run, w.asSize[i])
 			b.last[i] = p[i]
 		}
 	}

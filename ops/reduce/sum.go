@@ -244,6 +244,20 @@ func mean(c *Ctx, red []bool) {
 	})
 }
 
+// spread is g, expanded to a shape. A small result that is not recorded is written out, because most rules would have to do that.
+func spread(g *T, shape []int) *T {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	if n > 4096 || tensor.IsGradEnabled() {
+		return g.Expand(shape)
+	}
+	t := tensor.New(shape, g.DType())
+	tensor.CopyRaw(t, g)
+	return t
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
@@ -251,7 +265,7 @@ func init() {
 		Out:    true,
 		Infer:  func(c *Ctx) { c.Alloc(0, nil, sumType(c.T(0), c.DType(1))) },
 		CPU:    func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, nil) },
-		VJP:    func(c *Ctx, g *T) []*T { return []*T{g.Expand(c.Shape(0))} },
+		VJP:    func(c *Ctx, g *T) []*T { return c.Grads1(spread(g, c.Shape(0))) },
 		AMP:    tensor.AMPFP32,
 	})
 	tensor.Register(tensor.Def{
@@ -267,7 +281,7 @@ func init() {
 			sumInto(c.Out(0), c.T(0), red, false, nil)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{unreduce(c, g, c.Ints(1), c.Bool(2)).Expand(c.Shape(0))}
+			return c.Grads1(spread(unreduce(c, g, c.Ints(1), c.Bool(2)), c.Shape(0)))
 		},
 		Grad: "SumBackward1",
 		AMP:  tensor.AMPFP32,
