@@ -91,19 +91,31 @@ func sdpa(c *Ctx) {
 		if mask.DType() != tensor.Bool && mask.DType() != q.DType() {
 			c.Fail(tensor.ErrDType, "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.", mask.DType().ClassName(), q.DType().ClassName())
 		}
-		if mask.DType() == tensor.Bool {
-			mask = additive(mask, q.DType(), false)
-		}
-	}
-	if isCausal {
-		mask = causal(q.Size(-2), k.Size(-2), q.DType())
 	}
 	scale := 1 / math.Sqrt(float64(q.Size(-1)))
 	if c.Has(6) {
 		scale = c.Float(6)
 	}
+	if p == 0 {
+		if out := fused(q, k, v, mask, isCausal, scale, gqa); out != nil {
+			c.Return(out)
+			return
+		}
+	}
 	if gqa && q.Dim() > 2 {
 		k, v = repeatHeads(c, k, q.Size(-3)), repeatHeads(c, v, q.Size(-3))
+	}
+	c.Return(composed(q, k, v, mask, p, isCausal, scale))
+}
+
+// composed is attention in public operators, with all scores in memory: for dropout, for gradients of gradients and for gradients of the
+// mask.
+func composed(q, k, v, mask *T, p float64, isCausal bool, scale float64) *T {
+	if mask != nil && mask.DType() == tensor.Bool {
+		mask = additive(mask, q.DType(), false)
+	}
+	if isCausal {
+		mask = causal(q.Size(-2), k.Size(-2), q.DType())
 	}
 	half := q.DType() == tensor.Float16 || q.DType() == tensor.BFloat16
 	dt := q.DType()
@@ -124,17 +136,22 @@ func sdpa(c *Ctx) {
 	if half {
 		out = out.ToDType(dt)
 	}
-	c.Return(out)
+	return out
 }
 
 // repeatHeads repeats each head so that there are n of them.
 func repeatHeads(c *Ctx, x *T, n int) *T {
 	h := x.Size(-3)
+	if h != n && (h == 0 || n%h != 0) {
+		c.Fail(tensor.ErrShape, "Number of heads in key and value must divide the number of heads in query, got %d and %d", h, n)
+	}
+	return repeated(x, n)
+}
+
+func repeated(x *T, n int) *T {
+	h := x.Size(-3)
 	if h == n {
 		return x
-	}
-	if h == 0 || n%h != 0 {
-		c.Fail(tensor.ErrShape, "Number of heads in key and value must divide the number of heads in query, got %d and %d", h, n)
 	}
 	d := x.Dim()
 	sh := append([]int(nil), x.Shape()[:d-2]...)

@@ -6,7 +6,16 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-func linear(x, w, b *T) *T { return op("aten::linear", x, w, b) }
+// linear is x·wᵀ + b. An x (L, N, E) that is a transposed (N, L, E), as batch-first modules hand it on, is multiplied in the order in which
+// it lies in memory, which saves its copy; so does the result lie.
+func linear(x, w, b *T) *T {
+	if x.Dim() == 3 && !x.IsContiguous() {
+		if y := x.Transpose(0, 1); y.IsContiguous() {
+			return op("aten::linear", y, w, b).Transpose(0, 1)
+		}
+	}
+	return op("aten::linear", x, w, b)
+}
 
 // canonical gives a mask of dtype dt to be added: boolean masks are true where attention is not wanted.
 func canonical(c *Ctx, mask *T, name string, dt tensor.DType) *T {
@@ -166,40 +175,36 @@ func multiHead(c *Ctx) {
 		k, v = cat(0, k, bk.Expand(sh)), cat(0, v, bv.Expand(sh))
 		extra++
 	}
-	split := func(x *T) *T { return x.Reshape([]int{x.Size(0), n * heads, hd}).Transpose(0, 1) }
-	q = split(q)
-	if s := c.T(21); s != nil {
-		k = s
-	} else {
-		k = split(k)
-	}
-	if s := c.T(22); s != nil {
-		v = s
-	} else {
-		v = split(v)
-	}
-	if c.Bool(9) { // one more key and value of zeros
-		zero := k.NewZeros([]int{n * heads, 1, hd})
-		k, v = cat(1, k, zero), cat(1, v, zero)
-		extra++
-	}
-	mask, pad = widen(mask, extra), widen(pad, extra)
-	S = k.Size(1)
-	if pad != nil {
-		if pad.Size(0) != n || pad.Size(1) != S {
-			c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S, tensor.ShapeString(pad.Shape()))
-		}
-		p := pad.View([]int{n, 1, 1, S}).Expand([]int{n, heads, 1, S}).Reshape([]int{n * heads, 1, S})
-		if mask == nil {
-			mask = p
-		} else {
-			mask = mask.Add(p)
-		}
-	}
 	p := c.Float(10)
 	if !training {
 		p = 0
 	}
+	var four func(x *T) *T // queries, keys and values as (N, heads, positions, features)
+	if c.T(21) == nil && c.T(22) == nil && !c.Bool(9) && !needWeights {
+		// the heads stay where the projection has left them
+		four = func(x *T) *T { return x.View([]int{x.Size(0), n, heads, hd}).Permute([]int{1, 2, 0, 3}) }
+		S = k.Size(0)
+	} else {
+		four = func(x *T) *T { return x.View([]int{n, heads, x.Size(1), hd}) }
+		split := func(x, static *T) *T {
+			if static != nil {
+				return static
+			}
+			return x.Reshape([]int{x.Size(0), n * heads, hd}).Transpose(0, 1)
+		}
+		q, k, v = split(q, nil), split(k, c.T(21)), split(v, c.T(22))
+		if c.Bool(9) { // one more key and value of zeros
+			zero := k.NewZeros([]int{n * heads, 1, hd})
+			k, v = cat(1, k, zero), cat(1, v, zero)
+			extra++
+		}
+		S = k.Size(1)
+	}
+	mask, pad = widen(mask, extra), widen(pad, extra)
+	if pad != nil && (pad.Size(0) != n || pad.Size(1) != S) {
+		c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S, tensor.ShapeString(pad.Shape()))
+	}
+	mask = joined(mask, pad, n, heads, S, needWeights)
 	var out, w *T
 	if needWeights {
 		qs := q.MulScalar(math.Sqrt(1 / float64(hd)))
@@ -213,7 +218,7 @@ func multiHead(c *Ctx) {
 		if p > 0 {
 			w = op("aten::dropout", w, p, true)
 		}
-		out = w.BMM(v).Transpose(0, 1).Reshape([]int{L * n, e})
+		out = w.BMM(v).Transpose(0, 1).Reshape([]int{L, n, e})
 		w = w.View([]int{n, heads, L, S})
 		if average {
 			w = w.MeanDim([]int{1})
@@ -222,24 +227,41 @@ func multiHead(c *Ctx) {
 			w = w.SqueezeDim(0)
 		}
 	} else {
-		if mask != nil {
-			if mask.Size(0) == 1 && mask.Dim() == 3 {
-				mask = mask.Unsqueeze(0)
-			} else {
-				mask = mask.View([]int{n, heads, -1, S})
-			}
-		}
-		four := func(x *T) *T { return x.View([]int{n, heads, x.Size(1), hd}) }
 		res, err := tensor.ResolveCall([]string{"aten::scaled_dot_product_attention"},
 			[]tensor.Value{tensor.TensorValue(four(q)), tensor.TensorValue(four(k)), tensor.TensorValue(four(v)), tensor.TensorValue(mask), tensor.FloatValue(p), tensor.BoolValue(isCausal)}, nil)
 		if err != nil {
 			panic(err)
 		}
-		out = res[0].T.Permute([]int{2, 0, 1, 3}).Reshape([]int{L * n, e})
+		out = res[0].T.Permute([]int{2, 0, 1, 3}).Reshape([]int{L, n, e})
 	}
-	out = linear(out, c.T(11), c.T(12)).View([]int{L, n, e})
+	out = linear(out, c.T(11), c.T(12))
 	if !batched {
 		out = out.SqueezeDim(1)
 	}
 	c.Return(out, w)
+}
+
+// joined is the sum of an attention mask (1, L, S) or (N·heads, L, S) and a padding mask (N, S), either of which may be nil: of three
+// dimensions when flat is set, of four that broadcast otherwise.
+func joined(mask, pad *T, n, heads, S int, flat bool) *T {
+	if pad != nil {
+		pad = pad.View([]int{n, 1, 1, S})
+		if flat {
+			pad = pad.Expand([]int{n, heads, 1, S}).Reshape([]int{n * heads, 1, S})
+		}
+	}
+	if mask != nil && !flat {
+		if mask.Size(0) == 1 {
+			mask = mask.Unsqueeze(0)
+		} else {
+			mask = mask.View([]int{n, heads, -1, S})
+		}
+	}
+	switch {
+	case mask == nil:
+		return pad
+	case pad == nil:
+		return mask
+	}
+	return mask.Add(pad)
 }

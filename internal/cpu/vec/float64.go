@@ -275,6 +275,15 @@ func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
 	}
 }
 
+// ExpSumF64 is ExpSumF32 for float64.
+func ExpSumF64(dst, a []float64, m float64) float64 {
+	a = a[:len(dst)]
+	for i, x := range a {
+		dst[i] = math.Exp(x - m)
+	}
+	return SumF64(dst)
+}
+
 // SumExpF64 returns the sum of e^(a[i]-m).
 func SumExpF64(a []float64, m float64) float64 {
 	var c cascade[float64]
@@ -296,11 +305,7 @@ func SoftmaxF64(dst, a []float64) {
 	if len(dst) == 0 {
 		return
 	}
-	m := MaxF64(a)
-	for i, x := range a {
-		dst[i] = math.Exp(x - m)
-	}
-	MulScalarF64(dst, dst, 1/SumF64(dst))
+	MulScalarF64(dst, dst, 1/ExpSumF64(dst, a, MaxF64(a)))
 }
 
 // LogSumExpF64 is LogSumExpF32 for float64.

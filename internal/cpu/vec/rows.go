@@ -10,12 +10,12 @@ func SoftmaxF32(dst, a []float32) {
 		return
 	}
 	m := MaxF32(a)
-	sum := expSumF32(dst, a, m)
+	sum := ExpSumF32(dst, a, m)
 	MulScalarF32(dst, dst, 1/sum)
 }
 
-// expSumF32 sets dst[i] = e^(a[i]-m) and returns the sum.
-func expSumF32(dst, a []float32, m float32) float32 {
+// ExpSumF32 sets dst[i] = e^(a[i]-m) and returns the sum.
+func ExpSumF32(dst, a []float32, m float32) float32 {
 	if len(dst) <= redBlock {
 		return expSumBlockF32(dst, a, m)
 	}

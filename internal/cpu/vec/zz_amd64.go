@@ -6472,3 +6472,484 @@ func f32ToI8sAVX512(dst *int8, a *float32, n int)
 
 //go:noescape
 func f32ToI8sAVX2(dst *int8, a *float32, n int)
+
+// ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
+func ExpScaleF32(dst, a []float32, m, s, c float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expScaleF32AVX512(&dst[i], &a[i], m, s, c, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expScaleF32AVX2(&dst[i], &a[i], m, s, c, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expScaleF32Generic(dst[i:], a[i:], m, s, c)
+}
+
+//go:noescape
+func expScaleF32AVX512(dst *float32, a *float32, m float32, s float32, c float32, n int)
+
+//go:noescape
+func expScaleF32AVX2(dst *float32, a *float32, m float32, s float32, c float32, n int)
+
+// ExpSumColumnsF32 sets dst[i] = e^(a[i]-m[i]) and adds it to sum[i].
+func ExpSumColumnsF32(dst, sum, a, m []float32) {
+	sum = sum[:len(dst)]
+	a = a[:len(dst)]
+	m = m[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expSumColumnsF32AVX512(&dst[i], &sum[i], &a[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expSumColumnsF32AVX2(&dst[i], &sum[i], &a[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expSumColumnsF32Generic(dst[i:], sum[i:], a[i:], m[i:])
+}
+
+//go:noescape
+func expSumColumnsF32AVX512(dst *float32, sum *float32, a *float32, m *float32, n int)
+
+//go:noescape
+func expSumColumnsF32AVX2(dst *float32, sum *float32, a *float32, m *float32, n int)
+
+// SumExpColumnsF32 adds e^(a[i]-m[i]) to sum[i].
+func SumExpColumnsF32(sum, a, m []float32) {
+	a = a[:len(sum)]
+	m = m[:len(sum)]
+	n, i := len(sum), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sumExpColumnsF32AVX512(&sum[i], &a[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sumExpColumnsF32AVX2(&sum[i], &a[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sumExpColumnsF32Generic(sum[i:], a[i:], m[i:])
+}
+
+//go:noescape
+func sumExpColumnsF32AVX512(sum *float32, a *float32, m *float32, n int)
+
+//go:noescape
+func sumExpColumnsF32AVX2(sum *float32, a *float32, m *float32, n int)
+
+// LogSoftmaxColumnsF32 sets dst[i] = (a[i] - m[i]) - s[i].
+func LogSoftmaxColumnsF32(dst, a, m, s []float32) {
+	a = a[:len(dst)]
+	m = m[:len(dst)]
+	s = s[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSoftmaxColumnsF32AVX512(&dst[i], &a[i], &m[i], &s[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSoftmaxColumnsF32AVX2(&dst[i], &a[i], &m[i], &s[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSoftmaxColumnsF32Generic(dst[i:], a[i:], m[i:], s[i:])
+}
+
+//go:noescape
+func logSoftmaxColumnsF32AVX512(dst *float32, a *float32, m *float32, s *float32, n int)
+
+//go:noescape
+func logSoftmaxColumnsF32AVX2(dst *float32, a *float32, m *float32, s *float32, n int)
+
+// SoftmaxBackwardColumnsF32 sets dst[i] = y[i] * (grad[i] - dot[i]).
+func SoftmaxBackwardColumnsF32(dst, grad, y, dot []float32) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	dot = dot[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softmaxBackwardColumnsF32Generic(dst[i:], grad[i:], y[i:], dot[i:])
+}
+
+//go:noescape
+func softmaxBackwardColumnsF32AVX512(dst *float32, grad *float32, y *float32, dot *float32, n int)
+
+//go:noescape
+func softmaxBackwardColumnsF32AVX2(dst *float32, grad *float32, y *float32, dot *float32, n int)
+
+// LogSoftmaxColumnsF64 sets dst[i] = (a[i] - m[i]) - s[i].
+func LogSoftmaxColumnsF64(dst, a, m, s []float64) {
+	a = a[:len(dst)]
+	m = m[:len(dst)]
+	s = s[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSoftmaxColumnsF64AVX512(&dst[i], &a[i], &m[i], &s[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSoftmaxColumnsF64AVX2(&dst[i], &a[i], &m[i], &s[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSoftmaxColumnsF64Generic(dst[i:], a[i:], m[i:], s[i:])
+}
+
+//go:noescape
+func logSoftmaxColumnsF64AVX512(dst *float64, a *float64, m *float64, s *float64, n int)
+
+//go:noescape
+func logSoftmaxColumnsF64AVX2(dst *float64, a *float64, m *float64, s *float64, n int)
+
+// SoftmaxBackwardColumnsF64 sets dst[i] = y[i] * (grad[i] - dot[i]).
+func SoftmaxBackwardColumnsF64(dst, grad, y, dot []float64) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	dot = dot[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softmaxBackwardColumnsF64AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softmaxBackwardColumnsF64AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softmaxBackwardColumnsF64Generic(dst[i:], grad[i:], y[i:], dot[i:])
+}
+
+//go:noescape
+func softmaxBackwardColumnsF64AVX512(dst *float64, grad *float64, y *float64, dot *float64, n int)
+
+//go:noescape
+func softmaxBackwardColumnsF64AVX2(dst *float64, grad *float64, y *float64, dot *float64, n int)
+
+// LogSoftmaxBackwardColumnsF32 sets dst[i] = grad[i] - e^y[i]*sum[i].
+func LogSoftmaxBackwardColumnsF32(dst, grad, y, sum []float32) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	sum = sum[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSoftmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &sum[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSoftmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &sum[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSoftmaxBackwardColumnsF32Generic(dst[i:], grad[i:], y[i:], sum[i:])
+}
+
+//go:noescape
+func logSoftmaxBackwardColumnsF32AVX512(dst *float32, grad *float32, y *float32, sum *float32, n int)
+
+//go:noescape
+func logSoftmaxBackwardColumnsF32AVX2(dst *float32, grad *float32, y *float32, sum *float32, n int)
+
+// LSTMCellF32 is one step of an LSTM. The gates come as sums and leave activated:
+// input, forget and output gate (ig, fg, og) by sigmoid, the cell's (cg) by tanh.
+// Then c[i] = fg[i]*prev[i] + ig[i]*cg[i] and h[i] = og[i]*tanh(c[i]).
+func LSTMCellF32(h, c, ig, fg, cg, og, prev []float32) {
+	c = c[:len(h)]
+	ig = ig[:len(h)]
+	fg = fg[:len(h)]
+	cg = cg[:len(h)]
+	og = og[:len(h)]
+	prev = prev[:len(h)]
+	n, i := len(h), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lSTMCellF32AVX512(&h[i], &c[i], &ig[i], &fg[i], &cg[i], &og[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lSTMCellF32AVX2(&h[i], &c[i], &ig[i], &fg[i], &cg[i], &og[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	lSTMCellF32Generic(h[i:], c[i:], ig[i:], fg[i:], cg[i:], og[i:], prev[i:])
+}
+
+//go:noescape
+func lSTMCellF32AVX512(h *float32, c *float32, ig *float32, fg *float32, cg *float32, og *float32, prev *float32, n int)
+
+//go:noescape
+func lSTMCellF32AVX2(h *float32, c *float32, ig *float32, fg *float32, cg *float32, og *float32, prev *float32, n int)
+
+// LSTMOutputBackwardF32 is the first part of an LSTM step's gradient. With dh the gradient of h:
+// dc[i] += dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.
+func LSTMOutputBackwardF32(dc, do, dh, og, c []float32) {
+	do = do[:len(dc)]
+	dh = dh[:len(dc)]
+	og = og[:len(dc)]
+	c = c[:len(dc)]
+	n, i := len(dc), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lSTMOutputBackwardF32AVX512(&dc[i], &do[i], &dh[i], &og[i], &c[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lSTMOutputBackwardF32AVX2(&dc[i], &do[i], &dh[i], &og[i], &c[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	lSTMOutputBackwardF32Generic(dc[i:], do[i:], dh[i:], og[i:], c[i:])
+}
+
+//go:noescape
+func lSTMOutputBackwardF32AVX512(dc *float32, do *float32, dh *float32, og *float32, c *float32, n int)
+
+//go:noescape
+func lSTMOutputBackwardF32AVX2(dc *float32, do *float32, dh *float32, og *float32, c *float32, n int)
+
+// LSTMGatesBackwardF32 is the second part of an LSTM step's gradient: from dc, that of c,
+// those of the other gates' sums; dc becomes the gradient of prev.
+func LSTMGatesBackwardF32(dc, di, df, dg, ig, fg, cg, prev []float32) {
+	di = di[:len(dc)]
+	df = df[:len(dc)]
+	dg = dg[:len(dc)]
+	ig = ig[:len(dc)]
+	fg = fg[:len(dc)]
+	cg = cg[:len(dc)]
+	prev = prev[:len(dc)]
+	n, i := len(dc), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lSTMGatesBackwardF32AVX512(&dc[i], &di[i], &df[i], &dg[i], &ig[i], &fg[i], &cg[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lSTMGatesBackwardF32AVX2(&dc[i], &di[i], &df[i], &dg[i], &ig[i], &fg[i], &cg[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	lSTMGatesBackwardF32Generic(dc[i:], di[i:], df[i:], dg[i:], ig[i:], fg[i:], cg[i:], prev[i:])
+}
+
+//go:noescape
+func lSTMGatesBackwardF32AVX512(dc *float32, di *float32, df *float32, dg *float32, ig *float32, fg *float32, cg *float32, prev *float32, n int)
+
+//go:noescape
+func lSTMGatesBackwardF32AVX2(dc *float32, di *float32, df *float32, dg *float32, ig *float32, fg *float32, cg *float32, prev *float32, n int)
+
+// GRUCellF32 is one step of a GRU. r, z and nw come as the input's part of the gates, hr, hz and hn are the state's part;
+// r = sigmoid(r+hr), z = sigmoid(z+hz), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
+func GRUCellF32(h, r, z, nw, hr, hz, hn, prev []float32) {
+	r = r[:len(h)]
+	z = z[:len(h)]
+	nw = nw[:len(h)]
+	hr = hr[:len(h)]
+	hz = hz[:len(h)]
+	hn = hn[:len(h)]
+	prev = prev[:len(h)]
+	n, i := len(h), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gRUCellF32AVX512(&h[i], &r[i], &z[i], &nw[i], &hr[i], &hz[i], &hn[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gRUCellF32AVX2(&h[i], &r[i], &z[i], &nw[i], &hr[i], &hz[i], &hn[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gRUCellF32Generic(h[i:], r[i:], z[i:], nw[i:], hr[i:], hz[i:], hn[i:], prev[i:])
+}
+
+//go:noescape
+func gRUCellF32AVX512(h *float32, r *float32, z *float32, nw *float32, hr *float32, hz *float32, hn *float32, prev *float32, n int)
+
+//go:noescape
+func gRUCellF32AVX2(h *float32, r *float32, z *float32, nw *float32, hr *float32, hz *float32, hn *float32, prev *float32, n int)
+
+// GRUOutputBackwardF32 is the first part of a GRU step's gradient: from dh, that of h, those of
+// the sums of z and nw; dh becomes the part of prev's gradient that comes directly.
+func GRUOutputBackwardF32(dh, dz, dn, z, nw, prev []float32) {
+	dz = dz[:len(dh)]
+	dn = dn[:len(dh)]
+	z = z[:len(dh)]
+	nw = nw[:len(dh)]
+	prev = prev[:len(dh)]
+	n, i := len(dh), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gRUOutputBackwardF32AVX512(&dh[i], &dz[i], &dn[i], &z[i], &nw[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gRUOutputBackwardF32AVX2(&dh[i], &dz[i], &dn[i], &z[i], &nw[i], &prev[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gRUOutputBackwardF32Generic(dh[i:], dz[i:], dn[i:], z[i:], nw[i:], prev[i:])
+}
+
+//go:noescape
+func gRUOutputBackwardF32AVX512(dh *float32, dz *float32, dn *float32, z *float32, nw *float32, prev *float32, n int)
+
+//go:noescape
+func gRUOutputBackwardF32AVX2(dh *float32, dz *float32, dn *float32, z *float32, nw *float32, prev *float32, n int)
+
+// GRUResetBackwardF32 is the second part of a GRU step's gradient: from dn those of hn and of
+// the sum of r.
+func GRUResetBackwardF32(dr, dhn, dn, r, hn []float32) {
+	dhn = dhn[:len(dr)]
+	dn = dn[:len(dr)]
+	r = r[:len(dr)]
+	hn = hn[:len(dr)]
+	n, i := len(dr), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gRUResetBackwardF32AVX512(&dr[i], &dhn[i], &dn[i], &r[i], &hn[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gRUResetBackwardF32AVX2(&dr[i], &dhn[i], &dn[i], &r[i], &hn[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gRUResetBackwardF32Generic(dr[i:], dhn[i:], dn[i:], r[i:], hn[i:])
+}
+
+//go:noescape
+func gRUResetBackwardF32AVX512(dr *float32, dhn *float32, dn *float32, r *float32, hn *float32, n int)
+
+//go:noescape
+func gRUResetBackwardF32AVX2(dr *float32, dhn *float32, dn *float32, r *float32, hn *float32, n int)

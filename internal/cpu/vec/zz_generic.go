@@ -7306,3 +7306,1603 @@ func f32ToI8sGeneric(dst []int8, a []float32) {
 		dst[i] = int8(v1)
 	}
 }
+
+// expScaleF32Generic is the plain Go version of ExpScaleF32.
+func expScaleF32Generic(dst, a []float32, m, s, c float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
+		v12 := float32(v7 * v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		var v27 float32
+		if nativeFMA {
+			v27 = v26*s + c
+		} else if sum64 := float64(v26)*float64(s) + float64(c); roundsOnce(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v26, s, c)
+		}
+		dst[i] = v27
+	}
+}
+
+// expSumColumnsF32Generic is the plain Go version of ExpSumColumnsF32.
+func expSumColumnsF32Generic(dst, sum, a, m []float32) {
+	sum = sum[:len(dst)]
+	a = a[:len(dst)]
+	m = m[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := m[i]
+		v2 := v0 - v1
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v6 := v5 - 0x1.8p+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.555492p-03
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+		}
+		v13 := float32(v8 * v8)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v8
+		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v8)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		dst[i] = v27
+		v29 := sum[i]
+		v30 := v29 + v27
+		sum[i] = v30
+	}
+}
+
+// sumExpColumnsF32Generic is the plain Go version of SumExpColumnsF32.
+func sumExpColumnsF32Generic(sum, a, m []float32) {
+	a = a[:len(sum)]
+	m = m[:len(sum)]
+	for i := range sum {
+		v0 := sum[i]
+		v1 := a[i]
+		v2 := m[i]
+		v3 := v1 - v2
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v7 := v6 - 0x1.8p+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v9 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v9, 0x1.123a0cp-07)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(v10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.555492p-03
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v9, 0x1.fffffcp-02)
+		}
+		v14 := float32(v9 * v9)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + v9
+		} else if sum64 := float64(v14)*float64(v13) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, v9)
+		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v0 + v28
+		sum[i] = v29
+	}
+}
+
+// logSoftmaxColumnsF32Generic is the plain Go version of LogSoftmaxColumnsF32.
+func logSoftmaxColumnsF32Generic(dst, a, m, s []float32) {
+	a = a[:len(dst)]
+	m = m[:len(dst)]
+	s = s[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := m[i]
+		v2 := v0 - v1
+		v3 := s[i]
+		v4 := v2 - v3
+		dst[i] = v4
+	}
+}
+
+// softmaxBackwardColumnsF32Generic is the plain Go version of SoftmaxBackwardColumnsF32.
+func softmaxBackwardColumnsF32Generic(dst, grad, y, dot []float32) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	dot = dot[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := grad[i]
+		v2 := dot[i]
+		v3 := v1 - v2
+		v4 := float32(v0 * v3)
+		dst[i] = v4
+	}
+}
+
+// logSoftmaxColumnsF64Generic is the plain Go version of LogSoftmaxColumnsF64.
+func logSoftmaxColumnsF64Generic(dst, a, m, s []float64) {
+	a = a[:len(dst)]
+	m = m[:len(dst)]
+	s = s[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := m[i]
+		v2 := v0 - v1
+		v3 := s[i]
+		v4 := v2 - v3
+		dst[i] = v4
+	}
+}
+
+// softmaxBackwardColumnsF64Generic is the plain Go version of SoftmaxBackwardColumnsF64.
+func softmaxBackwardColumnsF64Generic(dst, grad, y, dot []float64) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	dot = dot[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := grad[i]
+		v2 := dot[i]
+		v3 := v1 - v2
+		v4 := float64(v0 * v3)
+		dst[i] = v4
+	}
+}
+
+// logSoftmaxBackwardColumnsF32Generic is the plain Go version of LogSoftmaxBackwardColumnsF32.
+func logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum []float32) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	sum = sum[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v4 := v3 - 0x1.8p+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + 0x1.5558f2p-05
+		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.555492p-03
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+		}
+		v11 := float32(v6 * v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + v6
+		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v10, v6)
+		}
+		v13 := v12 + 1
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 >> 1
+		v17 := v16 + 127
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v15 - v16
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v13 * v19)
+		v25 := float32(v24 * v23)
+		v26 := sum[i]
+		v27 := grad[i]
+		var v28 float32
+		if nativeFMA {
+			v28 = -v25*v26 + v27
+		} else if sum64 := float64(-v25)*float64(v26) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(-v25, v26, v27)
+		}
+		dst[i] = v28
+	}
+}
+
+// lSTMCellF32Generic is the plain Go version of LSTMCellF32.
+func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
+	c = c[:len(h)]
+	ig = ig[:len(h)]
+	fg = fg[:len(h)]
+	cg = cg[:len(h)]
+	og = og[:len(h)]
+	prev = prev[:len(h)]
+	for i := range h {
+		v0 := ig[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+		}
+		v12 := float32(v7 * v7)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v7
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v7)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		ig[i] = v28
+		v30 := cg[i]
+		v31 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
+		v32 := float32(v30 * v30)
+		var v33 float32
+		if nativeFMA {
+			v33 = -0x1.756246p-08*v32 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v32) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(-0x1.756246p-08, v32, 0x1.520b2ep-06)
+		}
+		var v34 float32
+		if nativeFMA {
+			v34 = v33*v32 + -0x1.b83854p-05
+		} else if sum64 := float64(v33)*float64(v32) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v33, v32, -0x1.b83854p-05)
+		}
+		var v35 float32
+		if nativeFMA {
+			v35 = v34*v32 + 0x1.11070ap-03
+		} else if sum64 := float64(v34)*float64(v32) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(v34, v32, 0x1.11070ap-03)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = v35*v32 + -0x1.555532p-02
+		} else if sum64 := float64(v35)*float64(v32) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v35, v32, -0x1.555532p-02)
+		}
+		v37 := float32(v36 * v32)
+		var v38 float32
+		if nativeFMA {
+			v38 = v37*v30 + v30
+		} else if sum64 := float64(v37)*float64(v30) + float64(v30); roundsOnce(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v37, v30, v30)
+		}
+		v39 := sel32(10 < v31, 10, v31)
+		v40 := v39 + v39
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v42 := v41 - 0x1.8p+23
+		var v43 float32
+		if nativeFMA {
+			v43 = -v42*0x1.62e43p-01 + v40
+		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = -v42*-0x1.05c61p-29 + v43
+		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
+		}
+		v45 := float32(v44 * v44)
+		var v46 float32
+		if nativeFMA {
+			v46 = 0x1.6a23fp-10*v44 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v44) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(0x1.6a23fp-10, v44, 0x1.123a0cp-07)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = v46*v44 + 0x1.5558f2p-05
+		} else if sum64 := float64(v46)*float64(v44) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v46, v44, 0x1.5558f2p-05)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*v44 + 0x1.555492p-03
+		} else if sum64 := float64(v47)*float64(v44) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v47, v44, 0x1.555492p-03)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = v48*v44 + 0x1.fffffcp-02
+		} else if sum64 := float64(v48)*float64(v44) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v48, v44, 0x1.fffffcp-02)
+		}
+		var v50 float32
+		if nativeFMA {
+			v50 = v45*v49 + v44
+		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v45, v49, v44)
+		}
+		v51 := v50 + 1
+		v52 := int32(math.Float32bits(v41))
+		v53 := v52 - 1262485504
+		v54 := v53 >> 1
+		v55 := v54 + 127
+		v56 := v55 << 23
+		v57 := math.Float32frombits(uint32(v56))
+		v58 := v53 - v54
+		v59 := v58 + 127
+		v60 := v59 << 23
+		v61 := math.Float32frombits(uint32(v60))
+		v62 := float32(v51 * v57)
+		v63 := float32(v62 * v61)
+		v64 := v63 + 1
+		v65 := 2 / v64
+		v66 := 1 - v65
+		v67 := math.Float32frombits(math.Float32bits(v30) & 0x80000000)
+		v68 := math.Float32frombits(math.Float32bits(v66) | math.Float32bits(v67))
+		v69 := v31 < 0x1.4p-01
+		v70 := sel32(v69, v38, v68)
+		cg[i] = v70
+		v72 := float32(v28 * v70)
+		v73 := fg[i]
+		v74 := math.Float32frombits(math.Float32bits(v73) ^ 0x80000000)
+		v75 := sel32(104 < v74, 104, v74)
+		v76 := sel32(-104 > v75, -104, v75)
+		var v77 float32
+		if nativeFMA {
+			v77 = v76*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v76)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v77 = float32(sum64)
+		} else {
+			v77 = fma32Slow(v76, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v78 := v77 - 0x1.8p+23
+		var v79 float32
+		if nativeFMA {
+			v79 = -v78*0x1.62e43p-01 + v76
+		} else if sum64 := float64(-v78)*float64(0x1.62e43p-01) + float64(v76); roundsOnce(sum64) {
+			v79 = float32(sum64)
+		} else {
+			v79 = fma32Slow(-v78, 0x1.62e43p-01, v76)
+		}
+		var v80 float32
+		if nativeFMA {
+			v80 = -v78*-0x1.05c61p-29 + v79
+		} else if sum64 := float64(-v78)*float64(-0x1.05c61p-29) + float64(v79); roundsOnce(sum64) {
+			v80 = float32(sum64)
+		} else {
+			v80 = fma32Slow(-v78, -0x1.05c61p-29, v79)
+		}
+		var v81 float32
+		if nativeFMA {
+			v81 = 0x1.6a23fp-10*v80 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v80) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v81 = float32(sum64)
+		} else {
+			v81 = fma32Slow(0x1.6a23fp-10, v80, 0x1.123a0cp-07)
+		}
+		var v82 float32
+		if nativeFMA {
+			v82 = v81*v80 + 0x1.5558f2p-05
+		} else if sum64 := float64(v81)*float64(v80) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v82 = float32(sum64)
+		} else {
+			v82 = fma32Slow(v81, v80, 0x1.5558f2p-05)
+		}
+		var v83 float32
+		if nativeFMA {
+			v83 = v82*v80 + 0x1.555492p-03
+		} else if sum64 := float64(v82)*float64(v80) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v83 = float32(sum64)
+		} else {
+			v83 = fma32Slow(v82, v80, 0x1.555492p-03)
+		}
+		var v84 float32
+		if nativeFMA {
+			v84 = v83*v80 + 0x1.fffffcp-02
+		} else if sum64 := float64(v83)*float64(v80) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v84 = float32(sum64)
+		} else {
+			v84 = fma32Slow(v83, v80, 0x1.fffffcp-02)
+		}
+		v85 := float32(v80 * v80)
+		var v86 float32
+		if nativeFMA {
+			v86 = v85*v84 + v80
+		} else if sum64 := float64(v85)*float64(v84) + float64(v80); roundsOnce(sum64) {
+			v86 = float32(sum64)
+		} else {
+			v86 = fma32Slow(v85, v84, v80)
+		}
+		v87 := v86 + 1
+		v88 := int32(math.Float32bits(v77))
+		v89 := v88 - 1262485504
+		v90 := v89 >> 1
+		v91 := v90 + 127
+		v92 := v91 << 23
+		v93 := math.Float32frombits(uint32(v92))
+		v94 := v89 - v90
+		v95 := v94 + 127
+		v96 := v95 << 23
+		v97 := math.Float32frombits(uint32(v96))
+		v98 := float32(v87 * v93)
+		v99 := float32(v98 * v97)
+		v100 := v99 + 1
+		v101 := 1 / v100
+		fg[i] = v101
+		v103 := prev[i]
+		var v104 float32
+		if nativeFMA {
+			v104 = v101*v103 + v72
+		} else if sum64 := float64(v101)*float64(v103) + float64(v72); roundsOnce(sum64) {
+			v104 = float32(sum64)
+		} else {
+			v104 = fma32Slow(v101, v103, v72)
+		}
+		c[i] = v104
+		v106 := math.Float32frombits(math.Float32bits(v104) & 0x7fffffff)
+		v107 := float32(v104 * v104)
+		var v108 float32
+		if nativeFMA {
+			v108 = -0x1.756246p-08*v107 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v107) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v108 = float32(sum64)
+		} else {
+			v108 = fma32Slow(-0x1.756246p-08, v107, 0x1.520b2ep-06)
+		}
+		var v109 float32
+		if nativeFMA {
+			v109 = v108*v107 + -0x1.b83854p-05
+		} else if sum64 := float64(v108)*float64(v107) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v109 = float32(sum64)
+		} else {
+			v109 = fma32Slow(v108, v107, -0x1.b83854p-05)
+		}
+		var v110 float32
+		if nativeFMA {
+			v110 = v109*v107 + 0x1.11070ap-03
+		} else if sum64 := float64(v109)*float64(v107) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v110 = float32(sum64)
+		} else {
+			v110 = fma32Slow(v109, v107, 0x1.11070ap-03)
+		}
+		var v111 float32
+		if nativeFMA {
+			v111 = v110*v107 + -0x1.555532p-02
+		} else if sum64 := float64(v110)*float64(v107) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v111 = float32(sum64)
+		} else {
+			v111 = fma32Slow(v110, v107, -0x1.555532p-02)
+		}
+		v112 := float32(v111 * v107)
+		var v113 float32
+		if nativeFMA {
+			v113 = v112*v104 + v104
+		} else if sum64 := float64(v112)*float64(v104) + float64(v104); roundsOnce(sum64) {
+			v113 = float32(sum64)
+		} else {
+			v113 = fma32Slow(v112, v104, v104)
+		}
+		v114 := sel32(10 < v106, 10, v106)
+		v115 := v114 + v114
+		var v116 float32
+		if nativeFMA {
+			v116 = v115*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v115)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v116 = float32(sum64)
+		} else {
+			v116 = fma32Slow(v115, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v117 := v116 - 0x1.8p+23
+		var v118 float32
+		if nativeFMA {
+			v118 = -v117*0x1.62e43p-01 + v115
+		} else if sum64 := float64(-v117)*float64(0x1.62e43p-01) + float64(v115); roundsOnce(sum64) {
+			v118 = float32(sum64)
+		} else {
+			v118 = fma32Slow(-v117, 0x1.62e43p-01, v115)
+		}
+		var v119 float32
+		if nativeFMA {
+			v119 = -v117*-0x1.05c61p-29 + v118
+		} else if sum64 := float64(-v117)*float64(-0x1.05c61p-29) + float64(v118); roundsOnce(sum64) {
+			v119 = float32(sum64)
+		} else {
+			v119 = fma32Slow(-v117, -0x1.05c61p-29, v118)
+		}
+		v120 := float32(v119 * v119)
+		var v121 float32
+		if nativeFMA {
+			v121 = 0x1.6a23fp-10*v119 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v119) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v121 = float32(sum64)
+		} else {
+			v121 = fma32Slow(0x1.6a23fp-10, v119, 0x1.123a0cp-07)
+		}
+		var v122 float32
+		if nativeFMA {
+			v122 = v121*v119 + 0x1.5558f2p-05
+		} else if sum64 := float64(v121)*float64(v119) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v122 = float32(sum64)
+		} else {
+			v122 = fma32Slow(v121, v119, 0x1.5558f2p-05)
+		}
+		var v123 float32
+		if nativeFMA {
+			v123 = v122*v119 + 0x1.555492p-03
+		} else if sum64 := float64(v122)*float64(v119) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v123 = float32(sum64)
+		} else {
+			v123 = fma32Slow(v122, v119, 0x1.555492p-03)
+		}
+		var v124 float32
+		if nativeFMA {
+			v124 = v123*v119 + 0x1.fffffcp-02
+		} else if sum64 := float64(v123)*float64(v119) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v124 = float32(sum64)
+		} else {
+			v124 = fma32Slow(v123, v119, 0x1.fffffcp-02)
+		}
+		var v125 float32
+		if nativeFMA {
+			v125 = v120*v124 + v119
+		} else if sum64 := float64(v120)*float64(v124) + float64(v119); roundsOnce(sum64) {
+			v125 = float32(sum64)
+		} else {
+			v125 = fma32Slow(v120, v124, v119)
+		}
+		v126 := v125 + 1
+		v127 := int32(math.Float32bits(v116))
+		v128 := v127 - 1262485504
+		v129 := v128 >> 1
+		v130 := v129 + 127
+		v131 := v130 << 23
+		v132 := math.Float32frombits(uint32(v131))
+		v133 := v128 - v129
+		v134 := v133 + 127
+		v135 := v134 << 23
+		v136 := math.Float32frombits(uint32(v135))
+		v137 := float32(v126 * v132)
+		v138 := float32(v137 * v136)
+		v139 := v138 + 1
+		v140 := 2 / v139
+		v141 := 1 - v140
+		v142 := math.Float32frombits(math.Float32bits(v104) & 0x80000000)
+		v143 := math.Float32frombits(math.Float32bits(v141) | math.Float32bits(v142))
+		v144 := v106 < 0x1.4p-01
+		v145 := sel32(v144, v113, v143)
+		v146 := og[i]
+		v147 := math.Float32frombits(math.Float32bits(v146) ^ 0x80000000)
+		v148 := sel32(104 < v147, 104, v147)
+		v149 := sel32(-104 > v148, -104, v148)
+		var v150 float32
+		if nativeFMA {
+			v150 = v149*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v149)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v150 = float32(sum64)
+		} else {
+			v150 = fma32Slow(v149, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v151 := v150 - 0x1.8p+23
+		var v152 float32
+		if nativeFMA {
+			v152 = -v151*0x1.62e43p-01 + v149
+		} else if sum64 := float64(-v151)*float64(0x1.62e43p-01) + float64(v149); roundsOnce(sum64) {
+			v152 = float32(sum64)
+		} else {
+			v152 = fma32Slow(-v151, 0x1.62e43p-01, v149)
+		}
+		var v153 float32
+		if nativeFMA {
+			v153 = -v151*-0x1.05c61p-29 + v152
+		} else if sum64 := float64(-v151)*float64(-0x1.05c61p-29) + float64(v152); roundsOnce(sum64) {
+			v153 = float32(sum64)
+		} else {
+			v153 = fma32Slow(-v151, -0x1.05c61p-29, v152)
+		}
+		var v154 float32
+		if nativeFMA {
+			v154 = 0x1.6a23fp-10*v153 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v153) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v154 = float32(sum64)
+		} else {
+			v154 = fma32Slow(0x1.6a23fp-10, v153, 0x1.123a0cp-07)
+		}
+		var v155 float32
+		if nativeFMA {
+			v155 = v154*v153 + 0x1.5558f2p-05
+		} else if sum64 := float64(v154)*float64(v153) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v155 = float32(sum64)
+		} else {
+			v155 = fma32Slow(v154, v153, 0x1.5558f2p-05)
+		}
+		var v156 float32
+		if nativeFMA {
+			v156 = v155*v153 + 0x1.555492p-03
+		} else if sum64 := float64(v155)*float64(v153) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v156 = float32(sum64)
+		} else {
+			v156 = fma32Slow(v155, v153, 0x1.555492p-03)
+		}
+		var v157 float32
+		if nativeFMA {
+			v157 = v156*v153 + 0x1.fffffcp-02
+		} else if sum64 := float64(v156)*float64(v153) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v157 = float32(sum64)
+		} else {
+			v157 = fma32Slow(v156, v153, 0x1.fffffcp-02)
+		}
+		v158 := float32(v153 * v153)
+		var v159 float32
+		if nativeFMA {
+			v159 = v158*v157 + v153
+		} else if sum64 := float64(v158)*float64(v157) + float64(v153); roundsOnce(sum64) {
+			v159 = float32(sum64)
+		} else {
+			v159 = fma32Slow(v158, v157, v153)
+		}
+		v160 := v159 + 1
+		v161 := int32(math.Float32bits(v150))
+		v162 := v161 - 1262485504
+		v163 := v162 >> 1
+		v164 := v163 + 127
+		v165 := v164 << 23
+		v166 := math.Float32frombits(uint32(v165))
+		v167 := v162 - v163
+		v168 := v167 + 127
+		v169 := v168 << 23
+		v170 := math.Float32frombits(uint32(v169))
+		v171 := float32(v160 * v166)
+		v172 := float32(v171 * v170)
+		v173 := v172 + 1
+		v174 := 1 / v173
+		og[i] = v174
+		v176 := float32(v174 * v145)
+		h[i] = v176
+	}
+}
+
+// lSTMOutputBackwardF32Generic is the plain Go version of LSTMOutputBackwardF32.
+func lSTMOutputBackwardF32Generic(dc, do, dh, og, c []float32) {
+	do = do[:len(dc)]
+	dh = dh[:len(dc)]
+	og = og[:len(dc)]
+	c = c[:len(dc)]
+	for i := range dc {
+		v0 := c[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := float32(v0 * v0)
+		var v3 float32
+		if nativeFMA {
+			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v2 + -0x1.b83854p-05
+		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v2 + 0x1.11070ap-03
+		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v2 + -0x1.555532p-02
+		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+		}
+		v7 := float32(v6 * v2)
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v0 + v0
+		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v0, v0)
+		}
+		v9 := sel32(10 < v1, 10, v1)
+		v10 := v9 + v9
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v12 := v11 - 0x1.8p+23
+		var v13 float32
+		if nativeFMA {
+			v13 = -v12*0x1.62e43p-01 + v10
+		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = -v12*-0x1.05c61p-29 + v13
+		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+		}
+		v15 := float32(v14 * v14)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.6a23fp-10*v14 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.6a23fp-10, v14, 0x1.123a0cp-07)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v14 + 0x1.5558f2p-05
+		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v14, 0x1.5558f2p-05)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v14 + 0x1.555492p-03
+		} else if sum64 := float64(v17)*float64(v14) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v14, 0x1.555492p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v14 + 0x1.fffffcp-02
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v14, 0x1.fffffcp-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v15*v19 + v14
+		} else if sum64 := float64(v15)*float64(v19) + float64(v14); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v15, v19, v14)
+		}
+		v21 := v20 + 1
+		v22 := int32(math.Float32bits(v11))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
+		v34 := v33 + 1
+		v35 := 2 / v34
+		v36 := 1 - v35
+		v37 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v38 := math.Float32frombits(math.Float32bits(v36) | math.Float32bits(v37))
+		v39 := v1 < 0x1.4p-01
+		v40 := sel32(v39, v8, v38)
+		v41 := og[i]
+		v42 := dh[i]
+		v43 := float32(v42 * v41)
+		v44 := float32(v43 * v40)
+		v45 := 1 - v41
+		v46 := float32(v44 * v45)
+		do[i] = v46
+		var v48 float32
+		if nativeFMA {
+			v48 = -v40*v40 + 1
+		} else if sum64 := float64(-v40)*float64(v40) + float64(1); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(-v40, v40, 1)
+		}
+		v49 := dc[i]
+		var v50 float32
+		if nativeFMA {
+			v50 = v43*v48 + v49
+		} else if sum64 := float64(v43)*float64(v48) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v43, v48, v49)
+		}
+		dc[i] = v50
+	}
+}
+
+// lSTMGatesBackwardF32Generic is the plain Go version of LSTMGatesBackwardF32.
+func lSTMGatesBackwardF32Generic(dc, di, df, dg, ig, fg, cg, prev []float32) {
+	di = di[:len(dc)]
+	df = df[:len(dc)]
+	dg = dg[:len(dc)]
+	ig = ig[:len(dc)]
+	fg = fg[:len(dc)]
+	cg = cg[:len(dc)]
+	prev = prev[:len(dc)]
+	for i := range dc {
+		v0 := dc[i]
+		v1 := ig[i]
+		v2 := fg[i]
+		v3 := cg[i]
+		v4 := float32(v0 * v1)
+		v5 := float32(v4 * v3)
+		v6 := 1 - v1
+		v7 := float32(v5 * v6)
+		di[i] = v7
+		var v9 float32
+		if nativeFMA {
+			v9 = -v3*v3 + 1
+		} else if sum64 := float64(-v3)*float64(v3) + float64(1); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v3, v3, 1)
+		}
+		v10 := float32(v4 * v9)
+		dg[i] = v10
+		v12 := float32(v0 * v2)
+		v13 := prev[i]
+		v14 := float32(v12 * v13)
+		v15 := 1 - v2
+		v16 := float32(v14 * v15)
+		df[i] = v16
+		dc[i] = v12
+	}
+}
+
+// gRUCellF32Generic is the plain Go version of GRUCellF32.
+func gRUCellF32Generic(h, r, z, nw, hr, hz, hn, prev []float32) {
+	r = r[:len(h)]
+	z = z[:len(h)]
+	nw = nw[:len(h)]
+	hr = hr[:len(h)]
+	hz = hz[:len(h)]
+	hn = hn[:len(h)]
+	prev = prev[:len(h)]
+	for i := range h {
+		v0 := r[i]
+		v1 := hr[i]
+		v2 := v0 + v1
+		v3 := math.Float32frombits(math.Float32bits(v2) ^ 0x80000000)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v7 := v6 - 0x1.8p+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v9 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v9, 0x1.123a0cp-07)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(v10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.555492p-03
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v9, 0x1.fffffcp-02)
+		}
+		v14 := float32(v9 * v9)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + v9
+		} else if sum64 := float64(v14)*float64(v13) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, v9)
+		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v28 + 1
+		v30 := 1 / v29
+		r[i] = v30
+		v32 := hn[i]
+		v33 := nw[i]
+		var v34 float32
+		if nativeFMA {
+			v34 = v30*v32 + v33
+		} else if sum64 := float64(v30)*float64(v32) + float64(v33); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v30, v32, v33)
+		}
+		v35 := math.Float32frombits(math.Float32bits(v34) & 0x7fffffff)
+		v36 := float32(v34 * v34)
+		var v37 float32
+		if nativeFMA {
+			v37 = -0x1.756246p-08*v36 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v36) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(-0x1.756246p-08, v36, 0x1.520b2ep-06)
+		}
+		var v38 float32
+		if nativeFMA {
+			v38 = v37*v36 + -0x1.b83854p-05
+		} else if sum64 := float64(v37)*float64(v36) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v37, v36, -0x1.b83854p-05)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v38*v36 + 0x1.11070ap-03
+		} else if sum64 := float64(v38)*float64(v36) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v38, v36, 0x1.11070ap-03)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v36 + -0x1.555532p-02
+		} else if sum64 := float64(v39)*float64(v36) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v39, v36, -0x1.555532p-02)
+		}
+		v41 := float32(v40 * v36)
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v34 + v34
+		} else if sum64 := float64(v41)*float64(v34) + float64(v34); roundsOnce(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v41, v34, v34)
+		}
+		v43 := sel32(10 < v35, 10, v35)
+		v44 := v43 + v43
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v44)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v46 := v45 - 0x1.8p+23
+		var v47 float32
+		if nativeFMA {
+			v47 = -v46*0x1.62e43p-01 + v44
+		} else if sum64 := float64(-v46)*float64(0x1.62e43p-01) + float64(v44); roundsOnce(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(-v46, 0x1.62e43p-01, v44)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = -v46*-0x1.05c61p-29 + v47
+		} else if sum64 := float64(-v46)*float64(-0x1.05c61p-29) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(-v46, -0x1.05c61p-29, v47)
+		}
+		v49 := float32(v48 * v48)
+		var v50 float32
+		if nativeFMA {
+			v50 = 0x1.6a23fp-10*v48 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v48) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(0x1.6a23fp-10, v48, 0x1.123a0cp-07)
+		}
+		var v51 float32
+		if nativeFMA {
+			v51 = v50*v48 + 0x1.5558f2p-05
+		} else if sum64 := float64(v50)*float64(v48) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v50, v48, 0x1.5558f2p-05)
+		}
+		var v52 float32
+		if nativeFMA {
+			v52 = v51*v48 + 0x1.555492p-03
+		} else if sum64 := float64(v51)*float64(v48) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(v51, v48, 0x1.555492p-03)
+		}
+		var v53 float32
+		if nativeFMA {
+			v53 = v52*v48 + 0x1.fffffcp-02
+		} else if sum64 := float64(v52)*float64(v48) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v53 = float32(sum64)
+		} else {
+			v53 = fma32Slow(v52, v48, 0x1.fffffcp-02)
+		}
+		var v54 float32
+		if nativeFMA {
+			v54 = v49*v53 + v48
+		} else if sum64 := float64(v49)*float64(v53) + float64(v48); roundsOnce(sum64) {
+			v54 = float32(sum64)
+		} else {
+			v54 = fma32Slow(v49, v53, v48)
+		}
+		v55 := v54 + 1
+		v56 := int32(math.Float32bits(v45))
+		v57 := v56 - 1262485504
+		v58 := v57 >> 1
+		v59 := v58 + 127
+		v60 := v59 << 23
+		v61 := math.Float32frombits(uint32(v60))
+		v62 := v57 - v58
+		v63 := v62 + 127
+		v64 := v63 << 23
+		v65 := math.Float32frombits(uint32(v64))
+		v66 := float32(v55 * v61)
+		v67 := float32(v66 * v65)
+		v68 := v67 + 1
+		v69 := 2 / v68
+		v70 := 1 - v69
+		v71 := math.Float32frombits(math.Float32bits(v34) & 0x80000000)
+		v72 := math.Float32frombits(math.Float32bits(v70) | math.Float32bits(v71))
+		v73 := v35 < 0x1.4p-01
+		v74 := sel32(v73, v42, v72)
+		nw[i] = v74
+		v76 := z[i]
+		v77 := hz[i]
+		v78 := v76 + v77
+		v79 := math.Float32frombits(math.Float32bits(v78) ^ 0x80000000)
+		v80 := sel32(104 < v79, 104, v79)
+		v81 := sel32(-104 > v80, -104, v80)
+		var v82 float32
+		if nativeFMA {
+			v82 = v81*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v81)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v82 = float32(sum64)
+		} else {
+			v82 = fma32Slow(v81, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v83 := v82 - 0x1.8p+23
+		var v84 float32
+		if nativeFMA {
+			v84 = -v83*0x1.62e43p-01 + v81
+		} else if sum64 := float64(-v83)*float64(0x1.62e43p-01) + float64(v81); roundsOnce(sum64) {
+			v84 = float32(sum64)
+		} else {
+			v84 = fma32Slow(-v83, 0x1.62e43p-01, v81)
+		}
+		var v85 float32
+		if nativeFMA {
+			v85 = -v83*-0x1.05c61p-29 + v84
+		} else if sum64 := float64(-v83)*float64(-0x1.05c61p-29) + float64(v84); roundsOnce(sum64) {
+			v85 = float32(sum64)
+		} else {
+			v85 = fma32Slow(-v83, -0x1.05c61p-29, v84)
+		}
+		var v86 float32
+		if nativeFMA {
+			v86 = 0x1.6a23fp-10*v85 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v85) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v86 = float32(sum64)
+		} else {
+			v86 = fma32Slow(0x1.6a23fp-10, v85, 0x1.123a0cp-07)
+		}
+		var v87 float32
+		if nativeFMA {
+			v87 = v86*v85 + 0x1.5558f2p-05
+		} else if sum64 := float64(v86)*float64(v85) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v87 = float32(sum64)
+		} else {
+			v87 = fma32Slow(v86, v85, 0x1.5558f2p-05)
+		}
+		var v88 float32
+		if nativeFMA {
+			v88 = v87*v85 + 0x1.555492p-03
+		} else if sum64 := float64(v87)*float64(v85) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v88 = float32(sum64)
+		} else {
+			v88 = fma32Slow(v87, v85, 0x1.555492p-03)
+		}
+		var v89 float32
+		if nativeFMA {
+			v89 = v88*v85 + 0x1.fffffcp-02
+		} else if sum64 := float64(v88)*float64(v85) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v89 = float32(sum64)
+		} else {
+			v89 = fma32Slow(v88, v85, 0x1.fffffcp-02)
+		}
+		v90 := float32(v85 * v85)
+		var v91 float32
+		if nativeFMA {
+			v91 = v90*v89 + v85
+		} else if sum64 := float64(v90)*float64(v89) + float64(v85); roundsOnce(sum64) {
+			v91 = float32(sum64)
+		} else {
+			v91 = fma32Slow(v90, v89, v85)
+		}
+		v92 := v91 + 1
+		v93 := int32(math.Float32bits(v82))
+		v94 := v93 - 1262485504
+		v95 := v94 >> 1
+		v96 := v95 + 127
+		v97 := v96 << 23
+		v98 := math.Float32frombits(uint32(v97))
+		v99 := v94 - v95
+		v100 := v99 + 127
+		v101 := v100 << 23
+		v102 := math.Float32frombits(uint32(v101))
+		v103 := float32(v92 * v98)
+		v104 := float32(v103 * v102)
+		v105 := v104 + 1
+		v106 := 1 / v105
+		z[i] = v106
+		v108 := prev[i]
+		v109 := v108 - v74
+		var v110 float32
+		if nativeFMA {
+			v110 = v109*v106 + v74
+		} else if sum64 := float64(v109)*float64(v106) + float64(v74); roundsOnce(sum64) {
+			v110 = float32(sum64)
+		} else {
+			v110 = fma32Slow(v109, v106, v74)
+		}
+		h[i] = v110
+	}
+}
+
+// gRUOutputBackwardF32Generic is the plain Go version of GRUOutputBackwardF32.
+func gRUOutputBackwardF32Generic(dh, dz, dn, z, nw, prev []float32) {
+	dz = dz[:len(dh)]
+	dn = dn[:len(dh)]
+	z = z[:len(dh)]
+	nw = nw[:len(dh)]
+	prev = prev[:len(dh)]
+	for i := range dh {
+		v0 := dh[i]
+		v1 := z[i]
+		v2 := nw[i]
+		v3 := float32(v0 * v1)
+		v4 := 1 - v1
+		v5 := prev[i]
+		v6 := v5 - v2
+		v7 := float32(v3 * v6)
+		v8 := float32(v7 * v4)
+		dz[i] = v8
+		v10 := float32(v0 * v4)
+		var v11 float32
+		if nativeFMA {
+			v11 = -v2*v2 + 1
+		} else if sum64 := float64(-v2)*float64(v2) + float64(1); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(-v2, v2, 1)
+		}
+		v12 := float32(v10 * v11)
+		dn[i] = v12
+		dh[i] = v3
+	}
+}
+
+// gRUResetBackwardF32Generic is the plain Go version of GRUResetBackwardF32.
+func gRUResetBackwardF32Generic(dr, dhn, dn, r, hn []float32) {
+	dhn = dhn[:len(dr)]
+	dn = dn[:len(dr)]
+	r = r[:len(dr)]
+	hn = hn[:len(dr)]
+	for i := range dr {
+		v0 := dn[i]
+		v1 := r[i]
+		v2 := float32(v0 * v1)
+		dhn[i] = v2
+		v4 := hn[i]
+		v5 := float32(v2 * v4)
+		v6 := 1 - v1
+		v7 := float32(v5 * v6)
+		dr[i] = v7
+	}
+}

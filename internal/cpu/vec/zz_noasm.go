@@ -741,3 +741,70 @@ func F32ToU8s(dst []uint8, a []float32) { f32ToU8sGeneric(dst, a) }
 
 // F32ToI8s converts towards zero to int32 and keeps the low byte.
 func F32ToI8s(dst []int8, a []float32) { f32ToI8sGeneric(dst, a) }
+
+// ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
+func ExpScaleF32(dst, a []float32, m, s, c float32) { expScaleF32Generic(dst, a, m, s, c) }
+
+// ExpSumColumnsF32 sets dst[i] = e^(a[i]-m[i]) and adds it to sum[i].
+func ExpSumColumnsF32(dst, sum, a, m []float32) { expSumColumnsF32Generic(dst, sum, a, m) }
+
+// SumExpColumnsF32 adds e^(a[i]-m[i]) to sum[i].
+func SumExpColumnsF32(sum, a, m []float32) { sumExpColumnsF32Generic(sum, a, m) }
+
+// LogSoftmaxColumnsF32 sets dst[i] = (a[i] - m[i]) - s[i].
+func LogSoftmaxColumnsF32(dst, a, m, s []float32) { logSoftmaxColumnsF32Generic(dst, a, m, s) }
+
+// SoftmaxBackwardColumnsF32 sets dst[i] = y[i] * (grad[i] - dot[i]).
+func SoftmaxBackwardColumnsF32(dst, grad, y, dot []float32) {
+	softmaxBackwardColumnsF32Generic(dst, grad, y, dot)
+}
+
+// LogSoftmaxColumnsF64 sets dst[i] = (a[i] - m[i]) - s[i].
+func LogSoftmaxColumnsF64(dst, a, m, s []float64) { logSoftmaxColumnsF64Generic(dst, a, m, s) }
+
+// SoftmaxBackwardColumnsF64 sets dst[i] = y[i] * (grad[i] - dot[i]).
+func SoftmaxBackwardColumnsF64(dst, grad, y, dot []float64) {
+	softmaxBackwardColumnsF64Generic(dst, grad, y, dot)
+}
+
+// LogSoftmaxBackwardColumnsF32 sets dst[i] = grad[i] - e^y[i]*sum[i].
+func LogSoftmaxBackwardColumnsF32(dst, grad, y, sum []float32) {
+	logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum)
+}
+
+// LSTMCellF32 is one step of an LSTM. The gates come as sums and leave activated:
+// input, forget and output gate (ig, fg, og) by sigmoid, the cell's (cg) by tanh.
+// Then c[i] = fg[i]*prev[i] + ig[i]*cg[i] and h[i] = og[i]*tanh(c[i]).
+func LSTMCellF32(h, c, ig, fg, cg, og, prev []float32) {
+	lSTMCellF32Generic(h, c, ig, fg, cg, og, prev)
+}
+
+// LSTMOutputBackwardF32 is the first part of an LSTM step's gradient. With dh the gradient of h:
+// dc[i] += dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.
+func LSTMOutputBackwardF32(dc, do, dh, og, c []float32) {
+	lSTMOutputBackwardF32Generic(dc, do, dh, og, c)
+}
+
+// LSTMGatesBackwardF32 is the second part of an LSTM step's gradient: from dc, that of c,
+// those of the other gates' sums; dc becomes the gradient of prev.
+func LSTMGatesBackwardF32(dc, di, df, dg, ig, fg, cg, prev []float32) {
+	lSTMGatesBackwardF32Generic(dc, di, df, dg, ig, fg, cg, prev)
+}
+
+// GRUCellF32 is one step of a GRU. r, z and nw come as the input's part of the gates, hr, hz and hn are the state's part;
+// r = sigmoid(r+hr), z = sigmoid(z+hz), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
+func GRUCellF32(h, r, z, nw, hr, hz, hn, prev []float32) {
+	gRUCellF32Generic(h, r, z, nw, hr, hz, hn, prev)
+}
+
+// GRUOutputBackwardF32 is the first part of a GRU step's gradient: from dh, that of h, those of
+// the sums of z and nw; dh becomes the part of prev's gradient that comes directly.
+func GRUOutputBackwardF32(dh, dz, dn, z, nw, prev []float32) {
+	gRUOutputBackwardF32Generic(dh, dz, dn, z, nw, prev)
+}
+
+// GRUResetBackwardF32 is the second part of a GRU step's gradient: from dn those of hn and of
+// the sum of r.
+func GRUResetBackwardF32(dr, dhn, dn, r, hn []float32) {
+	gRUResetBackwardF32Generic(dr, dhn, dn, r, hn)
+}

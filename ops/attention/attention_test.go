@@ -1,0 +1,180 @@
+package attention_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/opstest"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type T = tensor.Tensor
+
+func TestGolden(t *testing.T) {
+	opstest.Conformance(t, `^nn\.functional\.(scaled_dot_product_attention|multi_head_attention_forward)$`, 0.97)
+}
+
+type sizes struct{ n, heads, kv, l, s, e, ev int }
+
+// inputs are query, key and value, with the heads inside of the features as a fused projection leaves them when packed is set.
+func inputs(dt tensor.DType, z sizes, packed bool) []*T {
+	one := func(seed, heads, l, e int) *T {
+		x := opstest.Fill(dt, seed, z.n, heads, l, e)
+		if packed {
+			x = torch.Empty([]int{l, z.n, heads*e + 3}, torch.EmptyOptions{DType: dt}).Narrow(2, 1, heads*e).View([]int{l, z.n, heads, e}).Permute([]int{1, 2, 0, 3}).CopyInPlace(x)
+		}
+		return x.Detach().SetRequiresGrad(true)
+	}
+	return []*T{one(1, z.heads, z.l, z.e), one(2, z.kv, z.s, z.e), one(3, z.kv, z.s, z.ev)}
+}
+
+// repeat repeats each head r times.
+func repeat(x *T, r int) *T {
+	sh := x.Shape()
+	return x.Unsqueeze(2).Expand([]int{sh[0], sh[1], r, sh[2], sh[3]}).Reshape([]int{sh[0], -1, sh[2], sh[3]})
+}
+
+// plain is attention by its definition.
+func plain(x []*T, mask *T, isCausal bool, scale float64) *T {
+	k, v := x[1], x[2]
+	if r := x[0].Size(1) / k.Size(1); r > 1 {
+		k, v = repeat(k, r), repeat(v, r)
+	}
+	s := x[0].MatMul(k.Transpose(-2, -1)).MulScalar(scale)
+	if isCausal {
+		mask = torch.Ones(s.Shape()[2:], torch.OnesOptions{DType: tensor.Bool}).Tril()
+	}
+	if mask != nil && mask.DType() == tensor.Bool {
+		s = s.MaskedFillScalar(mask.LogicalNot(), math.Inf(-1))
+	} else if mask != nil {
+		s = s.Add(mask)
+	}
+	w := s.Softmax(-1)
+	return w.MaskedFillScalar(w.Detach().IsNaN(), 0).MatMul(v)
+}
+
+func near(t *testing.T, what string, got, want *T, tol float64) {
+	t.Helper()
+	g, w := tensor.Data[float64](got.Detach().DenseAs(tensor.Float64)), tensor.Data[float64](want.Detach().DenseAs(tensor.Float64))
+	if len(g) != len(w) {
+		t.Fatalf("%s: got %d elements, want %d", what, len(g), len(w))
+	}
+	for i := range g {
+		if !(math.Abs(g[i]-w[i]) <= tol*(1+math.Abs(w[i]))) {
+			t.Fatalf("%s: element %d is %g, want %g", what, i, g[i], w[i])
+		}
+	}
+}
+
+// TestFused compares the tiles with the definition in float64, values and gradients, for sizes around those of the tiles.
+func TestFused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
+	for _, level := range cpu.Levels() {
+		t.Run(level.Name, func(t *testing.T) {
+			defer cpu.Set(level.Features)()
+			for _, z := range []sizes{{2, 3, 3, 5, 7, 4, 6}, {1, 2, 2, 129, 257, 8, 8}, {1, 1, 1, 16, 300, 5, 3}, {1, 4, 2, 33, 40, 8, 8}, {2, 2, 1, 1, 70, 16, 9}, {1, 1, 1, 260, 130, 3, 2}, {1, 9, 9, 140, 131, 4, 4}} {
+				for _, kind := range []string{"", "causal", "bool", "float", "float column", "nothing"} {
+					for _, packed := range []bool{false, true} {
+						check(t, z, kind, packed)
+					}
+				}
+			}
+		})
+	}
+}
+
+func check(t *testing.T, z sizes, kind string, packed bool) {
+	name := fmt.Sprintf("%v %s packed %v", z, kind, packed)
+	var mask *T
+	switch kind {
+	case "bool":
+		mask = opstest.Fill(tensor.Float64, 5, z.n, 1, z.l, z.s).GtScalar(-0.3)
+	case "nothing": // the second query may attend to nothing
+		mask = torch.Ones([]int{z.l, z.s}, torch.OnesOptions{DType: tensor.Bool})
+		for j := range z.s {
+			tensor.Data[bool](mask)[min(1, z.l-1)*z.s+j] = false
+		}
+	case "float":
+		mask = opstest.Fill(tensor.Float64, 6, z.heads, z.l, z.s)
+	case "float column":
+		mask = opstest.Fill(tensor.Float64, 7, z.n, 1, 1, z.s).Transpose(2, 3).Contiguous().Transpose(2, 3)
+	}
+	g := opstest.Fill(tensor.Float64, 8, z.n, z.heads, z.l, z.ev)
+	x64 := inputs(tensor.Float64, z, false)
+	want := plain(x64, mask, kind == "causal", 0.7)
+	want.Backward(tensor.BackwardOptions{Gradient: g})
+	for _, c := range []struct {
+		dt  tensor.DType
+		tol float64
+	}{{tensor.Float64, 1e-12}, {tensor.Float32, 3e-5}} {
+		x := inputs(c.dt, z, packed)
+		m := mask
+		if mask != nil && mask.DType() != tensor.Bool {
+			m = mask.ToDType(c.dt)
+		}
+		out := torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{AttnMask: m, IsCausal: kind == "causal", Scale: tensor.Some(0.7), EnableGqa: z.kv != z.heads})
+		out.Backward(tensor.BackwardOptions{Gradient: g.ToDType(c.dt)})
+		near(t, name+" out", out, want, c.tol)
+		for i := range x {
+			near(t, fmt.Sprint(name, " gradient ", i), x[i].Grad(), x64[i].Grad(), 10*c.tol)
+		}
+	}
+}
+
+func TestGradients(t *testing.T) {
+	x := inputs(tensor.Float64, sizes{1, 2, 1, 3, 4, 2, 3}, false)
+	for i := range x {
+		x[i] = x[i].Detach().SetRequiresGrad(true)
+	}
+	opstest.GradCheck(t, "causal, grouped", func(x []*T) *T {
+		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{IsCausal: true, EnableGqa: true})
+	}, x...)
+	opstest.GradCheck(t, "one tensor thrice", func(x []*T) *T { return torch.ScaledDotProductAttention(x[0], x[0], x[0]) }, opstest.Fill(tensor.Float64, 4, 2, 3, 4))
+	// a mask that wants a gradient
+	y := append(x, opstest.Fill(tensor.Float64, 9, 3, 4))
+	opstest.GradCheck(t, "mask", func(x []*T) *T {
+		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{AttnMask: x[3], EnableGqa: true})
+	}, y...)
+}
+
+// TestShapes compares broadcast and unusual leading dimensions with the same values spelled out.
+func TestShapes(t *testing.T) {
+	f := func(shape ...int) *T { return opstest.Fill(tensor.Float64, len(shape), shape...) }
+	for _, c := range []struct{ q, k, v, want []int }{
+		{[]int{5, 4}, []int{6, 4}, []int{6, 3}, []int{5, 3}},
+		{[]int{2, 5, 4}, []int{2, 6, 4}, []int{2, 6, 3}, []int{2, 5, 3}},
+		{[]int{2, 1, 5, 4}, []int{3, 6, 4}, []int{6, 3}, []int{2, 3, 5, 3}},
+		{[]int{2, 1, 2, 5, 4}, []int{2, 3, 2, 6, 4}, []int{2, 3, 2, 6, 3}, []int{2, 3, 2, 5, 3}},
+	} {
+		q, k, v := f(c.q...), f(c.k...), f(c.v...)
+		got := torch.ScaledDotProductAttention(q, k, v)
+		if !tensor.SameShape(got.Shape(), c.want) {
+			t.Fatalf("%v %v %v: got shape %v, want %v", c.q, c.k, c.v, got.Shape(), c.want)
+		}
+		near(t, fmt.Sprint(c), got, q.MatMul(k.Transpose(-2, -1)).MulScalar(0.5).Softmax(-1).MatMul(v), 1e-12)
+	}
+}
+
+func TestThreads(t *testing.T) {
+	for _, z := range []sizes{{2, 8, 8, 140, 150, 16, 16}, {1, 2, 1, 600, 900, 8, 8}} {
+		opstest.SameBits(t, fmt.Sprint(z), func() []*T {
+			x := inputs(tensor.Float32, z, true)
+			y := torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{EnableGqa: true, IsCausal: z.kv == 1})
+			y.Mul(y).Sum().Backward()
+			return []*T{y.Detach(), x[0].Grad(), x[1].Grad(), x[2].Grad()}
+		})
+	}
+}
+
+// Without a mask and with equal keys every value counts the same.
+func Example() {
+	q, k := torch.Ones([]int{1, 2}), torch.Ones([]int{2, 2})
+	v := tensor.FromSlice([]float32{1, 3}, 2, 1)
+	fmt.Println(torch.ScaledDotProductAttention(q, k, v).Item())
+	// Output: 2
+}
