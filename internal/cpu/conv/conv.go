@@ -1,0 +1,185 @@
+package conv
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// Shape describes a convolution over up to three spatial dimensions; missing
+// ones are 1 in front (pad 0, stride 1, dilation 1).
+type Shape struct {
+	N, Groups int
+	Cin, Cout int    // channels, all groups together
+	In, Out   [3]int // spatial sizes
+	Kernel    [3]int
+	Stride    [3]int
+	Pad       [3]int
+	Dilation  [3]int
+}
+
+// Taps is the number of kernel positions.
+func (s *Shape) Taps() int { return s.Kernel[0] * s.Kernel[1] * s.Kernel[2] }
+
+func volume(d [3]int) int { return d[0] * d[1] * d[2] }
+
+// Image is a dense batch of images.
+type Image[T Float] struct {
+	Data []T
+	Last bool // [n, d, h, w, c] rather than [n, c, d, h, w]
+}
+
+// Weights are the kernels of a convolution, dense.
+type Weights[T Float] struct {
+	Data []T
+	Last bool // [out, kd, kh, kw, in/groups] rather than [out, in/groups, kd, kh, kw]
+}
+
+// strides of the output channel, the input channel and the kernel position.
+func (w Weights[T]) strides(cg, taps int) (o, c, k int) {
+	if w.Last {
+		return cg * taps, 1, cg
+	}
+	return cg * taps, taps, 1
+}
+
+// Epilogue is what happens to the result while it is in registers or cache. The
+// zero value and nil do nothing.
+type Epilogue[T Float] struct {
+	Bias     []T // nil, or one value per output channel
+	Residual []T // nil, or an image of the result's shape and layout that is added
+	Clamp    bool
+	Lo, Hi   T // with Clamp, the result is brought into [Lo, Hi]; NaN stays NaN
+}
+
+// ReLU is the epilogue's clamp to [0, inf).
+func (e Epilogue[T]) ReLU() Epilogue[T] {
+	e.Clamp, e.Lo, e.Hi = true, 0, T(math.Inf(1))
+	return e
+}
+
+// ReLU6 is the epilogue's clamp to [0, 6].
+func (e Epilogue[T]) ReLU6() Epilogue[T] {
+	e.Clamp, e.Lo, e.Hi = true, 0, 6
+	return e
+}
+
+// Forward computes the convolution of in with w into out.
+func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T]) {
+	s.check("Forward", len(out.Data), len(in.Data), len(w.Data))
+	if len(out.Data) == 0 {
+		return
+	}
+	j := forwardJob(s, out, in, ep)
+	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())
+	j.run(packSource[T]{w.Data, wo, wc, wk, wo * (s.Cout / s.Groups)})
+}
+
+// BackwardData computes the gradient of the convolution's input from that of
+// its output: the transposed convolution, with an epilogue of its own.
+func BackwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T]) {
+	s.check("BackwardData", len(gout.Data), len(gin.Data), len(w.Data))
+	if len(gin.Data) == 0 {
+		return
+	}
+	j := backwardJob(s, gin, gout, ep)
+	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())
+	j.run(packSource[T]{w.Data, wc, wo, wk, wo * (s.Cout / s.Groups)})
+}
+
+func (s *Shape) check(name string, out, in, w int) {
+	if n := s.N * s.Cout * volume(s.Out); out < n {
+		panic(fmt.Sprintf("conv.%s: the output has %d elements, expected %d", name, out, n))
+	}
+	if n := s.N * s.Cin * volume(s.In); in < n {
+		panic(fmt.Sprintf("conv.%s: the input has %d elements, expected %d", name, in, n))
+	}
+	if n := s.Cout * (s.Cin / s.Groups) * s.Taps(); w < n {
+		panic(fmt.Sprintf("conv.%s: the weights have %d elements, expected %d", name, w, n))
+	}
+}
+
+// A tap is a kernel position: its offset in the input from the grid position
+// times the job's step, and its place among the weights.
+type tap struct {
+	d  [3]int
+	wi int
+}
+
+// A phase computes the output positions at + grid*ostep, which share their taps.
+type phase struct {
+	at   [3]int
+	grid [3]int
+	taps []tap
+	w    unsafe.Pointer // packed weights, all groups
+	seg  []int          // byte offsets of the segments, and one spare
+	segK int            // kernel positions joined in a segment
+}
+
+func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {
+	j := &job[T]{
+		pt: currentPath(), n: s.N, groups: s.Groups, ci: s.Cin / s.Groups, co: s.Cout / s.Groups,
+		in: in, out: out, inD: s.In, outD: s.Out, istep: s.Stride, ostep: [3]int{1, 1, 1},
+	}
+	j.setEpilogue(ep)
+	p := phase{grid: s.Out}
+	s.eachTap(func(k [3]int, wi int) {
+		t := tap{wi: wi}
+		for i := range 3 {
+			t.d[i] = k[i]*s.Dilation[i] - s.Pad[i]
+		}
+		p.taps = append(p.taps, t)
+	})
+	j.phases = []phase{p}
+	return j
+}
+
+// backwardJob: the gradient at position i gathers from output o wherever
+// o*stride + k*dilation - pad = i. With i = at + stride*grid that fixes which
+// k take part, and o = grid + (at + pad - k*dilation)/stride.
+func backwardJob[T Float](s *Shape, gin, gout Image[T], ep *Epilogue[T]) *job[T] {
+	j := &job[T]{
+		pt: currentPath(), n: s.N, groups: s.Groups, ci: s.Cout / s.Groups, co: s.Cin / s.Groups,
+		in: gout, out: gin, inD: s.Out, outD: s.In, istep: [3]int{1, 1, 1}, ostep: s.Stride,
+	}
+	j.setEpilogue(ep)
+	for z := range min(s.Stride[0], s.In[0]) {
+		for y := range min(s.Stride[1], s.In[1]) {
+			for x := range min(s.Stride[2], s.In[2]) {
+				p := phase{at: [3]int{z, y, x}}
+				for i := range 3 {
+					p.grid[i] = (s.In[i] - p.at[i] + s.Stride[i] - 1) / s.Stride[i]
+				}
+				s.eachTap(func(k [3]int, wi int) {
+					t := tap{wi: wi}
+					for i := range 3 {
+						o := p.at[i] + s.Pad[i] - k[i]*s.Dilation[i]
+						if o%s.Stride[i] != 0 {
+							return
+						}
+						t.d[i] = o / s.Stride[i]
+					}
+					p.taps = append(p.taps, t)
+				})
+				// In the order of memory, so that neighbours can be joined.
+				for a, b := 0, len(p.taps)-1; a < b; a, b = a+1, b-1 {
+					p.taps[a], p.taps[b] = p.taps[b], p.taps[a]
+				}
+				j.phases = append(j.phases, p)
+			}
+		}
+	}
+	return j
+}
+
+func (s *Shape) eachTap(f func(k [3]int, wi int)) {
+	wi := 0
+	for z := range s.Kernel[0] {
+		for y := range s.Kernel[1] {
+			for x := range s.Kernel[2] {
+				f([3]int{z, y, x}, wi)
+				wi++
+			}
+		}
+	}
+}

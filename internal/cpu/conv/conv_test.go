@@ -1,0 +1,248 @@
+package conv
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+func shape2d(n, ci, co, h, w, k, s, p, d, g int) *Shape {
+	return shapeOf(n, ci, co, g, [3]int{1, h, w}, [3]int{1, k, k}, [3]int{1, s, s}, [3]int{0, p, p}, [3]int{1, d, d})
+}
+
+func shapeOf(n, ci, co, g int, in, k, s, p, d [3]int) *Shape {
+	sh := &Shape{N: n, Groups: g, Cin: ci, Cout: co, In: in, Kernel: k, Stride: s, Pad: p, Dilation: d}
+	for i := range 3 {
+		sh.Out[i] = (in[i]+2*p[i]-d[i]*(k[i]-1)-1)/s[i] + 1
+	}
+	return sh
+}
+
+// guarded returns n values between NaNs, one element off a cache line.
+func guarded[T Float](n int) (whole, data []T) {
+	whole = make([]T, n+64)
+	for i := range whole {
+		whole[i] = T(math.NaN())
+	}
+	off := 17
+	for uintptr(unsafe.Pointer(&whole[off]))%64 == 0 {
+		off++
+	}
+	return whole, whole[off : off+n : off+n]
+}
+
+func checkGuards[T Float](t *testing.T, whole, data []T) {
+	t.Helper()
+	off := int(uintptr(unsafe.Pointer(unsafe.SliceData(data)))-uintptr(unsafe.Pointer(&whole[0]))) / int(unsafe.Sizeof(whole[0]))
+	for i, v := range whole {
+		if (i < off || i >= off+len(data)) && v == v {
+			t.Fatalf("wrote outside at %d", i-off)
+		}
+	}
+}
+
+// image makes random data and its float64 copy in [n, c, pos] order.
+func image[T Float](r *rand.Rand, n, c, size int, last bool) (Image[T], []float64) {
+	_, d := guarded[T](n * c * size)
+	ref := make([]float64, len(d))
+	for i := range ref {
+		v := T(r.Float64()*2 - 1)
+		ref[i] = float64(v)
+		d[place(i, n, c, size, last)] = v
+	}
+	return Image[T]{d, last}, ref
+}
+
+// place turns an index of [n, c, pos] into one of the layout.
+func place(i, n, c, size int, last bool) int {
+	if !last {
+		return i
+	}
+	pos, ch, im := i%size, i/size%c, i/size/c
+	return (im*size+pos)*c + ch
+}
+
+// visit calls f for every product: input, weight and output indices.
+func visit(s *Shape, f func(x, w, y int)) {
+	cg, og := s.Cin/s.Groups, s.Cout/s.Groups
+	is, os := volume(s.In), volume(s.Out)
+	for n := range s.N {
+		for o := range s.Cout {
+			for p := range os {
+				oz, oy, ox := p/s.Out[2]/s.Out[1], p/s.Out[2]%s.Out[1], p%s.Out[2]
+				s.eachTap(func(k [3]int, wi int) {
+					z := oz*s.Stride[0] + k[0]*s.Dilation[0] - s.Pad[0]
+					y := oy*s.Stride[1] + k[1]*s.Dilation[1] - s.Pad[1]
+					x := ox*s.Stride[2] + k[2]*s.Dilation[2] - s.Pad[2]
+					if z < 0 || z >= s.In[0] || y < 0 || y >= s.In[1] || x < 0 || x >= s.In[2] {
+						return
+					}
+					for c := range cg {
+						f((n*s.Cin+o/og*cg+c)*is+(z*s.In[1]+y)*s.In[2]+x, (o*cg+c)*s.Taps()+wi, (n*s.Cout+o)*os+p)
+					}
+				})
+			}
+		}
+	}
+}
+
+func compare[T Float](t *testing.T, what string, got []T, want, scale []float64, n, c, size int, last bool) {
+	t.Helper()
+	eps := 3e-7
+	var z T
+	if unsafe.Sizeof(z) == 8 {
+		eps = 1e-15
+	}
+	for i, w := range want {
+		g := float64(got[place(i, n, c, size, last)])
+		if !(math.Abs(g-w) <= eps*(4+4*scale[i])) {
+			t.Fatalf("%s: element %d is %v, want %v (difference %g, scale %g)", what, i, g, w, g-w, scale[i])
+		}
+	}
+}
+
+func check[T Float](t *testing.T, s *Shape, seed int64) {
+	t.Helper()
+	r := rand.New(rand.NewSource(seed))
+	is, os, cg := volume(s.In), volume(s.Out), s.Cin/s.Groups
+	for _, last := range []bool{true, false} {
+		x, xr := image[T](r, s.N, s.Cin, is, last)
+		g, gr := image[T](r, s.N, s.Cout, os, last)
+		wi, wr := image[T](r, s.Cout, cg, s.Taps(), last)
+		w := Weights[T](wi)
+		res, resr := image[T](r, s.N, s.Cout, os, last)
+		bias := make([]T, s.Cout)
+		for i := range bias {
+			bias[i] = T(r.Float64())
+		}
+		y, dx, dw := make([]float64, len(gr)), make([]float64, len(xr)), make([]float64, len(wr))
+		ys, dxs, dws := make([]float64, len(gr)), make([]float64, len(xr)), make([]float64, len(wr))
+		visit(s, func(i, k, o int) {
+			y[o] += xr[i] * wr[k]
+			dx[i] += gr[o] * wr[k]
+			dw[k] += gr[o] * xr[i]
+			ys[o] += math.Abs(xr[i] * wr[k])
+			dxs[i] += math.Abs(gr[o] * wr[k])
+			dws[k] += math.Abs(gr[o] * xr[i])
+		})
+		whole, out := guarded[T](len(gr))
+		Forward(s, Image[T]{out, last}, x, w, nil)
+		compare(t, fmt.Sprint("forward, last ", last), out, y, ys, s.N, s.Cout, os, last)
+		checkGuards(t, whole, out)
+
+		ep := Epilogue[T]{Bias: bias, Residual: res.Data}.ReLU()
+		Forward(s, Image[T]{out, last}, x, w, &ep)
+		for i := range y {
+			y[i] = max(0, y[i]+float64(bias[i/os%s.Cout])+resr[i])
+		}
+		compare(t, fmt.Sprint("forward with epilogue, last ", last), out, y, ys, s.N, s.Cout, os, last)
+		checkGuards(t, whole, out)
+
+		whole, out = guarded[T](len(xr))
+		BackwardData(s, Image[T]{out, last}, g, w, nil)
+		compare(t, fmt.Sprint("gradient of the input, last ", last), out, dx, dxs, s.N, s.Cin, is, last)
+		checkGuards(t, whole, out)
+
+		whole, out = guarded[T](len(wr))
+		continue // TODO
+		BackwardWeight(s, Weights[T]{out, last}, g, x)
+		compare(t, fmt.Sprint("gradient of the weights, last ", last), out, dw, dws, s.Cout, cg, s.Taps(), last)
+		checkGuards(t, whole, out)
+	}
+}
+
+// shapes covers edges of tiles, vectors, kernels, strides and padding.
+func shapes() []*Shape {
+	list := []*Shape{
+		shape2d(2, 64, 64, 14, 14, 3, 1, 1, 1, 1),
+		shape2d(1, 3, 64, 23, 24, 7, 2, 3, 1, 1),
+		shape2d(3, 1, 6, 28, 28, 5, 1, 0, 1, 1),
+		shape2d(2, 16, 33, 7, 7, 3, 1, 1, 1, 1),
+		shape2d(2, 70, 48, 9, 5, 3, 2, 1, 1, 1),
+		shape2d(2, 32, 48, 8, 8, 3, 1, 2, 2, 2),
+		shape2d(2, 24, 40, 6, 7, 1, 1, 0, 1, 1),
+		shape2d(2, 24, 40, 6, 7, 1, 2, 0, 1, 1),
+		shape2d(1, 17, 15, 6, 20, 1, 3, 1, 1, 1),
+		shape2d(2, 300, 20, 4, 4, 3, 1, 1, 1, 1),
+		shape2d(1, 1024, 34, 3, 3, 1, 1, 0, 1, 1),
+		shape2d(1, 256, 64, 5, 6, 3, 1, 1, 1, 1),
+		shape2d(2, 12, 12, 9, 9, 3, 1, 1, 1, 12),
+		shape2d(2, 5, 10, 9, 11, 3, 2, 1, 1, 5),
+		shapeOf(2, 5, 7, 1, [3]int{1, 1, 100}, [3]int{1, 1, 9}, [3]int{1, 1, 3}, [3]int{0, 0, 4}, [3]int{1, 1, 2}),
+		shapeOf(1, 8, 9, 1, [3]int{1, 1, 3000}, [3]int{1, 1, 5}, [3]int{1, 1, 1}, [3]int{0, 0, 2}, [3]int{1, 1, 1}),
+		shapeOf(2, 6, 8, 2, [3]int{5, 6, 7}, [3]int{3, 2, 3}, [3]int{2, 1, 2}, [3]int{1, 0, 1}, [3]int{1, 2, 1}),
+		shapeOf(1, 18, 4, 1, [3]int{4, 9, 3}, [3]int{2, 3, 1}, [3]int{1, 2, 1}, [3]int{1, 1, 0}, [3]int{2, 1, 1}),
+	}
+	r := rand.New(rand.NewSource(1))
+	for range 60 {
+		g := 1 + r.Intn(2)*r.Intn(3)
+		ci, co := (1+r.Intn(70/g))*g, (1+r.Intn(70/g))*g
+		k, s, d := 1+r.Intn(7), 1+r.Intn(3), 1+r.Intn(2)
+		p := r.Intn(k + 1)
+		h, w := 1+r.Intn(9), 1+r.Intn(20)
+		for (k-1)*d+1 > h+2*p || (k-1)*d+1 > w+2*p {
+			h, w = h+1, w+1
+		}
+		list = append(list, shape2d(1+r.Intn(2), ci, co, h, w, k, s, p, d, g))
+	}
+	return list
+}
+
+func TestAgainstReference(t *testing.T) {
+	for _, l := range cpu.Levels() {
+		t.Run(l.Name, func(t *testing.T) {
+			defer cpu.Set(l.Features)()
+			for i, s := range shapes() {
+				t.Run(fmt.Sprintf("%d", i), func(t *testing.T) {
+					check[float32](t, s, int64(i))
+					if i%3 == 0 {
+						check[float64](t, s, int64(i))
+					}
+					if t.Failed() {
+						t.Logf("%+v", *s)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Results do not depend on the number of threads.
+func TestSameBits(t *testing.T) {
+	defer par.SetNumThreads(par.NumThreads())
+	for _, s := range []*Shape{
+		shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(5, 24, 70, 13, 13, 3, 2, 1, 1, 1),
+		shape2d(4, 40, 80, 17, 17, 1, 1, 0, 1, 1), shape2d(4, 40, 40, 17, 17, 3, 1, 1, 1, 40),
+	} {
+		for _, last := range []bool{true, false} {
+			r := rand.New(rand.NewSource(5))
+			x, _ := image[float32](r, s.N, s.Cin, volume(s.In), last)
+			g, _ := image[float32](r, s.N, s.Cout, volume(s.Out), last)
+			w, _ := image[float32](r, s.Cout, s.Cin/s.Groups, s.Taps(), last)
+			var want [3][]float32
+			for _, threads := range []int{1, 2, 3, 8} {
+				par.SetNumThreads(threads)
+				got := [3][]float32{make([]float32, len(g.Data)), make([]float32, len(x.Data)), make([]float32, len(w.Data))}
+				Forward(s, Image[float32]{got[0], last}, x, Weights[float32](w), nil)
+				BackwardData(s, Image[float32]{got[1], last}, g, Weights[float32](w), nil)
+				BackwardWeight(s, Weights[float32]{got[2], last}, g, x)
+				if threads == 1 {
+					want = got
+					continue
+				}
+				for i := range got {
+					for k := range got[i] {
+						if math.Float32bits(got[i][k]) != math.Float32bits(want[i][k]) {
+							t.Fatalf("result %d differs at %d threads", i, threads)
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,17 @@
+// Package conv computes convolutions of float32 and float64 on the CPU.
+//
+// One micro-kernel does it all. It sums products of A, whose rows are output
+// pixels and whose steps are channels, with a packed panel of weights, over a
+// list of segments: one per kernel position, each an offset into A. Where
+// channels are adjacent in memory (channels last) A is the image itself, or a
+// band of it copied into a small buffer with the padding around it. Planar
+// images (channels first) are transposed into the same buffer, so both layouts
+// run the same arithmetic and give the same bits.
+//
+// The gradient with respect to the input is a convolution of the output's
+// gradient, one for each residue of the position by the stride. The gradient
+// with respect to the weights is a matrix product over all output pixels, run
+// from the same buffers by a second micro-kernel.
+//
+// Work is cut by sizes alone, so results do not depend on the thread count.
+package conv

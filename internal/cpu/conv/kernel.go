@@ -1,0 +1,147 @@
+package conv
+
+import "unsafe"
+
+// args is what a micro-kernel reads. The assembly knows its layout: a test
+// compares the offsets.
+type args struct {
+	a0, a1 unsafe.Pointer // A's first row of each group
+	b      unsafe.Pointer // packed panel
+	c0, c1 unsafe.Pointer // C's first row of each group
+	r0, r1 unsafe.Pointer // what is added to it
+	bias   unsafe.Pointer // one value per column
+
+	seg, segEnd unsafe.Pointer // byte offsets of the segments from a0 and a1
+
+	rs, cs   int // bytes between rows (forward) and steps (gradient) of A
+	ldc, ldr int // bytes between rows of C and of what is added
+	k        int // steps per segment
+	variant  int // vectors*16 + rows
+	mask     uint64
+	mask0    unsafe.Pointer
+	mask1    unsafe.Pointer
+	flags    int
+	lo, hi   uint64 // bits of the clamp's bounds
+
+	rows, cols, width int // for the Go kernel: columns in use and of the panel
+}
+
+const (
+	flagLoadC  = 1 // add to C
+	flagBias   = 2
+	flagRes    = 4
+	flagClamp  = 8
+	flagMasked = 16 // AVX2: not all columns are in use
+)
+
+// path is a family of kernels.
+type path uint8
+
+const (
+	pathGeneric path = iota
+	pathAVX2
+	pathAVX512
+)
+
+// Float is the set of element types.
+type Float interface{ float32 | float64 }
+
+// genericTile is the portable micro-kernel: rs and cs are bytes, and either may
+// be the element size.
+func genericTile[T Float](p *args, rs, cs int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	first := (p.rows + 1) / 2
+	var sum [2][32]T
+	for r := 0; r < p.rows; r += 2 {
+		n := min(2, p.rows-r)
+		var a [2]unsafe.Pointer
+		var c, res [2]unsafe.Pointer
+		for i := range n {
+			q := r + i
+			if q < first {
+				a[i], c[i], res[i] = unsafe.Add(p.a0, q*rs), unsafe.Add(p.c0, q*p.ldc), unsafe.Add(p.r0, q*p.ldr)
+			} else {
+				q -= first
+				a[i], c[i], res[i] = unsafe.Add(p.a1, q*rs), unsafe.Add(p.c1, q*p.ldc), unsafe.Add(p.r1, q*p.ldr)
+			}
+		}
+		if n == 1 {
+			a[1] = a[0]
+		}
+		sum = [2][32]T{}
+		b := p.b
+		for s := p.seg; uintptr(s) < uintptr(p.segEnd); s = unsafe.Add(s, 8) {
+			off := *(*int)(s)
+			a0, a1 := unsafe.Add(a[0], off), unsafe.Add(a[1], off)
+			for k := range p.k {
+				x0, x1 := *(*T)(unsafe.Add(a0, k*cs)), *(*T)(unsafe.Add(a1, k*cs))
+				row := unsafe.Slice((*T)(b), p.width)
+				s0, s1 := sum[0][:len(row)], sum[1][:len(row)]
+				// The conversions forbid the compiler to fuse the operations
+				// on some architectures: all machines round alike.
+				for j, w := range row {
+					s0[j] += T(x0 * w)
+					s1[j] += T(x1 * w)
+				}
+				b = unsafe.Add(b, p.width*es)
+			}
+		}
+		for i := range n {
+			dst := unsafe.Slice((*T)(c[i]), p.cols)
+			for j := range dst {
+				v := sum[i][j]
+				if p.flags&flagLoadC != 0 {
+					v += dst[j]
+				}
+				if p.flags&flagBias != 0 {
+					v += *(*T)(unsafe.Add(p.bias, j*es))
+				}
+				if p.flags&flagRes != 0 {
+					v += *(*T)(unsafe.Add(res[i], j*es))
+				}
+				if p.flags&flagClamp != 0 {
+					if lo := fromBits[T](p.lo); v < lo { // NaN stays NaN
+						v = lo
+					}
+					if hi := fromBits[T](p.hi); v > hi {
+						v = hi
+					}
+				}
+				dst[j] = v
+			}
+		}
+	}
+}
+
+// bits and fromBits carry a scalar of either type through args.
+func bits[T Float](x T) uint64 {
+	var u uint64
+	*(*T)(unsafe.Pointer(&u)) = x
+	return u
+}
+
+func fromBits[T Float](u uint64) T { return *(*T)(unsafe.Pointer(&u)) }
+
+// setColumns prepares p for a panel of the given width, of which cols columns
+// are stored.
+func setColumns[T Float](pt path, p *args, width, cols int) {
+	p.width, p.cols = width, cols
+	p.flags &^= flagMasked
+	p.mask = 1<<uint(cols) - 1
+	l := lanes[T](pt)
+	p.variant = (width + l - 1) / l * 16
+	if pt == pathAVX2 && cols < width {
+		p.flags |= flagMasked
+		p.mask0, p.mask1 = laneMask[T](cols), laneMask[T](cols-l)
+	}
+}
+
+// tile gives the most rows of a tile and the lanes of half its width.
+func tileSize[T Float](pt path) (rows, l int) {
+	l = lanes[T](pt)
+	if pt == pathAVX512 {
+		return 14, l
+	}
+	return 6, l
+}

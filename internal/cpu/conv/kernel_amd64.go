@@ -1,0 +1,118 @@
+//go:build !purego
+
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
+
+//go:generate go run ../_asm/conv -out .
+
+//go:noescape
+func sconvAVX512(a *args)
+
+//go:noescape
+func sgradAVX512(a *args)
+
+//go:noescape
+func dconvAVX512(a *args)
+
+//go:noescape
+func dgradAVX512(a *args)
+
+//go:noescape
+func sconvAVX2(a *args)
+
+//go:noescape
+func sgradAVX2(a *args)
+
+//go:noescape
+func dconvAVX2(a *args)
+
+//go:noescape
+func dgradAVX2(a *args)
+
+func currentPath() path {
+	switch {
+	case cpu.HasAVX512:
+		return pathAVX512
+	case cpu.HasAVX2FMA:
+		return pathAVX2
+	}
+	return pathGeneric
+}
+
+// lanes returns the elements of a vector; the Go kernel pretends to have some.
+func lanes[T Float](pt path) int {
+	var z T
+	if pt == pathAVX512 {
+		return 64 / int(unsafe.Sizeof(z))
+	}
+	return 32 / int(unsafe.Sizeof(z))
+}
+
+// The windows into these tables that start n before the zeros select the first
+// n lanes.
+var (
+	masks32 = [16]int32{-1, -1, -1, -1, -1, -1, -1, -1}
+	masks64 = [8]int64{-1, -1, -1, -1}
+)
+
+// laneMask returns AVX2's mask of the first n lanes, n from 0 to all.
+func laneMask[T Float](n int) unsafe.Pointer {
+	var z T
+	if unsafe.Sizeof(z) == 4 {
+		return unsafe.Pointer(&masks32[8-max(0, min(n, 8))])
+	}
+	return unsafe.Pointer(&masks64[4-max(0, min(n, 4))])
+}
+
+// convTile runs the forward micro-kernel on the given rows. It must stay a real
+// call: its stack check is where the scheduler can stop a goroutine that
+// otherwise lives in assembly.
+//
+//go:noinline
+func convTile[T Float](pt path, p *args, rows int) {
+	var z T
+	v := p.variant
+	p.variant += rows
+	switch {
+	case pt == pathGeneric:
+		p.rows = rows
+		genericTile[T](p, p.rs, int(unsafe.Sizeof(z)))
+	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+		sconvAVX512(p)
+	case unsafe.Sizeof(z) == 4:
+		sconvAVX2(p)
+	case pt == pathAVX512:
+		dconvAVX512(p)
+	default:
+		dconvAVX2(p)
+	}
+	p.variant = v
+}
+
+// gradTile runs the gradient micro-kernel on the given rows.
+//
+//go:noinline
+func gradTile[T Float](pt path, p *args, rows int) {
+	var z T
+	v := p.variant
+	p.variant += rows
+	switch {
+	case pt == pathGeneric:
+		p.rows = rows
+		genericTile[T](p, int(unsafe.Sizeof(z)), p.cs)
+	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+		sgradAVX512(p)
+	case unsafe.Sizeof(z) == 4:
+		sgradAVX2(p)
+	case pt == pathAVX512:
+		dgradAVX512(p)
+	default:
+		dgradAVX2(p)
+	}
+	p.variant = v
+}

@@ -1,0 +1,28 @@
+//go:build !amd64 || purego
+
+package conv
+
+import "unsafe"
+
+func currentPath() path { return pathGeneric }
+
+func lanes[T Float](path) int {
+	var z T
+	return 32 / int(unsafe.Sizeof(z))
+}
+
+func laneMask[T Float](int) unsafe.Pointer { return nil }
+
+//go:noinline
+func convTile[T Float](_ path, p *args, rows int) {
+	var z T
+	p.rows = rows
+	genericTile[T](p, p.rs, int(unsafe.Sizeof(z)))
+}
+
+//go:noinline
+func gradTile[T Float](_ path, p *args, rows int) {
+	var z T
+	p.rows = rows
+	genericTile[T](p, int(unsafe.Sizeof(z)), p.cs)
+}

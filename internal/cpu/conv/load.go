@@ -1,0 +1,112 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
+
+// load fills the band with the channels [k0, k0+kc) of what the block needs of
+// the input, with zeros around the image.
+func (j *job[T]) load(b *block, band []T, k0, kc int) {
+	_, width := j.bandSize()
+	cx := (b.hi[2]-b.lo[2]-1)*j.step[2] + j.ext[2] + 1 // positions in use
+	cy := (b.hi[1]-b.lo[1]-1)*j.step[1] + j.ext[1] + 1
+	x0 := b.lo[2]*j.istep[2] + j.dmin[2]
+	// Positions [xa,xb) of a line lie in the image.
+	xa := 0
+	if x0 < 0 {
+		xa = min(cx, ceilDiv(-x0, j.skip[2]))
+	}
+	xb := max(xa, min(cx, ceilDiv(j.inD[2]-x0, j.skip[2])))
+	for n := b.n0; n < b.n1; n++ {
+		for z := range j.ext[0] + 1 {
+			iz := b.lo[0]*j.istep[0] + j.dmin[0] + z*j.skip[0]
+			for y := range cy {
+				iy := b.lo[1]*j.istep[1] + j.dmin[1] + y*j.skip[1]
+				line := band[(n-b.n0)*j.img+z*j.slice+y*j.line:][:width*j.pix]
+				if iz < 0 || iz >= j.inD[0] || iy < 0 || iy >= j.inD[1] || xa == xb {
+					clear(line[:cx*j.pix])
+					continue
+				}
+				clear(line[:xa*j.pix])
+				clear(line[xb*j.pix : cx*j.pix])
+				pos := (iz*j.inD[1]+iy)*j.inD[2] + x0 + xa*j.skip[2]
+				j.loadLine(line[xa*j.pix:xb*j.pix], n, b.group*j.ci+k0, pos, kc, xb-xa)
+			}
+		}
+	}
+}
+
+// loadLine copies kc channels from c on of count positions of image n.
+func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
+	size := volume(j.inD)
+	cin := j.ci * j.groups
+	if j.in.Last {
+		src := j.in.Data[(n*size+pos)*cin+c:]
+		step := cin * j.skip[2]
+		if kc == step && kc == j.pix {
+			copy(dst, src[:count*kc])
+			return
+		}
+		copyLines(dst, j.pix, src, step, kc, count)
+		return
+	}
+	// Planar: skip is 1 along the line.
+	src := j.in.Data[(n*cin+c)*size+pos:]
+	transpose(dst, j.pix, src, size, kc, count)
+}
+
+// copyLines moves count runs of n elements.
+func copyLines[T Float](dst []T, ldd int, src []T, lds, n, count int) {
+	for i := range count {
+		copy(dst[i*ldd:][:n], src[i*lds:][:n])
+	}
+}
+
+// store moves a task's buffer to the planar result and finishes it.
+func (j *job[T]) store(b *block, t *target) {
+	size := volume(j.outD)
+	buf := unsafe.Slice((*T)(t.p), t.img*(b.n1-b.n0))
+	for n := b.n0; n < b.n1; n++ {
+		for z := range t.img / t.slice {
+			pos := (t.at[0]+z)*j.outD[1]*j.outD[2] + t.at[1]*j.outD[2] + t.at[2]
+			src := buf[(n-b.n0)*t.img+z*t.slice:][:t.slice]
+			lines, count := t.slice/t.line, t.line/t.pix
+			if count == j.outD[2] { // whole lines follow one another
+				lines, count = 1, lines*count
+			}
+			for y := range lines {
+				at := (n*j.groups+b.group)*j.co*size + b.c0*size + pos + y*j.outD[2]
+				transpose(j.out.Data[at:], size, src[y*t.line:], t.pix, count, b.c1-b.c0)
+				if j.res != nil {
+					res := unsafe.Slice((*T)(j.res), len(j.out.Data))
+					for c := range b.c1 - b.c0 {
+						j.addResidual(j.out.Data[at+c*size:][:count], res[at+c*size:])
+					}
+				}
+			}
+		}
+	}
+}
+
+func (j *job[T]) addResidual(d, r []T) {
+	if f, ok := any(d).([]float32); ok {
+		vec.AddF32(f, f, any(r[:len(d)]).([]float32))
+		if j.clamp {
+			vec.ClampF32(f, f, float32(j.lo), float32(j.hi))
+		}
+		return
+	}
+	for i := range d {
+		d[i] += r[i]
+		if j.clamp {
+			if d[i] < j.lo {
+				d[i] = j.lo
+			}
+			if d[i] > j.hi {
+				d[i] = j.hi
+			}
+		}
+	}
+}

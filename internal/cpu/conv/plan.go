@@ -1,0 +1,261 @@
+package conv
+
+import "unsafe"
+
+// job is one call: a sum over taps at every output position, see phase.
+type job[T Float] struct {
+	pt           path
+	n, groups    int
+	ci, co       int // channels of a group
+	in, out      Image[T]
+	inD, outD    [3]int
+	istep, ostep [3]int
+	phases       []phase
+	bias, res    unsafe.Pointer
+	clamp        bool
+	lo, hi       T
+
+	plan
+}
+
+// plan is how the job is cut. It depends on the sizes alone.
+type plan struct {
+	nr      int // columns of a panel
+	ocols   int // co rounded up to whole vectors
+	cb      int // channels summed at a time
+	grid    [3]int
+	dmin    [3]int // least offset of a tap
+	ext     [3]int // greatest offset minus the least
+	step    [3]int // of the band per grid position
+	skip    [3]int // of the input per position of the band
+	direct  bool   // the band is the input itself
+	images  int    // of a task
+	yb, xb  int    // grid positions of a task
+	panels  int    // of a task
+	nImg    int    // numbers of tasks each way
+	ny, nx  int
+	npb     int
+	pix     int // elements between positions, lines, slices and images of a band
+	line    int
+	slice   int
+	img     int
+	bandLen int
+}
+
+const (
+	taskWork  = 24 << 20  // multiply-adds: some 150 µs on a slow core
+	bandBytes = 256 << 10 // of the second-level cache, for the band
+	panelMax  = 160 << 10 // and for a block of a panel
+)
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+func roundUp(x, to int) int { return (x + to - 1) / to * to }
+
+func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
+	if ep == nil {
+		return
+	}
+	if ep.Bias != nil {
+		_ = ep.Bias[j.co*j.groups-1]
+		j.bias = unsafe.Pointer(&ep.Bias[0])
+	}
+	if ep.Residual != nil {
+		_ = ep.Residual[len(j.out.Data)-1]
+		j.res = unsafe.Pointer(&ep.Residual[0])
+	}
+	j.clamp, j.lo, j.hi = ep.Clamp, ep.Lo, ep.Hi
+}
+
+// makePlan chooses the blocks.
+func (j *job[T]) makePlan() {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	_, l := tileSize[T](j.pt)
+	j.nr, j.ocols = 2*l, roundUp(j.co, l)
+	j.flatten()
+
+	taps, padded := 1, false
+	first := true
+	for i := range 3 {
+		j.grid[i] = ceilDiv(j.outD[i], j.ostep[i])
+	}
+	var dmax [3]int
+	for _, p := range j.phases {
+		taps = max(taps, len(p.taps))
+		for _, t := range p.taps {
+			for i, d := range t.d {
+				if first {
+					j.dmin[i], dmax[i] = d, d
+				} else {
+					j.dmin[i], dmax[i] = min(j.dmin[i], d), max(dmax[i], d)
+				}
+			}
+			first = false
+		}
+	}
+	for i := range 3 {
+		j.ext[i] = dmax[i] - j.dmin[i]
+		j.step[i], j.skip[i] = j.istep[i], 1
+		last := (j.grid[i]-1)*j.istep[i] + dmax[i]
+		padded = padded || j.dmin[i] < 0 || last >= j.inD[i]
+		if j.ext[i] == 0 && (i < 2 || j.in.Last) {
+			// Only every so-manieth position is needed.
+			j.step[i], j.skip[i] = 1, j.istep[i]
+		}
+	}
+	cin := j.ci * j.groups
+	rs := j.istep[2] * cin * es
+	j.direct = j.in.Last && !padded && rs%4096 != 0
+
+	// Pixels of a task: enough for a panel to be read from cache often, not so
+	// many that work cannot be shared.
+	unit := max(taps*j.ci*j.co, 1)
+	px := min(max(taskWork/unit, 192), 1024)
+	if j.direct {
+		px = min(px, max(bandBytes/(j.ci*es), 56))
+	}
+	gx, gy := j.grid[2], j.grid[1]
+	j.images, j.yb, j.xb = 1, 1, gx
+	switch {
+	case gx > 2*px:
+		j.xb = ceilDiv(ceilDiv(gx, ceilDiv(gx, px)), 14) * 14
+	case gx*gy > px:
+		j.yb = max(1, px/gx)
+	default:
+		j.yb = gy
+		if j.grid[0] == 1 {
+			j.images = min(max(1, px/(gx*gy)), j.n)
+		}
+	}
+	j.blockChannels(taps, es)
+	for !j.direct && j.bandBytes(es) > 2*bandBytes && (j.images > 1 || j.yb > 1) {
+		if j.images > 1 {
+			j.images = (j.images + 1) / 2
+		} else {
+			j.yb = (j.yb + 1) / 2
+		}
+		j.blockChannels(taps, es)
+	}
+	j.nx, j.ny, j.nImg = ceilDiv(gx, j.xb), ceilDiv(gy, j.yb), ceilDiv(j.n, j.images)
+	j.yb, j.images = ceilDiv(gy, j.ny), ceilDiv(j.n, j.nImg)
+	j.ny, j.nImg = ceilDiv(gy, j.yb), ceilDiv(j.n, j.images)
+	total := ceilDiv(j.co, j.nr)
+	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
+	j.panels = min(max(taskWork/per, ceilDiv(16, taps), 1), total)
+	j.npb = ceilDiv(total, j.panels)
+	j.panels = ceilDiv(total, j.npb)
+	j.npb = ceilDiv(total, j.panels)
+
+	j.layout(es)
+	for i := range j.phases {
+		j.segments(&j.phases[i], es)
+	}
+}
+
+// flatten makes one long line of a convolution whose kernel is a single
+// position and that leaves none out.
+func (j *job[T]) flatten() {
+	one := [3]int{1, 1, 1}
+	if len(j.phases) != 1 || len(j.phases[0].taps) != 1 || j.phases[0].taps[0].d != [3]int{} ||
+		j.istep != one || j.ostep != one || j.inD != j.outD {
+		return
+	}
+	w := volume(j.inD)
+	if j.in.Last && j.out.Last {
+		w *= j.n
+		j.n = 1
+	}
+	j.inD = [3]int{1, 1, w}
+	j.outD = j.inD
+	j.phases[0].grid = j.inD
+}
+
+// blockChannels chooses how many channels are summed at a time.
+func (j *job[T]) blockChannels(taps, es int) {
+	cb := max(panelMax/(taps*j.nr*es), 16)
+	if !j.direct {
+		j.cb = 1
+		cb = min(cb, max(bandBytes/j.bandBytes(0), 16))
+	}
+	nb := ceilDiv(max(j.ci, 1), cb)
+	j.cb = ceilDiv(max(j.ci, 1), nb)
+	if nb > 1 {
+		j.cb = roundUp(j.cb, 16)
+	}
+}
+
+// bandSize is the number of positions of a band in each direction.
+func (j *job[T]) bandSize() (y, x int) {
+	return (j.yb-1)*j.step[1] + j.ext[1] + 1, (j.xb-1)*j.step[2] + j.ext[2] + 1
+}
+
+// bandBytes is the size of the band; for es 0, of one channel of it in float32.
+func (j *job[T]) bandBytes(es int) int {
+	y, x := j.bandSize()
+	n := j.images * (j.ext[0] + 1) * y * x
+	if es == 0 {
+		return n * 4
+	}
+	return n * (j.cb + 16) * es
+}
+
+// layout sets the strides of the band.
+func (j *job[T]) layout(es int) {
+	if j.direct {
+		j.pix = j.ci * j.groups
+		j.line = j.pix * j.inD[2]
+		j.slice = j.line * j.inD[1]
+		j.img = j.slice * j.inD[0]
+		j.step, j.skip = j.istep, [3]int{1, 1, 1}
+		return
+	}
+	y, x := j.bandSize()
+	j.pix = j.cb
+	if j.pix >= 16 {
+		// Vectors of a planar image's channels are stored whole.
+		j.pix = roundUp(j.pix, 16)
+	}
+	if j.step[2]*j.pix*es%1024 == 0 {
+		j.pix += 64 / es // rows a power of two apart would share cache sets
+	}
+	j.line = j.pix * x
+	j.slice = j.line * y
+	j.img = j.slice * (j.ext[0] + 1)
+	j.bandLen = j.img * j.images
+}
+
+// segments lists the offsets of a phase's taps in the band. Taps that are
+// neighbours in memory are joined.
+func (j *job[T]) segments(p *phase, es int) {
+	offset := func(t tap) int {
+		o := 0
+		for i, st := range [3]int{j.slice, j.line, j.pix} {
+			o += (t.d[i] - j.dmin[i]) / j.skip[i] * st
+		}
+		return o * es
+	}
+	p.segK = 1
+	if j.pix == j.ci && j.cb == j.ci {
+		// The length of the first run, if all have it.
+		adjacent := func(i int) bool { return offset(p.taps[i]) == offset(p.taps[i-1])+j.pix*es }
+		for p.segK < len(p.taps) && adjacent(p.segK) {
+			p.segK++
+		}
+		for i := range p.taps {
+			if len(p.taps)%p.segK != 0 || i%p.segK != 0 && !adjacent(i) {
+				p.segK = 1
+				break
+			}
+		}
+	}
+	p.seg = p.seg[:0]
+	for i := 0; i < len(p.taps); i += p.segK {
+		p.seg = append(p.seg, offset(p.taps[i]))
+	}
+	if len(p.taps) == 0 {
+		p.seg = append(p.seg, 0) // one segment, of no steps
+		p.segK = 0
+	}
+	p.seg = append(p.seg, 0)
+}

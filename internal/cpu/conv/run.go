@@ -1,0 +1,247 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// packSource is the weights as the job sees them: column is the output channel,
+// row the input channel, tap the kernel position; group is a step.
+type packSource[T Float] struct {
+	data                  []T
+	col, row, tap, groups int
+}
+
+func (j *job[T]) run(w packSource[T]) {
+	j.makePlan()
+	var z T
+	es := int(unsafe.Sizeof(z))
+	for i := range j.phases {
+		p := &j.phases[i]
+		n := j.groups * len(p.taps) * j.ci * j.ocols * es
+		if n == 0 {
+			continue
+		}
+		p.w = mem.Alloc(n)
+		defer mem.Free(p.w, n)
+		j.pack(p, w)
+	}
+	total := j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb
+	par.For(total, 1, func(lo, hi int) {
+		s := j.newScratch(es)
+		for t := lo; t < hi; t++ {
+			j.task(t, &s, es)
+		}
+		s.free()
+	})
+}
+
+// scratch is a task's memory.
+type scratch struct {
+	band, out           unsafe.Pointer
+	bandBytes, outBytes int
+}
+
+func (j *job[T]) newScratch(es int) (s scratch) {
+	if !j.direct {
+		s.bandBytes = (j.bandLen + 16) * es
+		s.band = mem.Alloc(s.bandBytes)
+	}
+	if !j.out.Last {
+		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16) * es
+		s.out = mem.Alloc(s.outBytes)
+	}
+	return s
+}
+
+func (s *scratch) free() {
+	if s.band != nil {
+		mem.Free(s.band, s.bandBytes)
+	}
+	if s.out != nil {
+		mem.Free(s.out, s.outBytes)
+	}
+}
+
+// outPitch is the distance of positions in the buffer for planar results.
+func (j *job[T]) outPitch() int { return min(j.panels*j.nr, j.ocols) }
+
+// block is what a task computes: grid positions [lo,hi), images [n0,n1).
+type block struct {
+	group, n0, n1 int
+	lo, hi        [3]int
+	c0, c1        int // output channels of the group
+}
+
+// target is where a task's tiles go: a channels-last image or the task's own buffer.
+type target struct {
+	p                     unsafe.Pointer
+	img, slice, line, pix int    // elements
+	at                    [3]int // output position of its first element
+	n0, c0                int    // and its first image and channel
+}
+
+func (j *job[T]) task(t int, s *scratch, es int) {
+	var b block
+	b.lo[2] = t % j.nx * j.xb
+	t /= j.nx
+	b.lo[1] = t % j.ny * j.yb
+	t /= j.ny
+	b.c0 = t % j.npb * j.panels * j.nr
+	t /= j.npb
+	b.lo[0] = t % j.grid[0]
+	t /= j.grid[0]
+	b.group = t % j.groups
+	b.n0 = t / j.groups * j.images
+	b.n1 = min(b.n0+j.images, j.n)
+	b.hi = [3]int{b.lo[0] + 1, min(b.lo[1]+j.yb, j.grid[1]), min(b.lo[2]+j.xb, j.grid[2])}
+	b.c1 = min(b.c0+j.panels*j.nr, j.co)
+
+	total := j.co * j.groups
+	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: total}
+	dst.c0 = -b.group * j.co
+	if j.out.Last {
+		dst.line = j.outD[2] * total
+		dst.slice = j.outD[1] * dst.line
+		dst.img = j.outD[0] * dst.slice
+	} else {
+		dst.p = s.out
+		dst.n0, dst.c0 = b.n0, b.c0
+		var size [3]int
+		for i := range 3 {
+			dst.at[i] = b.lo[i] * j.ostep[i]
+			size[i] = min(b.hi[i]*j.ostep[i], j.outD[i]) - dst.at[i]
+		}
+		dst.pix = j.outPitch()
+		dst.line = size[2] * dst.pix
+		dst.slice = size[1] * dst.line
+		dst.img = size[0] * dst.slice
+	}
+
+	var p args
+	nk := max(ceilDiv(j.ci, j.cb), 1)
+	for kb := range nk {
+		k0 := kb * j.cb
+		kc := min(j.cb, j.ci-k0)
+		band := s.band
+		if j.direct {
+			y, x := b.lo[1]*j.istep[1]+j.dmin[1], b.lo[2]*j.istep[2]+j.dmin[2]
+			zz := b.lo[0]*j.istep[0] + j.dmin[0]
+			band = unsafe.Add(unsafe.Pointer(&j.in.Data[0]), (b.n0*j.img+zz*j.slice+y*j.line+x*j.pix+b.group*j.ci+k0)*es)
+		} else {
+			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
+		}
+		for c := b.c0; c < b.c1; c += j.nr {
+			for i := range j.phases {
+				j.panel(&p, &j.phases[i], &b, &dst, band, c, k0, kc, es)
+			}
+		}
+	}
+	if !j.out.Last {
+		j.store(&b, &dst)
+	}
+}
+
+// panel computes one panel of columns from c on, of one phase, adding up the
+// channels [k0, k0+kc).
+func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Pointer, c, k0, kc, es int) {
+	p.flags = 0
+	if k0 > 0 {
+		p.flags |= flagLoadC
+	}
+	last := k0+kc == j.ci
+	if last && j.bias != nil {
+		p.flags |= flagBias
+		p.bias = unsafe.Add(j.bias, (b.group*j.co+c)*es)
+	}
+	addRes := last && j.res != nil && j.out.Last
+	if addRes {
+		p.flags |= flagRes
+		p.ldr = dst.pix * j.ostep[2] * es
+	}
+	if last && j.clamp && (j.res == nil || addRes) {
+		p.flags |= flagClamp
+		p.lo, p.hi = bits(j.lo), bits(j.hi)
+	}
+	width := min(j.nr, j.ocols-c)
+	setColumns[T](j.pt, p, width, min(j.nr, j.co-c))
+	if len(ph.taps) > 0 {
+		p.b = unsafe.Add(ph.w, (b.group*len(ph.taps)*j.ci*j.ocols+len(ph.taps)*(k0*j.ocols+kc*c))*es)
+	}
+	p.k = ph.segK * kc
+	p.seg = unsafe.Pointer(&ph.seg[0])
+	p.segEnd = unsafe.Pointer(&ph.seg[len(ph.seg)-1])
+	p.rs = j.step[2] * j.pix * es
+	p.ldc = dst.pix * j.ostep[2] * es
+
+	rows, _ := tileSize[T](j.pt)
+	hi := [3]int{b.hi[0], min(b.hi[1], ph.grid[1]), min(b.hi[2], ph.grid[2])}
+	if b.lo[0] >= ph.grid[0] {
+		return
+	}
+	n := hi[2] - b.lo[2]
+	if n <= 0 {
+		return
+	}
+	ostep := j.ostep[2] * dst.pix
+	col := dst.p
+	zAt := (b.lo[0]*j.ostep[0] + ph.at[0] - dst.at[0]) * dst.slice
+	xAt := (b.lo[2]*j.ostep[2]+ph.at[2]-dst.at[2])*dst.pix + c - dst.c0
+	// The first element of a line of grid positions, in A and in C.
+	lineA := func(img, y int) unsafe.Pointer {
+		return unsafe.Add(band, ((img-b.n0)*j.img+(y-b.lo[1])*j.step[1]*j.line)*es)
+	}
+	lineC := func(img, y int) int {
+		return (img-dst.n0)*dst.img + zAt + (y*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line + xAt
+	}
+	set := func(second bool, a unsafe.Pointer, c int) {
+		if second {
+			p.a1, p.c1 = a, unsafe.Add(col, c*es)
+		} else {
+			p.a0, p.c0 = a, unsafe.Add(col, c*es)
+		}
+		if addRes {
+			if second {
+				p.r1 = unsafe.Add(j.res, c*es)
+			} else {
+				p.r0 = unsafe.Add(j.res, c*es)
+			}
+		}
+	}
+	tiles := ceilDiv(n, rows)
+	held := false // a short line waits for a second one
+	for img := b.n0; img < b.n1; img++ {
+		for y := b.lo[1]; y < hi[1]; y++ {
+			a, c := lineA(img, y), lineC(img, y)
+			if 2*n <= rows {
+				set(held, a, c)
+				if held {
+					convTile[T](j.pt, p, 2*n)
+				}
+				held = !held
+				continue
+			}
+			for t := range tiles {
+				i := t * n / tiles
+				r := (t+1)*n/tiles - i
+				h := (r + 1) / 2
+				set(false, unsafe.Add(a, i*p.rs), c+i*ostep)
+				if r > h {
+					set(true, unsafe.Add(a, (i+h)*p.rs), c+(i+h)*ostep)
+				}
+				convTile[T](j.pt, p, r)
+			}
+		}
+	}
+	if held { // one line is left
+		h := (n + 1) / 2
+		a, c := lineA(b.n1-1, hi[1]-1), lineC(b.n1-1, hi[1]-1)
+		set(false, a, c)
+		if n > h {
+			set(true, unsafe.Add(a, h*p.rs), c+h*ostep)
+		}
+		convTile[T](j.pt, p, n)
+	}
+}
