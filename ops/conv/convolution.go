@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -274,7 +275,8 @@ func init() {
 				c.Fail(tensor.ErrShape, "convolution(): at most three spatial dimensions are supported, weight has shape %s", tensor.ShapeString(w.Shape()))
 			}
 			checkTypes(c, in, w, c.T(2))
-			c.Alloc(0, outputShape(c, in.Shape(), w.Shape(), c.T(2), readArgs(c, 3, w.Dim()-2)), in.DType())
+			sh := outputShape(c, in.Shape(), w.Shape(), c.T(2), readArgs(c, 3, w.Dim()-2))
+			c.AllocStrided(0, sh, tensor.FormatStrides(sh, formatFor(in, w)), in.DType())
 		},
 		CPU: func(c *Ctx) {
 			in, w, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
@@ -283,7 +285,8 @@ func init() {
 				return
 			}
 			onType(compute(c, o.DType()),
-				func() { run[float32](o, in, w, b, a) }, func() { run[float64](o, in, w, b, a) },
+				func() { runFloat[float32](o, in, w, b, nil, cpuconv.Epilogue[float32]{}, a) },
+				func() { runFloat[float64](o, in, w, b, nil, cpuconv.Epilogue[float64]{}, a) },
 				func() { run[complex64](o, in, w, b, a) }, func() { run[complex128](o, in, w, b, a) },
 				func() { run[int64](o, in, w, b, a) }, func() { run[int32](o, in, w, b, a) }, func() { run[int16](o, in, w, b, a) },
 				func() { run[int8](o, in, w, b, a) }, func() { run[uint8](o, in, w, b, a) })
@@ -308,7 +311,11 @@ func init() {
 				if !mask[i] {
 					sh = []int{0}
 				}
-				c.Alloc(i, sh, c.ArgDType(0))
+				var st []int
+				if mask[i] && i < 2 {
+					st = tensor.FormatStrides(sh, formatFor(c.T(1), c.T(2)))
+				}
+				c.AllocStrided(i, sh, st, c.ArgDType(0))
 			}
 		},
 		CPU: func(c *Ctx) {

@@ -1,0 +1,119 @@
+package conv
+
+import (
+	"unsafe"
+
+	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// channelsLast reports that PyTorch takes t for a channels-last tensor: its strides say so and do not equally well say the opposite
+// (one channel, or a single position).
+func channelsLast(t *T) bool {
+	nd := t.Dim()
+	if nd != 4 && nd != 5 {
+		return false
+	}
+	sh, st := t.Shape(), t.Strides()
+	if st[1] == 0 {
+		return false
+	}
+	least := 0
+	for i := range nd {
+		d := 1 // channels first, then the spatial dimensions from the last on, then the batch
+		switch {
+		case i == nd-1:
+			d = 0
+		case i > 0:
+			d = nd - i
+		}
+		if sh[d] == 0 || st[d] < least || d == 0 && least == st[1] {
+			return false
+		}
+		least = st[d]
+		if sh[d] > 1 {
+			least *= sh[d]
+		}
+	}
+	return true
+}
+
+// lastFormat is the channels-last format for t's number of dimensions.
+func lastFormat(nd int) tensor.MemoryFormat {
+	if nd == 5 {
+		return tensor.ChannelsLast3d
+	}
+	return tensor.ChannelsLast
+}
+
+// formatFor is the layout of everything that a convolution of in with w makes: channels last when either is.
+func formatFor(in, w *T) tensor.MemoryFormat {
+	if channelsLast(in) || channelsLast(w) {
+		return lastFormat(in.Dim())
+	}
+	return tensor.ContiguousFormat
+}
+
+// dense is t's memory in the compute type, and whether the channels come last in it. A tensor of neither layout is copied.
+func denseLayout[E float32 | float64](t *T) (data []E, last bool) {
+	if t == nil {
+		return nil, false
+	}
+	if t.DType() == tensor.DTypeOf[E]() && !t.IsContiguous() && t.IsContiguousFormat(lastFormat(t.Dim())) {
+		return unsafe.Slice((*E)(t.Ptr()), t.Numel()), true
+	}
+	return dense[E](t), false
+}
+
+func imageOf[E float32 | float64](t *T) cpuconv.Image[E] {
+	d, last := denseLayout[E](t)
+	return cpuconv.Image[E]{Data: d, Last: last}
+}
+
+func weightsOf[E float32 | float64](t *T) cpuconv.Weights[E] {
+	d, last := denseLayout[E](t)
+	return cpuconv.Weights[E]{Data: d, Last: last}
+}
+
+// intoLayout runs f on memory of the compute type in either layout, and leaves the result in out.
+func intoLayout[E float32 | float64](out *T, f func(d []E, last bool)) {
+	if out.DType() == tensor.DTypeOf[E]() && (out.IsContiguous() || out.IsContiguousFormat(lastFormat(out.Dim()))) {
+		d, last := denseLayout[E](out)
+		f(d, last)
+		return
+	}
+	w := tensor.New(out.Shape(), tensor.DTypeOf[E]())
+	f(tensor.Data[E](w), false)
+	tensor.CopyRaw(out, w)
+}
+
+// shape is the geometry in the terms of the kernels.
+func (g *geometry) shape() *cpuconv.Shape {
+	return &cpuconv.Shape{N: g.n, Groups: g.groups, Cin: g.cin, Cout: g.cout, In: g.in, Out: g.out, Kernel: g.k, Stride: g.stride, Pad: g.pad, Dilation: g.dil}
+}
+
+// runFloat is run for the types that have kernels of their own. The residual and the clamp of ep, if any, are applied.
+func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epilogue[E], a arguments) {
+	intoLayout(out, func(d []E, last bool) {
+		o := cpuconv.Image[E]{Data: d, Last: last}
+		ep.Bias = dense[E](bias)
+		if residual != nil {
+			r, rl := denseLayout[E](residual)
+			if rl != last {
+				f := tensor.ContiguousFormat
+				if last {
+					f = lastFormat(out.Dim())
+				}
+				c := tensor.NewStrided(residual.Shape(), tensor.FormatStrides(residual.Shape(), f), residual.DType())
+				tensor.CopyRaw(c, residual)
+				r, _ = denseLayout[E](c)
+			}
+			ep.Residual = r
+		}
+		if a.transposed {
+			cpuconv.BackwardData(geometryOf(out.Shape(), in.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w), &ep)
+			return
+		}
+		cpuconv.Forward(geometryOf(in.Shape(), out.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w), &ep)
+	})
+}
