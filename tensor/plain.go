@@ -135,7 +135,12 @@ func (s *Storage) enter(m *mode) {
 // than the tensor's header and a few bytes alive. The elements have a piece of their own, because a detached tensor that shares
 // them must not keep the tape.
 type plainRecord struct {
-	t     Tensor
+	t Tensor
+	plainNode
+}
+
+// plainNode is a node with room for what the rules of plain calls read.
+type plainNode struct {
 	n     Node
 	saved [2]savedTensor
 }
@@ -144,15 +149,18 @@ type plainRecord struct {
 const joinMax = 1024
 
 // plainOut makes the result of a plain call, with the node if it is to be recorded.
-func (o *Op) plainOut(a *Tensor, m *mode, record bool) (*Tensor, *plainRecord) {
+func (o *Op) plainOut(a *Tensor, m *mode, record bool) (*Tensor, *plainNode) {
 	if !record || o.VJP == nil {
 		return newLike(a, m), nil
 	}
 	n := a.numel * a.dt.Size()
-	rec := &plainRecord{}
-	t := &rec.t
-	if n > joinMax {
-		t = &Tensor{}
+	var t *Tensor
+	var rec *plainNode
+	if n <= joinMax {
+		x := &plainRecord{}
+		t, rec = &x.t, &x.plainNode
+	} else {
+		t, rec = &Tensor{}, &plainNode{}
 	}
 	t.dt = a.dt
 	if n <= tinySize {
@@ -179,7 +187,7 @@ type tiny struct {
 
 // record fills in the node of a plain call, as newNode does for others. The arguments need no record of their own: they are tensors
 // of the result's shape and type, those that the rule reads stand in saved, and the rest are defaults.
-func (rec *plainRecord) record(o *Op, out, a, b *Tensor) {
+func (rec *plainNode) record(o *Op, out, a, b *Tensor) {
 	n := &rec.n
 	n.op, n.seq, n.plain = o, nodeSeq.Add(1), 1
 	n.outMeta = n.metaBuf[:1]
