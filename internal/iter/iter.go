@@ -5,6 +5,7 @@
 package iter
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
@@ -30,6 +31,7 @@ const (
 	block    = 1024      // elements of a converted or gathered run
 	grain    = 32 * 1024 // elements of a parallel task
 	minInner = 32        // shortest row that is handed over without gathering
+	minPlain = 8         // the same where nothing is to be converted or copied first
 )
 
 type walk struct {
@@ -55,15 +57,21 @@ func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
 	if total == 0 {
 		return
 	}
-	var w walk
+	w := walkPool.Get().(*walk)
 	w.init(shape, nout, ops)
 	w.kernel = kernel
 	if len(w.shape) == 1 && w.plain() {
 		w.runPlain(total)
-		return
+	} else {
+		w.runRows(total)
 	}
-	w.runRows(total)
+	w.kernel, w.p = nil, Ptrs{}
+	walkPool.Put(w)
 }
+
+// walkPool keeps the descriptions of walks: they are large, and goroutines refer to them. A walk whose kernel panics is left to the
+// collector.
+var walkPool = sync.Pool{New: func() any { return new(walk) }}
 
 func (w *walk) init(shape []int, nout int, ops []Operand) {
 	w.nout, w.n = nout, len(ops)
@@ -73,13 +81,12 @@ func (w *walk) init(shape []int, nout int, ops []Operand) {
 		w.p[i] = o.P
 		w.size[i] = o.Mem.Size()
 		w.asSize[i] = o.As.Size()
+		w.load[i], w.store[i] = nil, nil
 		if o.Mem != o.As {
 			w.load[i] = dtype.Convert(o.As, o.Mem)
 			w.store[i] = dtype.Convert(o.Mem, o.As)
 		}
-		if nd <= 8 {
-			w.strides[i] = w.dims[i][:0]
-		}
+		w.strides[i] = w.dims[i][:0]
 	}
 	w.shape = w.dims[MaxOperands][:0]
 	// order the dimensions by the output's strides, outermost first (insertion sort: few dimensions, usually in order)
@@ -172,16 +179,15 @@ func (w *walk) runPlain(total int) {
 func (w *walk) runRows(total int) {
 	k := len(w.shape) - 1
 	inner := w.shape[k]
-	if inner >= minInner || k == 0 {
-		if w.plain() && inner <= grain {
+	plain := w.plain()
+	if inner >= minInner || k == 0 || plain && inner >= minPlain {
+		if plain && inner <= grain {
 			rows := total / inner
-			par.For(rows, max(1, grain/inner), func(lo, hi int) {
-				var p Ptrs
-				for r := lo; r < hi; r++ {
-					w.at(&p, r, k)
-					w.kernel(&p, inner)
-				}
-			})
+			if total <= grain {
+				w.rows(0, rows, k)
+				return
+			}
+			par.For(rows, max(1, grain/inner), func(lo, hi int) { w.rows(lo, hi, k) })
 			return
 		}
 		per := (inner + block - 1) / block
@@ -200,12 +206,28 @@ func (w *walk) runRows(total int) {
 		})
 		return
 	}
-	par.For(total, grain, func(lo, hi int) {
-		b := newBuffers(w)
-		for ; lo < hi; lo += block {
-			w.gatherBlock(b, lo, min(block, hi-lo))
-		}
-	})
+	if total <= grain {
+		w.gather(0, total)
+		return
+	}
+	par.For(total, grain, w.gather)
+}
+
+// rows runs the kernel on whole rows.
+func (w *walk) rows(lo, hi, k int) {
+	var p Ptrs
+	for r := lo; r < hi; r++ {
+		w.at(&p, r, k)
+		w.kernel(&p, w.shape[k])
+	}
+}
+
+// gather runs the kernel on the elements of a range, gathered into blocks.
+func (w *walk) gather(lo, hi int) {
+	b := newBuffers(w)
+	for ; lo < hi; lo += block {
+		w.gatherBlock(b, lo, min(block, hi-lo))
+	}
 }
 
 // at sets p to the start of row r, the dimensions before k counted row-major.
