@@ -377,53 +377,6 @@ func (c *Ctx) mayWrite(g *Tensor) bool {
 	return g.IsContiguous()
 }
 
-// layout chooses the strides of an elementwise result: those of the inputs of the same shape when they agree and are dense, nil
-// (contiguous) otherwise.
-func (c *Ctx) layout(shape []int) []int {
-	var first *Tensor
-	for k := range c.args {
-		t := c.args[k].T
-		if t == nil || c.args[k].K != KTensor || !SameShape(t.shape, shape) {
-			continue
-		}
-		if t.IsContiguous() {
-			return nil
-		}
-		if first == nil {
-			first = t
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	if first.IsDense() {
-		return first.stride
-	}
-	return permutedStrides(first)
-}
-
-// permutedStrides are dense strides in the order of t's own strides.
-// PermutedStrides are dense strides in the order of t's own.
-func PermutedStrides(t *Tensor) []int { return permutedStrides(t) }
-
-func permutedStrides(t *Tensor) []int {
-	n := len(t.shape)
-	perm := make([]int, n)
-	for i := range perm {
-		perm[i] = n - 1 - i
-		for j := i; j > 0 && t.stride[perm[j]] < t.stride[perm[j-1]] && t.stride[perm[j]] != 0; j-- {
-			perm[j], perm[j-1] = perm[j-1], perm[j]
-		}
-	}
-	out := make([]int, n)
-	s := 1
-	for _, d := range perm {
-		out[d] = s
-		s *= max(1, t.shape[d])
-	}
-	return out
-}
-
 // SetOut sets result i to a tensor that the kernel has.
 func (c *Ctx) SetOut(i int, t *Tensor) {
 	for len(c.outs) <= i {

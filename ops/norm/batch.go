@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -77,149 +76,6 @@ func combine[E float](d, a, b []E, x, y, z E) {
 	}
 }
 
-// planes is an [n, c, l] view of an input.
-type planes struct{ n, c, l int }
-
-func planesOf(sh []int) planes {
-	p := planes{sh[0], sh[1], 1}
-	for _, s := range sh[2:] {
-		p.l *= s
-	}
-	return p
-}
-
-// each calls f for blocks of channels, in parallel.
-func (p planes) each(f func(lo, hi int)) {
-	par.For(p.c, max(1, 16*1024/max(1, p.n*p.l)), f)
-}
-
-// moments gives the mean, rounded by round if that is not nil, and the sum of squared deviations from it of channel c.
-func moments[E float](p planes, x []E, c int, round func(float64) float64) (mean, m2 float64) {
-	count := float64(p.n * p.l)
-	if p.l == 1 {
-		for n := range p.n {
-			mean += float64(x[n*p.c+c])
-		}
-		if mean /= count; round != nil {
-			mean = round(mean)
-		}
-		for n := range p.n {
-			d := float64(x[n*p.c+c]) - mean
-			m2 += d * d
-		}
-		return
-	}
-	for n := range p.n {
-		mean += sum(x[(n*p.c+c)*p.l:][:p.l])
-	}
-	if mean /= count; round != nil {
-		mean = round(mean)
-	}
-	for n := range p.n {
-		m2 += sumSquares(x[(n*p.c+c)*p.l:][:p.l], mean)
-	}
-	return
-}
-
-// batchForward normalises every channel. With training the statistics are those of the batch and the running ones are moved towards
-// them; otherwise the running ones are used. mean and invstd are what the backward pass needs.
-func batchForward[E float](p planes, out, x, w, b, rm, rv, mean, invstd []E, training bool, momentum, eps float64, round func(float64) float64) {
-	count := float64(p.n * p.l)
-	p.each(func(lo, hi int) {
-		for c := lo; c < hi; c++ {
-			var mu, is float64
-			if training {
-				m, m2 := moments(p, x, c, round)
-				mu, is = m, 1/math.Sqrt(m2/count+eps)
-				if round != nil {
-					is = round(is)
-				}
-				mean[c], invstd[c] = E(mu), E(is)
-				if rm != nil {
-					rm[c] = E(momentum*mu + (1-momentum)*float64(rm[c]))
-				}
-				if rv != nil {
-					rv[c] = E(momentum*(m2/(count-1)) + (1-momentum)*float64(rv[c]))
-				}
-			} else {
-				mu, is = float64(rm[c]), 1/math.Sqrt(float64(rv[c])+eps)
-			}
-			scale, shift := is, -mu*is
-			if w != nil {
-				scale *= float64(w[c])
-				shift = -mu * scale
-			}
-			if b != nil {
-				shift += float64(b[c])
-			}
-			if p.l == 1 {
-				for n := range p.n {
-					out[n*p.c+c] = E(float64(x[n*p.c+c])*scale + shift)
-				}
-				continue
-			}
-			for n := range p.n {
-				scaleShift(out[(n*p.c+c)*p.l:][:p.l], x[(n*p.c+c)*p.l:][:p.l], E(scale), E(shift))
-			}
-		}
-	})
-}
-
-// batchBackward gives the gradients of input, weight and bias; those that are nil are not wanted.
-func batchBackward[E float](p planes, gx, gw, gb, g, x, w, mean, invstd []E, training bool) {
-	count := float64(p.n * p.l)
-	p.each(func(lo, hi int) {
-		for c := lo; c < hi; c++ {
-			mu, is := float64(mean[c]), float64(invstd[c])
-			s, d := 0.0, 0.0 // sums of g and of g*(x-mu)
-			if p.l == 1 {
-				for n := range p.n {
-					v := float64(g[n*p.c+c])
-					s += v
-					d += v * (float64(x[n*p.c+c]) - mu)
-				}
-			} else {
-				for n := range p.n {
-					gr := g[(n*p.c+c)*p.l:][:p.l]
-					sg := sum(gr)
-					s += sg
-					d += dot(gr, x[(n*p.c+c)*p.l:][:p.l]) - mu*sg
-				}
-			}
-			if gw != nil {
-				gw[c] = E(d * is)
-			}
-			if gb != nil {
-				gb[c] = E(s)
-			}
-			if gx == nil {
-				continue
-			}
-			scale := is
-			if w != nil {
-				scale *= float64(w[c])
-			}
-			// gx = scale*(g - s/count - (x-mu)*is²*d/count), the last two only when the statistics are the batch's
-			kx, k0 := 0.0, 0.0
-			if training {
-				kx = -scale * is * is * d / count
-				k0 = -scale*s/count - kx*mu
-			}
-			if p.l == 1 {
-				for n := range p.n {
-					i := n*p.c + c
-					gx[i] = E(scale*float64(g[i]) + kx*float64(x[i]) + k0)
-				}
-				continue
-			}
-			for n := range p.n {
-				at := (n*p.c + c) * p.l
-				combine(gx[at:][:p.l], g[at:][:p.l], x[at:][:p.l], E(scale), E(kx), E(k0))
-			}
-		}
-	})
-}
-
 // rounding is how a 16-bit statistic is rounded before it is used, nil for others.
 func rounding(dt tensor.DType) func(float64) float64 {
 	switch dt {
@@ -241,20 +97,14 @@ func dense[E float](t *T) []E {
 
 // into runs f on a dense buffer of the compute type and leaves the result in out; nil passes nil.
 func into[E float](out *T, keep bool, f func(d []E)) {
-	if out == nil {
-		f(nil)
-		return
-	}
-	if out.DType() == tensor.DTypeOf[E]() && out.IsContiguous() {
-		f(tensor.Data[E](out))
-		return
-	}
-	w := tensor.New(out.Shape(), tensor.DTypeOf[E]())
-	if keep {
+	if keep && out != nil && (out.DType() != tensor.DTypeOf[E]() || !out.IsContiguous()) {
+		w := tensor.New(out.Shape(), tensor.DTypeOf[E]())
 		tensor.CopyRaw(w, out)
+		f(tensor.Data[E](w))
+		tensor.CopyRaw(out, w)
+		return
 	}
-	f(tensor.Data[E](w))
-	tensor.CopyRaw(out, w)
+	intoFormat(out, tensor.ContiguousFormat, f)
 }
 
 // call runs an operator with all its arguments.
@@ -306,44 +156,38 @@ func batchInfer(c *Ctx, x *T, training bool) {
 
 func batchRun[E float](c *Ctx, rm, rv *T, training bool, momentum, eps float64) {
 	x := c.T(0)
-	if x.Dim() < 2 { // no elements
+	if x.Numel() == 0 {
 		return
 	}
-	p := planesOf(x.Shape())
-	nrm, nrv := rm, rv
-	update := training && x.Numel() > 0
-	if update { // new tensors, copied back by an operator, so that the change is counted
-		if rm != nil {
-			nrm = rm.CloneRaw()
-		}
-		if rv != nil {
-			nrv = rv.CloneRaw()
-		}
-	}
-	if x.Numel() > 0 {
-		into(c.Out(0), false, func(out []E) {
+	f := formatOf(x)
+	p := planesOf(x.Shape(), f)
+	a := &batchArgs[E]{w: dense[E](c.T(1)), b: dense[E](c.T(2)), training: training, momentum: momentum, eps: eps, round: rounding(c.Out(1).DType())}
+	run := func(rm, rv []E) {
+		a.rm, a.rv = rm, rv
+		intoFormat(c.Out(0), f, func(out []E) {
 			into(c.Out(1), false, func(mean []E) {
 				into(c.Out(2), false, func(invstd []E) {
-					run := func(a, b []E) {
-						batchForward(p, out, dense[E](x), dense[E](c.T(1)), dense[E](c.T(2)), a, b, mean, invstd, training, momentum, eps, rounding(c.Out(1).DType()))
-					}
-					if !update {
-						run(dense[E](nrm), dense[E](nrv))
-						return
-					}
-					into(nrm, true, func(a []E) { into(nrv, true, func(b []E) { run(a, b) }) })
+					a.mean, a.invstd = mean, invstd
+					batchForward(p, out, denseIn[E](x, f), a)
 				})
 			})
 		})
 	}
-	if update {
-		if rm != nil {
-			rm.CopyInPlace(nrm)
-		}
-		if rv != nil {
-			rv.CopyInPlace(nrv)
-		}
+	if !training {
+		run(dense[E](rm), dense[E](rv))
+		return
 	}
+	update(rm, func(m []E) { update(rv, func(v []E) { run(m, v) }) })
+}
+
+// update lets f change running statistics, which counts as an in-place change; nil passes nil.
+func update[E float](t *T, f func(d []E)) {
+	if t == nil {
+		f(nil)
+		return
+	}
+	into(t, true, f)
+	t.Bump()
 }
 
 // batchVJP is the gradient rule of the batch norms: the arguments begin with input, weight, bias, running_mean, running_var.
@@ -365,7 +209,7 @@ func init() {
 			x := c.T(0)
 			train := c.Bool(training)
 			batchInfer(c, x, train)
-			c.Alloc(0, x.Shape(), x.DType())
+			c.AllocStrided(0, x.Shape(), tensor.FormatStrides(x.Shape(), formatOf(x)), x.DType())
 			n := 0
 			if train && x.Dim() > 1 {
 				n = x.Size(1)
@@ -431,7 +275,11 @@ func init() {
 				if !mask[i] {
 					sh[i] = []int{0}
 				}
-				c.Alloc(i, sh[i], dt[i])
+				if i == 0 && mask[0] {
+					c.AllocStrided(0, sh[0], tensor.FormatStrides(sh[0], c.T(1).SuggestFormat()), dt[0])
+				} else {
+					c.Alloc(i, sh[i], dt[i])
+				}
 			}
 		},
 		CPU: func(c *Ctx) {
@@ -461,8 +309,7 @@ func init() {
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			if c.Bool(5) && x.Dim() >= 2 {
-				p := planesOf(x.Shape())
-				if p.n*p.l == 1 {
+				if x.Numel() == x.Size(1) && x.Size(1) > 0 {
 					c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size torch.Size(%s)", tensor.ShapeString(x.Shape()))
 				}
 			}
@@ -488,7 +335,8 @@ func batchBackwardRun[E float](c *Ctx) {
 		}
 		return
 	}
-	p := planesOf(x.Shape())
+	f := formatOf(x)
+	p := planesOf(x.Shape(), f)
 	train := c.Bool(7)
 	var mean, invstd []E
 	if train {
@@ -500,10 +348,10 @@ func batchBackwardRun[E float](c *Ctx) {
 			invstd[i] = E(1 / math.Sqrt(float64(v)+c.Float(8)))
 		}
 	}
-	into(outs[0], false, func(gx []E) {
+	intoFormat(outs[0], f, func(gx []E) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				batchBackward(p, gx, gw, gb, dense[E](g), dense[E](x), dense[E](c.T(2)), mean, invstd, train)
+				batchBackward(p, &batchGrads[E]{gx, gw, gb}, denseIn[E](g, f), denseIn[E](x, f), dense[E](c.T(2)), mean, invstd, train)
 			})
 		})
 	})

@@ -10,74 +10,147 @@ import (
 
 var opGroup = tensor.Slot("aten::native_group_norm")
 
-// groupForward normalises each of n*groups runs of cg channels with l elements.
-func groupForward[E float](n, groups, cg, l int, out, x, w, b, mean, rstd []E, eps float64) {
-	d := cg * l
-	par.For(n*groups, max(1, 16*1024/max(1, d)), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			xr := x[r*d : r*d+d]
-			mu := sum(xr) / float64(d)
-			rs := 1 / math.Sqrt(sumSquares(xr, mu)/float64(d)+eps)
-			mean[r], rstd[r] = E(mu), E(rs)
-			for c := range cg {
-				ch := r%groups*cg + c
-				scale := rs
-				if w != nil {
-					scale *= float64(w[ch])
+// groups is the shape of a group norm: p.n images of g groups of cg channels.
+type groups struct {
+	p     planes
+	g, cg int
+}
+
+// line is what normalises channel ch of a group with the given statistics.
+func line[E float](w, b []E, ch int, mean, rstd float64) (scale, shift E) {
+	if w != nil {
+		rstd *= float64(w[ch])
+	}
+	s := -mean * rstd
+	if b != nil {
+		s += float64(b[ch])
+	}
+	return E(rstd), E(s)
+}
+
+func groupForward[E float](d groups, out, x, w, b, mean, rstd []E, eps float64) {
+	p := d.p
+	note := func(r int, m moments) (mu, rs float64) {
+		mu, rs = m.mean, 1/math.Sqrt(m.m2/m.n+eps)
+		mean[r], rstd[r] = E(mu), E(rs)
+		return
+	}
+	if !p.last {
+		size := d.cg * p.l
+		par.For(p.n*d.g, max(1, 16*1024/max(1, size)), func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				var m moments
+				addMoments(&m, x[r*size:r*size+size])
+				mu, rs := note(r, m)
+				for c := range d.cg {
+					scale, shift := line(w, b, r%d.g*d.cg+c, mu, rs)
+					at := r*size + c*p.l
+					scaleShift(out[at:][:p.l], x[at:][:p.l], scale, shift)
 				}
-				shift := -mu * scale
-				if b != nil {
-					shift += float64(b[ch])
-				}
-				scaleShift(out[r*d+c*l:][:l], xr[c*l:][:l], E(scale), E(shift))
 			}
+		})
+		return
+	}
+	one, k := planes{1, p.c, p.l, true}, perTile(p.c)
+	par.For(p.n, max(1, 16*1024/max(1, p.c*p.l)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			xi, oi := x[i*p.c*p.l:][:p.c*p.l], out[i*p.c*p.l:][:p.c*p.l]
+			ms := rowMoments(one, xi)
+			scale, shift := make([]E, p.c), make([]E, p.c)
+			for g := range d.g {
+				var m moments
+				for _, mc := range ms[g*d.cg:][:d.cg] {
+					m.merge(mc)
+				}
+				mu, rs := note(i*d.g+g, m)
+				for c := g * d.cg; c < (g+1)*d.cg; c++ {
+					scale[c], shift[c] = line(w, b, c, mu, rs)
+				}
+			}
+			scale, shift = repeated(scale, k), repeated(shift, k)
+			one.tiles(k, func(lo, hi int) { mulAdd(oi[lo:hi], xi[lo:hi], scale[:hi-lo], shift[:hi-lo]) })
 		}
 	})
 }
 
 // groupBackward gives the gradients of input and parameters; nil ones are not wanted.
-func groupBackward[E float](n, groups, cg, l int, gx, gw, gb, g, x, w, mean, rstd []E) {
-	c := groups * cg
-	ds, db := make([]float64, n*c), make([]float64, n*c) // sums of g*x and of g per image and channel
-	par.For(n*c, max(1, 16*1024/max(1, l)), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			gr := g[i*l : i*l+l]
-			ds[i], db[i] = dot(gr, x[i*l:i*l+l]), sum(gr)
+func groupBackward[E float](d groups, gx, gw, gb, g, x, w, mean, rstd []E) {
+	p := d.p
+	c := p.c
+	s0, s1 := make([]float64, p.n*c), make([]float64, p.n*c) // sums of g and of g*(x-mean) per image and channel
+	one, k := planes{1, c, p.l, true}, perTile(c)
+	if !p.last {
+		par.For(p.n*c, max(1, 16*1024/max(1, p.l)), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				s0[i], s1[i] = gradSums(g[i*p.l:i*p.l+p.l], x[i*p.l:i*p.l+p.l], mean[i/d.cg])
+			}
+		})
+	} else {
+		par.For(p.n, max(1, 16*1024/max(1, c*p.l)), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				mu := make([]E, c)
+				for j := range mu {
+					mu[j] = mean[i*d.g+j/d.cg]
+				}
+				a, b := rowGradSums(one, g[i*c*p.l:][:c*p.l], x[i*c*p.l:][:c*p.l], mu)
+				copy(s0[i*c:], a)
+				copy(s1[i*c:], b)
+			}
+		})
+	}
+	// coefficients gives those of gx = kg*g + kx*x + k0 for the channels of run r
+	coefficients := func(r int, kg []E) (kx, k0 E) {
+		mu, rs := float64(mean[r]), float64(rstd[r])
+		s, t := 0.0, 0.0
+		for k := range d.cg {
+			v := 1.0
+			if w != nil {
+				v = float64(w[r%d.g*d.cg+k])
+			}
+			s += v * s0[r*d.cg+k]
+			t += v * s1[r*d.cg+k]
+			kg[k] = E(v * rs)
 		}
-	})
-	if gx != nil {
-		par.For(n*groups, max(1, 16*1024/max(1, cg*l)), func(lo, hi int) {
+		size := float64(d.cg * p.l)
+		x := -rs * rs * rs * t / size
+		return E(x), E(-rs*s/size - x*mu)
+	}
+	switch {
+	case gx == nil:
+	case !p.last:
+		par.For(p.n*d.g, max(1, 16*1024/max(1, d.cg*p.l)), func(lo, hi int) {
+			kg := make([]E, d.cg)
 			for r := lo; r < hi; r++ {
-				mu, rs := float64(mean[r]), float64(rstd[r])
-				s, t := 0.0, 0.0
-				for k := range cg {
-					v := 1.0
-					if w != nil {
-						v = float64(w[r%groups*cg+k])
-					}
-					s += v * db[r*cg+k]
-					t += v * (ds[r*cg+k] - mu*db[r*cg+k])
+				kx, k0 := coefficients(r, kg)
+				for k := range d.cg {
+					at := (r*d.cg + k) * p.l
+					combine(gx[at:][:p.l], g[at:][:p.l], x[at:][:p.l], kg[k], kx, k0)
 				}
-				size := float64(cg * l)
-				kx := -rs * rs * rs * t / size
-				k0 := -rs*s/size - kx*mu
-				for k := range cg {
-					v := rs
-					if w != nil {
-						v *= float64(w[r%groups*cg+k])
+			}
+		})
+	default:
+		par.For(p.n, max(1, 16*1024/max(1, c*p.l)), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				kg, kx, k0 := make([]E, c), make([]E, c), make([]E, c)
+				for r := range d.g {
+					x, z := coefficients(i*d.g+r, kg[r*d.cg:][:d.cg])
+					for j := r * d.cg; j < (r+1)*d.cg; j++ {
+						kx[j], k0[j] = x, z
 					}
-					at := (r*cg + k) * l
-					combine(gx[at:][:l], g[at:][:l], x[at:][:l], E(v), E(kx), E(k0))
 				}
+				kg, kx, k0 = repeated(kg, k), repeated(kx, k), repeated(k0, k)
+				at := i * c * p.l
+				one.tiles(k, func(lo, hi int) {
+					combineColumns(gx[at+lo:at+hi], g[at+lo:at+hi], x[at+lo:at+hi], kg[:hi-lo], kx[:hi-lo], k0[:hi-lo])
+				})
 			}
 		})
 	}
 	for ch := range c {
 		a, b := 0.0, 0.0
-		for i := range n {
-			r := i*groups + ch/cg
-			a += (ds[i*c+ch] - float64(mean[r])*db[i*c+ch]) * float64(rstd[r])
-			b += db[i*c+ch]
+		for i := range p.n {
+			a += s1[i*c+ch] * float64(rstd[i*d.g+ch/d.cg])
+			b += s0[i*c+ch]
 		}
 		if gw != nil {
 			gw[ch] = E(a)
@@ -131,7 +204,7 @@ func init() {
 			if !x.DType().IsFloat() {
 				c.Fail(tensor.ErrDType, "\"GroupNormKernelImpl\" not implemented for '%s'", x.DType().ClassName())
 			}
-			c.Alloc(0, x.Shape(), x.DType())
+			c.AllocStrided(0, x.Shape(), tensor.FormatStrides(x.Shape(), x.SuggestFormat()), x.DType())
 			st := statType(x.DType(), c.T(1), c.T(2))
 			c.Alloc(1, []int{n, group}, st)
 			c.Alloc(2, []int{n, group}, st)
@@ -198,10 +271,14 @@ func init() {
 				if i == 0 {
 					d = c.ArgDType(1)
 				}
-				if !mask[i] {
-					sh = []int{0}
+				switch {
+				case !mask[i]:
+					c.Alloc(i, []int{0}, d)
+				case i == 0:
+					c.AllocStrided(0, sh, tensor.FormatStrides(sh, c.T(1).SuggestFormat()), d)
+				default:
+					c.Alloc(i, sh, d)
 				}
-				c.Alloc(i, sh, d)
 			}
 		},
 		CPU: func(c *Ctx) {
@@ -230,7 +307,8 @@ func init() {
 		if !stats && (rm == nil || rv == nil) {
 			c.Fail(tensor.ErrValue, "Expected running_mean and running_var to be defined when use_input_stats is false")
 		}
-		// every image's channels are channels of one image
+		// every image's channels are channels of one image, which needs their planes in memory
+		x = x.Contiguous()
 		n, ch := x.Size(0), x.Size(1)
 		rep := func(t *T) *T {
 			if t == nil {
@@ -311,13 +389,20 @@ func groupRun[E float](c *Ctx) {
 	if n == 0 {
 		return
 	}
-	into(c.Out(0), false, func(out []E) {
+	d, f := groupsOf(x, n, ch, l, group)
+	intoFormat(c.Out(0), f, func(out []E) {
 		into(c.Out(1), false, func(mean []E) {
 			into(c.Out(2), false, func(rstd []E) {
-				groupForward(n, group, ch/group, l, out, dense[E](x), dense[E](c.T(1)), dense[E](c.T(2)), mean, rstd, c.Float(7))
+				groupForward(d, out, denseIn[E](x, f), dense[E](c.T(1)), dense[E](c.T(2)), mean, rstd, c.Float(7))
 			})
 		})
 	})
+}
+
+// groupsOf is the shape of a group norm of x and the memory format in which it is processed.
+func groupsOf(x *T, n, ch, l, group int) (groups, tensor.MemoryFormat) {
+	f := x.SuggestFormat()
+	return groups{planes{n, ch, l, f != tensor.ContiguousFormat}, group, ch / group}, f
 }
 
 func groupBackwardRun[E float](c *Ctx) {
@@ -337,10 +422,11 @@ func groupBackwardRun[E float](c *Ctx) {
 		}
 		return
 	}
-	into(outs[0], false, func(gx []E) {
+	d, f := groupsOf(c.T(1), n, ch, l, group)
+	intoFormat(outs[0], f, func(gx []E) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				groupBackward(n, group, ch/group, l, gx, gw, gb, dense[E](c.T(0)), dense[E](c.T(1)), dense[E](c.T(4)), dense[E](c.T(2)), dense[E](c.T(3)))
+				groupBackward(d, gx, gw, gb, denseIn[E](c.T(0), f), denseIn[E](c.T(1), f), dense[E](c.T(4)), dense[E](c.T(2)), dense[E](c.T(3)))
 			})
 		})
 	})

@@ -68,6 +68,7 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)
 		}
 	}
+	format := t.SuggestFormat()
 	for i := 0; i < k; i++ {
 		lo, hi := pad[2*i], pad[2*i+1]
 		if lo == 0 && hi == 0 {
@@ -75,6 +76,9 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 		}
 		d := t.Dim() - 1 - i
 		t = t.IndexSelect(d, tensor.FromSlice(padIndex(t.Shape()[d], lo, hi, mode)))
+	}
+	if mode != "circular" && t.SuggestFormat() != format {
+		t = t.To(format)
 	}
 	return t
 }
@@ -146,11 +150,7 @@ func init() {
 					c.Fail(tensor.ErrShape, "The input size %d, plus negative padding %d and %d resulted in a negative output size, which is invalid. Check dimension %d of your input.", t.Shape()[d], pad[2*i], pad[2*i+1], d)
 				}
 			}
-			var st []int
-			if t.Dim() == 4 && !t.IsContiguous() && t.IsContiguousFormat(tensor.ChannelsLast) {
-				st = tensor.FormatStrides(sh, tensor.ChannelsLast)
-			}
-			c.AllocStrided(0, sh, st, t.DType())
+			c.AllocStrided(0, sh, tensor.FormatStrides(sh, t.SuggestFormat()), t.DType())
 		},
 		CPU: func(c *Ctx) {
 			t, o, pad := c.T(0), c.Out(0), c.Ints(1)

@@ -14,7 +14,7 @@ func convert(c *Ctx, t *T, dt tensor.DType, dev tensor.Value, copyIt bool, f ten
 		}
 		c.Fail(tensor.ErrNotImpl, "to: device %s is not available in this program", d)
 	}
-	if t.DType() == dt && !copyIt && (f == tensor.NoFormat || f == tensor.PreserveFormat || t.IsContiguousFormat(f)) {
+	if t.DType() == dt && !copyIt && (f == tensor.NoFormat || f == tensor.PreserveFormat || f == t.SuggestFormat() && t.IsContiguousFormat(f)) {
 		return t
 	}
 	if t.DType() == dt {

@@ -6,9 +6,6 @@ import "github.com/gotorch-dev/torch/tensor"
 func formatStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int {
 	switch f {
 	case tensor.NoFormat, tensor.PreserveFormat:
-		if t.IsContiguous() {
-			return nil
-		}
 		if t.IsDense() {
 			return t.Strides()
 		}

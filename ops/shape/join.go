@@ -58,7 +58,7 @@ func catInfer(c *Ctx) {
 	d := tensor.WrapDim(c.Int(1), first.Dim())
 	sh := slices.Clone(first.Shape())
 	sh[d] = 0
-	lastOnly := true // every input channels-last: so is the result
+	format, seen := tensor.ContiguousFormat, 0 // that of all inputs, if they agree
 	for i, t := range ts {
 		if skipCat(t) {
 			continue
@@ -72,13 +72,14 @@ func catInfer(c *Ctx) {
 			}
 		}
 		sh[d] += t.Shape()[d]
-		lastOnly = lastOnly && t.Dim() == 4 && !t.IsContiguous() && t.IsContiguousFormat(tensor.ChannelsLast)
+		if f := t.SuggestFormat(); seen == 0 {
+			format = f
+		} else if f != format {
+			format = tensor.ContiguousFormat
+		}
+		seen++
 	}
-	if lastOnly {
-		c.AllocStrided(0, sh, tensor.FormatStrides(sh, tensor.ChannelsLast), dt)
-		return
-	}
-	c.Alloc(0, sh, dt)
+	c.AllocStrided(0, sh, tensor.FormatStrides(sh, format), dt)
 }
 
 func catCPU(c *Ctx) {

@@ -1,0 +1,289 @@
+package norm
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// batchArgs are the numbers and per-channel arrays of a batch norm; arrays that are nil are not given or not wanted.
+type batchArgs[E float] struct {
+	w, b         []E
+	rm, rv       []E // running statistics, moved towards the batch's in training
+	mean, invstd []E // of the batch, results of training
+	training     bool
+	momentum     float64
+	eps          float64
+	round        func(float64) float64 // of 16-bit statistics
+}
+
+// moments is a number of elements, their mean and the sum of squared deviations from it.
+type moments struct{ n, mean, m2 float64 }
+
+// merge adds the moments of other elements (Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm, 1979).
+func (a *moments) merge(b moments) {
+	n := a.n + b.n
+	d := b.mean - a.mean
+	a.mean += d * (b.n / n)
+	a.m2 += b.m2 + d*d*(a.n*b.n/n)
+	a.n = n
+}
+
+// statBlock is the number of elements whose moments are computed at once: two passes, the second one from the cache.
+const statBlock = 4096
+
+// addMoments merges those of a run of elements into m.
+func addMoments[E float](m *moments, x []E) {
+	for len(x) > 0 {
+		b := x[:min(statBlock, len(x))]
+		mean := blockSum(b) / float64(len(b))
+		m.merge(moments{float64(len(b)), mean, blockSquares(b, E(mean))})
+		x = x[len(b):]
+	}
+}
+
+// blockRows is the number of rows of c channels that are summed up at once.
+func blockRows(c int) int { return max(64, 16*1024/c) }
+
+// rowMoments are the moments of every channel of rows in memory order n, l, c.
+func rowMoments[E float](p planes, x []E) []moments {
+	rows, per, k := p.n*p.l, blockRows(p.c), perTile(p.c)
+	blocks := (rows + per - 1) / per
+	mean, m2 := make([]E, blocks*p.c), make([]E, blocks*p.c)
+	par.For(blocks, 1, func(lo, hi int) {
+		acc := make([]E, 2*k*p.c)
+		acc, wide := acc[:k*p.c], acc[k*p.c:]
+		for b := lo; b < hi; b++ {
+			block := x[b*per*p.c : min(rows, b*per+per)*p.c]
+			clear(acc)
+			for r := block; len(r) > 0; r = r[min(len(r), len(acc)):] {
+				n := min(len(r), len(acc))
+				add(acc[:n], r[:n])
+			}
+			scale := E(p.c) / E(len(block))
+			for i, s := range fold(acc, p.c) {
+				mean[b*p.c+i] = s * scale
+			}
+			for i := 0; i < len(wide); i += p.c {
+				copy(wide[i:], mean[b*p.c:][:p.c])
+			}
+			clear(acc)
+			for r := block; len(r) > 0; r = r[min(len(r), len(acc)):] {
+				n := min(len(r), len(acc))
+				addSquares(acc[:n], r[:n], wide[:n])
+			}
+			copy(m2[b*p.c:], fold(acc, p.c))
+		}
+	})
+	out := make([]moments, p.c)
+	par.For(p.c, max(1, 4096/blocks), func(lo, hi int) {
+		// with the overall mean first, the merge needs no divisions
+		for b := range blocks {
+			n := float64(min(rows, b*per+per) - b*per)
+			for c := lo; c < hi; c++ {
+				out[c].mean += n * float64(mean[b*p.c+c])
+			}
+		}
+		for c := lo; c < hi; c++ {
+			out[c].n = float64(rows)
+			out[c].mean /= out[c].n
+		}
+		for b := range blocks {
+			n := float64(min(rows, b*per+per) - b*per)
+			for c := lo; c < hi; c++ {
+				d := float64(mean[b*p.c+c]) - out[c].mean
+				out[c].m2 += float64(m2[b*p.c+c]) + n*d*d
+			}
+		}
+	})
+	return out
+}
+
+// affine is the line that normalises channel c; in training it takes the batch's moments and notes them.
+func (a *batchArgs[E]) affine(c int, m moments) (scale, shift E) {
+	var mu, is float64
+	if a.training {
+		mu = m.mean
+		if a.round != nil {
+			// the deviations are those from the rounded mean
+			r := a.round(mu)
+			m.m2 += m.n * (mu - r) * (mu - r)
+			mu = r
+		}
+		is = 1 / math.Sqrt(m.m2/m.n+a.eps)
+		if a.round != nil {
+			is = a.round(is)
+		}
+		a.mean[c], a.invstd[c] = E(mu), E(is)
+		if a.rm != nil {
+			a.rm[c] = E(a.momentum*mu + (1-a.momentum)*float64(a.rm[c]))
+		}
+		if a.rv != nil {
+			a.rv[c] = E(a.momentum*(m.m2/(m.n-1)) + (1-a.momentum)*float64(a.rv[c]))
+		}
+	} else {
+		mu, is = float64(a.rm[c]), 1/math.Sqrt(float64(a.rv[c])+a.eps)
+	}
+	if a.w != nil {
+		is *= float64(a.w[c])
+	}
+	s := -mu * is
+	if a.b != nil {
+		s += float64(a.b[c])
+	}
+	return E(is), E(s)
+}
+
+// channelGrain is the number of channels of a parallel task.
+func (p planes) channelGrain() int { return max(1, 16*1024/max(1, p.n*p.l)) }
+
+// tiles calls f for pieces of rows of channels, in parallel; a piece has at most k·c elements and begins with the first channel.
+func (p planes) tiles(k int, f func(lo, hi int)) {
+	size, total := k*p.c, p.n*p.l*p.c
+	per := max(1, 16*1024/size) * size
+	par.For(total, per, func(lo, hi int) {
+		for ; lo < hi; lo += size {
+			f(lo, min(lo+size, hi))
+		}
+	})
+}
+
+// batchForward normalises every channel: in training with the batch's statistics, towards which the running ones are moved, otherwise
+// with the running ones. out and x may be the same memory.
+func batchForward[E float](p planes, out, x []E, a *batchArgs[E]) {
+	if !p.last {
+		par.For(p.c, p.channelGrain(), func(lo, hi int) {
+			for c := lo; c < hi; c++ {
+				var m moments
+				for n := 0; n < p.n && a.training; n++ {
+					addMoments(&m, x[(n*p.c+c)*p.l:][:p.l])
+				}
+				scale, shift := a.affine(c, m)
+				for n := range p.n {
+					at := (n*p.c + c) * p.l
+					scaleShift(out[at:][:p.l], x[at:][:p.l], scale, shift)
+				}
+			}
+		})
+		return
+	}
+	ms := make([]moments, p.c)
+	if a.training {
+		ms = rowMoments(p, x)
+	}
+	scale, shift := make([]E, p.c), make([]E, p.c)
+	for c, m := range ms {
+		scale[c], shift[c] = a.affine(c, m)
+	}
+	k := perTile(p.c)
+	scale, shift = repeated(scale, k), repeated(shift, k)
+	p.tiles(k, func(lo, hi int) { mulAdd(out[lo:hi], x[lo:hi], scale[:hi-lo], shift[:hi-lo]) })
+}
+
+// rowGradSums are, for every channel, the sums of g and of g*(x-mean).
+func rowGradSums[E float](p planes, g, x, mean []E) (s0, s1 []float64) {
+	rows, per, k := p.n*p.l, blockRows(p.c), perTile(p.c)
+	blocks := (rows + per - 1) / per
+	part := make([]E, blocks*2*p.c)
+	wide := repeated(mean, k)
+	par.For(blocks, 1, func(lo, hi int) {
+		acc := make([]E, 2*k*p.c)
+		acc0, acc1 := acc[:k*p.c], acc[k*p.c:]
+		for b := lo; b < hi; b++ {
+			clear(acc)
+			for i, end := b*per*p.c, min(rows, b*per+per)*p.c; i < end; i += k * p.c {
+				n := min(k*p.c, end-i)
+				add(acc0[:n], g[i:i+n])
+				addCentered(acc1[:n], g[i:i+n], x[i:i+n], wide[:n])
+			}
+			copy(part[2*b*p.c:], fold(acc0, p.c))
+			copy(part[(2*b+1)*p.c:], fold(acc1, p.c))
+		}
+	})
+	s := make([]float64, 2*p.c)
+	par.For(2*p.c, max(1, 8192/blocks), func(lo, hi int) {
+		for b := range blocks {
+			for c := lo; c < hi; c++ {
+				s[c] += float64(part[2*b*p.c+c])
+			}
+		}
+	})
+	return s[:p.c], s[p.c:]
+}
+
+// batchGrads are the gradients that batchBackward writes; those that are nil are not wanted.
+type batchGrads[E float] struct{ x, w, b []E }
+
+// set notes the parameters' gradients of channel c from the sums of g and of g*(x-mean), and gives the coefficients of
+//
+//	gx = scale*(g - s0/count - (x-mean)*invstd²*s1/count) = kg*g + kx*x + k0
+//
+// whose last two terms are there only when the statistics are the batch's.
+func (d *batchGrads[E]) set(c int, s0, s1, count float64, w []E, mean, invstd E, training bool) (kg, kx, k0 E) {
+	mu, is := float64(mean), float64(invstd)
+	if d.w != nil {
+		d.w[c] = E(s1 * is)
+	}
+	if d.b != nil {
+		d.b[c] = E(s0)
+	}
+	scale := is
+	if w != nil {
+		scale *= float64(w[c])
+	}
+	if !training {
+		return E(scale), 0, 0
+	}
+	k := -scale * is * is * s1 / count
+	return E(scale), E(k), E(-scale*s0/count - k*mu)
+}
+
+// batchBackward computes the gradients of input, weight and bias.
+func batchBackward[E float](p planes, d *batchGrads[E], g, x, w, mean, invstd []E, training bool) {
+	count := float64(p.n * p.l)
+	sums := training || d.w != nil || d.b != nil
+	if !p.last {
+		par.For(p.c, p.channelGrain(), func(lo, hi int) {
+			for c := lo; c < hi; c++ {
+				var s0, s1 float64
+				for n := 0; n < p.n && sums; n++ {
+					at := (n*p.c + c) * p.l
+					a, b := gradSums(g[at:][:p.l], x[at:][:p.l], mean[c])
+					s0 += a
+					s1 += b
+				}
+				kg, kx, k0 := d.set(c, s0, s1, count, w, mean[c], invstd[c], training)
+				for n := 0; n < p.n && d.x != nil; n++ {
+					at := (n*p.c + c) * p.l
+					if training {
+						combine(d.x[at:][:p.l], g[at:][:p.l], x[at:][:p.l], kg, kx, k0)
+					} else {
+						scaleShift(d.x[at:][:p.l], g[at:][:p.l], kg, 0)
+					}
+				}
+			}
+		})
+		return
+	}
+	s0, s1 := make([]float64, p.c), make([]float64, p.c)
+	if sums {
+		s0, s1 = rowGradSums(p, g, x, mean)
+	}
+	kg, kx, k0 := make([]E, p.c), make([]E, p.c), make([]E, p.c)
+	for c := range p.c {
+		kg[c], kx[c], k0[c] = d.set(c, s0[c], s1[c], count, w, mean[c], invstd[c], training)
+	}
+	if d.x == nil {
+		return
+	}
+	k := perTile(p.c)
+	kg, kx, k0 = repeated(kg, k), repeated(kx, k), repeated(k0, k)
+	p.tiles(k, func(lo, hi int) {
+		n := hi - lo
+		if training {
+			combineColumns(d.x[lo:hi], g[lo:hi], x[lo:hi], kg[:n], kx[:n], k0[:n])
+		} else {
+			mulAdd(d.x[lo:hi], g[lo:hi], kg[:n], k0[:n])
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package norm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// planes is an [n, c, l] view of an input, in memory either like that (a plane of l elements for each channel of each image) or, with
+// last, as [n, l, c]: one row of c channels for each of the n·l pixels.
+type planes struct {
+	n, c, l int
+	last    bool
+}
+
+// formatOf is the memory format in which x is processed and its result laid out.
+func formatOf(x *T) tensor.MemoryFormat {
+	switch {
+	case x.IsContiguous() || x.Dim() < 4:
+		return tensor.ContiguousFormat
+	case x.IsContiguousFormat(tensor.ChannelsLast):
+		return tensor.ChannelsLast
+	case x.IsContiguousFormat(tensor.ChannelsLast3d):
+		return tensor.ChannelsLast3d
+	}
+	return x.SuggestFormat()
+}
+
+func planesOf(sh []int, f tensor.MemoryFormat) planes {
+	p := planes{sh[0], sh[1], 1, f != tensor.ContiguousFormat}
+	for _, s := range sh[2:] {
+		p.l *= s
+	}
+	p.last = p.last || p.l == 1 // one pixel: the layouts are the same
+	return p
+}
+
+// denseIn is t's memory in the compute type, laid out in a memory format.
+func denseIn[E float](t *T, f tensor.MemoryFormat) []E {
+	dt := tensor.DTypeOf[E]()
+	if t.DType() != dt || !t.IsContiguousFormat(f) {
+		w := tensor.NewStrided(t.Shape(), tensor.FormatStrides(t.Shape(), f), dt)
+		tensor.CopyRaw(w, t)
+		t = w
+	}
+	return elements[E](t)
+}
+
+// elements is the memory of a dense tensor in the order in which it lies there.
+func elements[E float](t *T) []E {
+	if t.Numel() == 0 {
+		return nil
+	}
+	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
+}
+
+// intoFormat is into for results in a memory format.
+func intoFormat[E float](out *T, f tensor.MemoryFormat, run func(d []E)) {
+	switch {
+	case out == nil:
+		run(nil)
+	case out.DType() == tensor.DTypeOf[E]() && out.IsContiguousFormat(f):
+		run(elements[E](out))
+	default:
+		w := tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), f), tensor.DTypeOf[E]())
+		run(elements[E](w))
+		tensor.CopyRaw(out, w)
+	}
+}
+
+// tile is the number of elements that one kernel call handles at least where rows are short: rows are taken several at a time, with the
+// per-channel arguments repeated.
+const tile = 1024
+
+// repeated gives k copies of x behind one another.
+func repeated[E float](x []E, k int) []E {
+	d := make([]E, len(x)*k)
+	for i := 0; i < len(d); i += len(x) {
+		copy(d[i:], x)
+	}
+	return d
+}
+
+// perTile is how many rows of c elements make a tile.
+func perTile(c int) int { return max(1, tile/c) }
+
+// fold adds the rows of c elements of t to the first one.
+func fold[E float](t []E, c int) []E {
+	for rows := len(t) / c; rows > 1; {
+		// halves, so that errors stay small; an odd row goes to the first
+		if rows&1 == 1 {
+			add(t[:c], t[(rows-1)*c:rows*c])
+			rows--
+		}
+		rows /= 2
+		add(t[:rows*c], t[rows*c:2*rows*c])
+	}
+	return t[:c]
+}
+
+// The helpers below choose the vector kernel of an element type.
+
+// add is d += a.
+func add[E float](d, a []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.AddF32(d, d, any(a).([]float32))
+	case []float64:
+		vec.AddF64(d, d, any(a).([]float64))
+	}
+}
+
+// mulAdd is d = a*b + c.
+func mulAdd[E float](d, a, b, c []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.MulAddF32(d, any(a).([]float32), any(b).([]float32), any(c).([]float32))
+	case []float64:
+		vec.MulAddF64(d, any(a).([]float64), any(b).([]float64), any(c).([]float64))
+	}
+}
+
+// addSquares is d += (a-mean)².
+func addSquares[E float](d, a, mean []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.AccumulateSquaresF32(d, any(a).([]float32), any(mean).([]float32))
+	case []float64:
+		vec.AccumulateSquaresF64(d, any(a).([]float64), any(mean).([]float64))
+	}
+}
+
+// addCentered is d += g*(x-mean).
+func addCentered[E float](d, g, x, mean []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.AccumulateCenteredF32(d, any(g).([]float32), any(x).([]float32), any(mean).([]float32))
+	case []float64:
+		vec.AccumulateCenteredF64(d, any(g).([]float64), any(x).([]float64), any(mean).([]float64))
+	}
+}
+
+// combineColumns is d = x*a + y*b + z, all of them per element.
+func combineColumns[E float](d, a, b, x, y, z []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.CombineColumnsF32(d, any(a).([]float32), any(b).([]float32), any(x).([]float32), any(y).([]float32), any(z).([]float32))
+	case []float64:
+		vec.CombineColumnsF64(d, any(a).([]float64), any(b).([]float64), any(x).([]float64), any(y).([]float64), any(z).([]float64))
+	}
+}
+
+// blockSum is the sum of a block, and blockSquares that of (x-c)².
+func blockSum[E float](x []E) float64 {
+	switch x := any(x).(type) {
+	case []float32:
+		return float64(vec.SumF32(x))
+	case []float64:
+		return vec.SumF64(x)
+	}
+	return 0
+}
+
+func blockSquares[E float](x []E, c E) float64 {
+	switch x := any(x).(type) {
+	case []float32:
+		return float64(vec.SumSquaresF32(x, float32(c)))
+	case []float64:
+		return vec.SumSquaresF64(x, float64(c))
+	}
+	return 0
+}
+
+// gradSums are the sums of g and of g*(x-mean).
+func gradSums[E float](g, x []E, mean E) (s0, s1 float64) {
+	switch g := any(g).(type) {
+	case []float32:
+		a, b := vec.GradSumsF32(g, nil, any(x).([]float32), float32(mean))
+		return float64(a), float64(b)
+	case []float64:
+		return vec.GradSumsF64(g, nil, any(x).([]float64), float64(mean))
+	}
+	return 0, 0
+}
