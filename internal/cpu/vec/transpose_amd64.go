@@ -11,3 +11,11 @@ func hasTranspose8() bool { return cpu.HasAVX2FMA }
 //
 //go:noescape
 func transpose8(dst *float32, ldd int, src *float32, lds, blocks int)
+
+// deinterleave8 handles n groups of eight pairs, and so does interleave8.
+//
+//go:noescape
+func deinterleave8(even, odd, src *float32, n int)
+
+//go:noescape
+func interleave8(dst, even, odd *float32, n int)

@@ -5,3 +5,7 @@ package vec
 func hasTranspose8() bool { return false }
 
 func transpose8(dst *float32, ldd int, src *float32, lds, blocks int) { panic("vec: no assembly") }
+
+func deinterleave8(even, odd, src *float32, n int) { panic("vec: no assembly") }
+
+func interleave8(dst, even, odd *float32, n int) { panic("vec: no assembly") }

@@ -6473,6 +6473,265 @@ func f32ToI8sAVX512(dst *int8, a *float32, n int)
 //go:noescape
 func f32ToI8sAVX2(dst *int8, a *float32, n int)
 
+// MaxTapF32 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	maxTapF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func maxTapF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func maxTapF32AVX2(dst *float32, a *float32, n int)
+
+// MaxTapRowsF32 does what MaxTapF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF32AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF32AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxTapRowsF32AVX512(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func maxTapRowsF32AVX2(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
+
+// MaxTapAtF32 is MaxTapF32 which also sets at[i] = tap there.
+func MaxTapAtF32(dst, at, a []float32, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapAtF32AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapAtF32AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	maxTapAtF32Generic(dst[i:], at[i:], a[i:], tap)
+}
+
+//go:noescape
+func maxTapAtF32AVX512(dst *float32, at *float32, a *float32, tap float32, n int)
+
+//go:noescape
+func maxTapAtF32AVX2(dst *float32, at *float32, a *float32, tap float32, n int)
+
+// MaxTapAtRowsF32 does what MaxTapAtF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF32(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []float32, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF32AVX512(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF32AVX2(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapAtF32(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapAtRowsF32AVX512(dst *float32, at *float32, a *float32, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+//go:noescape
+func maxTapAtRowsF32AVX2(dst *float32, at *float32, a *float32, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+// AddTapF32 sets dst[i] += a[i].
+func AddTapF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addTapF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addTapF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addTapF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addTapF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func addTapF32AVX2(dst *float32, a *float32, n int)
+
+// AddTapRowsF32 does what AddTapF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addTapRowsF32AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addTapRowsF32AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddTapF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addTapRowsF32AVX512(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addTapRowsF32AVX2(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
+
+// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
+func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapGradF32AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapGradF32AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapGradF32Generic(dst[i:], grad[i:], at[i:], tap)
+}
+
+//go:noescape
+func maxTapGradF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n int)
+
+//go:noescape
+func maxTapGradF32AVX2(dst *float32, grad *float32, at *uint8, tap float32, n int)
+
+// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF32AVX512(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 4*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapGradRowsF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) {
 	a = a[:len(dst)]

@@ -7307,6 +7307,65 @@ func f32ToI8sGeneric(dst []int8, a []float32) {
 	}
 }
 
+// maxTapF32Generic is the plain Go version of MaxTapF32.
+func maxTapF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel32(v4, v0, v1)
+		dst[i] = v5
+	}
+}
+
+// maxTapAtF32Generic is the plain Go version of MaxTapAtF32.
+func maxTapAtF32Generic(dst, at, a []float32, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel32(v4, v0, v1)
+		dst[i] = v5
+		v7 := at[i]
+		v8 := sel32(v4, tap, v7)
+		at[i] = v8
+	}
+}
+
+// addTapF32Generic is the plain Go version of AddTapF32.
+func addTapF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := a[i]
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
+// maxTapGradF32Generic is the plain Go version of MaxTapGradF32.
+func maxTapGradF32Generic(dst, grad []float32, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	for i := range dst {
+		v0 := int32(at[i])
+		v1 := float32(v0)
+		v2 := v1 == tap
+		v3 := dst[i]
+		v4 := grad[i]
+		v5 := sel32(v2, v4, 0)
+		v6 := v3 + v5
+		dst[i] = v6
+	}
+}
+
 // expScaleF32Generic is the plain Go version of ExpScaleF32.
 func expScaleF32Generic(dst, a []float32, m, s, c float32) {
 	a = a[:len(dst)]

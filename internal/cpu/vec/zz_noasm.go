@@ -742,6 +742,70 @@ func F32ToU8s(dst []uint8, a []float32) { f32ToU8sGeneric(dst, a) }
 // F32ToI8s converts towards zero to int32 and keeps the low byte.
 func F32ToI8s(dst []int8, a []float32) { f32ToI8sGeneric(dst, a) }
 
+// MaxTapF32 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF32(dst, a []float32) { maxTapF32Generic(dst, a) }
+
+// MaxTapRowsF32 does what MaxTapF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// MaxTapAtF32 is MaxTapF32 which also sets at[i] = tap there.
+func MaxTapAtF32(dst, at, a []float32, tap float32) { maxTapAtF32Generic(dst, at, a, tap) }
+
+// MaxTapAtRowsF32 does what MaxTapAtF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF32(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []float32, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapAtF32(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+// AddTapF32 sets dst[i] += a[i].
+func AddTapF32(dst, a []float32) { addTapF32Generic(dst, a) }
+
+// AddTapRowsF32 does what AddTapF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddTapF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
+func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
+	maxTapGradF32Generic(dst, grad, at, tap)
+}
+
+// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	for r := range rows {
+		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) { expScaleF32Generic(dst, a, m, s, c) }
 

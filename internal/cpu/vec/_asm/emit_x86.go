@@ -38,6 +38,10 @@ type x86 struct {
 	ptr    []string
 	argOff []int
 	used   int
+
+	rows      bool // the form that walks rows
+	strideOff int  // frame offset of the first row distance
+	rowsOff   int  // frame offset of the number of rows
 }
 
 // dataPool collects the constants of all kernels of a file.
@@ -93,6 +97,11 @@ func (x *x86) layout() (nOff, retOff, total int) {
 		off += size
 	}
 	nOff = (off + 7) &^ 7
+	if x.rows {
+		x.rowsOff = nOff + 8
+		x.strideOff = nOff + 16
+		return nOff, 0, x.strideOff + 8*slot
+	}
 	retOff = nOff + 8
 	total = retOff + len(x.k.Accs)*x.k.Lane.Size()
 	return nOff, retOff, total
@@ -620,7 +629,7 @@ func (x *x86) tailMask() {
 }
 
 // emitAsm writes the assembly of k for one instruction set.
-func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA) {
+func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool) {
 	b := record(k, isa)
 	ops := 0
 	for _, v := range b.vals {
@@ -645,15 +654,15 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA) {
 	for h := len(consts); ; h-- {
 		check(h >= 0, "%s/%s: out of registers", k.Name, isa)
 		var w strings.Builder
-		if tryAsm(&w, data, k, isa, b, ops, consts[:h], len(consts)) {
+		if tryAsm(&w, data, k, isa, rows, b, ops, consts[:h], len(consts)) {
 			out.WriteString(w.String())
 			return
 		}
 	}
 }
 
-func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, b *B, ops int, hoisted []*Value, nconst int) bool {
-	x := &x86{k: k, isa: isa, w: w, data: data, fixed: map[*Value]int{}}
+func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b *B, ops int, hoisted []*Value, nconst int) bool {
+	x := &x86{k: k, isa: isa, w: w, data: data, fixed: map[*Value]int{}, rows: rows}
 	nreg := 16
 	x.bytes, x.pfx = 32, "Y"
 	if isa == AVX512 {
@@ -701,6 +710,9 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, b *B, ops in
 
 	nOff, retOff, total := x.layout()
 	name := goName(k, isa)
+	if rows {
+		name = rowsName(k, isa)
+	}
 	var sig []string
 	for i, a := range k.Args {
 		if a.Kind == ArgScalar {
@@ -726,7 +738,9 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, b *B, ops in
 			x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
 		}
 	}
-	x.p("MOVQ n+%d(FP), BX", nOff)
+	if !rows {
+		x.p("MOVQ n+%d(FP), BX", nOff)
+	}
 	for _, c := range hoisted {
 		x.broadcast(c, x.fixed[c])
 	}
@@ -749,6 +763,10 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, b *B, ops in
 	}
 	label := func(s string) { fmt.Fprintf(w, "%s:\n", s) }
 
+	if rows {
+		label("row")
+		x.p("MOVQ n+%d(FP), BX", nOff)
+	}
 	if unroll > 1 {
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JLT single")
@@ -798,6 +816,9 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, b *B, ops in
 		}
 	}
 	label("done")
+	if rows {
+		x.nextRow()
+	}
 	for i, a := range k.Accs {
 		x.fold(i, a.Comb)
 		x.p("VMOVS%s X%d, %s+%d(FP)", x.sfx(), x.accReg[i], a.Name, retOff+i*k.Lane.Size())
@@ -806,6 +827,22 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, b *B, ops in
 	x.p("RET")
 	fmt.Fprintln(w)
 	return !x.over
+}
+
+// nextRow moves to the next row; the frame's arguments hold where the present one begins.
+func (x *x86) nextRow() {
+	slot := 0
+	for i, a := range x.k.Args {
+		if a.Kind == ArgScalar {
+			continue
+		}
+		x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
+		x.p("ADDQ ld_%s+%d(FP), %s", a.Name, x.strideOff+8*slot, x.ptr[i])
+		x.p("MOVQ %s, %s+%d(FP)", x.ptr[i], a.Name, x.argOff[i])
+		slot++
+	}
+	x.p("DECQ rows+%d(FP)", x.rowsOff)
+	x.p("JNE row")
 }
 
 // bodyAt emits a body on accumulator u, reading at the pointers themselves.

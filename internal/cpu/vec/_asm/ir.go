@@ -87,6 +87,9 @@ type Kernel struct {
 	Lanes  int // accumulator lanes, the same on every path
 	Unroll int // 0: chosen from the length of the body
 	Body   func(b *B)
+	// Rows adds a second form, with Rows in its name, that runs the body on rows of several
+	// matrices at once, each with a distance of its own between its rows.
+	Rows bool
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction
 	// set lacks what is needed.
 	NoAVX2 bool

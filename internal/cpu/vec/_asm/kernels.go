@@ -23,6 +23,7 @@ func init() {
 	transcendental()
 	softmax()
 	conversions()
+	pooling()
 }
 
 // arithmetic lists the cheap elementwise kernels of a type.

@@ -39,10 +39,17 @@ func run(dir string) error {
 		emitGeneric(&generic, k)
 		emitNoAsm(&noasm, k)
 		emitAMD64(&amd64, k)
+		if k.Rows {
+			emitRowsNoAsm(&noasm, k)
+			emitRowsAMD64(&amd64, k)
+		}
 		fmt.Fprintf(&table, "\t{%q, %s, %s},\n", k.Name, k.Name, goName(k, Generic))
 		for isa, w := range text {
 			if isa == AVX512 || !k.NoAVX2 {
-				emitAsm(w, data[isa], k, isa)
+				emitAsm(w, data[isa], k, isa, false)
+				if k.Rows && !(isa == AVX2 && pureTail(k)) {
+					emitAsm(w, data[isa], k, isa, true)
+				}
 			}
 		}
 	}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file writes the Go side of the kernels that walk rows: cols elements in each of rows rows, which lie ld elements apart in each
+// of the slices. A distance of 0 takes the same row every time.
+
+// rowsName is the name of the assembly of the form of k that walks rows.
+func rowsName(k *Kernel, isa ISA) string {
+	base, sfx := strings.TrimSuffix(strings.TrimSuffix(k.Name, "F32"), "F64"), k.Name[len(k.Name)-3:]
+	return strings.ToLower(base[:1]) + base[1:] + "Rows" + sfx + isa.String()
+}
+
+// rowsGoName is the exported name.
+func rowsGoName(k *Kernel) string {
+	n := strings.TrimSuffix(rowsName(k, Generic), "Generic")
+	return strings.ToUpper(n[:1]) + n[1:]
+}
+
+func rowsParams(k *Kernel) string {
+	p := []string{"rows, cols int"}
+	for _, a := range k.Args {
+		if a.Kind == ArgScalar {
+			p = append(p, a.Name+" "+a.T.Go())
+		} else {
+			p = append(p, fmt.Sprintf("%s []%s, ld_%s int", a.Name, a.T.Go(), a.Name))
+		}
+	}
+	return strings.ReplaceAll(strings.Join(p, ", "), "ld_", "ld")
+}
+
+// rowsHead opens the function and checks the lengths.
+func rowsHead(k *Kernel) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "// %s does what %s does on each of rows rows of cols elements, ldx elements apart in slice x.\n", rowsGoName(k), k.Name)
+	fmt.Fprintf(&w, "func %s(%s) {\n\tif rows <= 0 || cols <= 0 {\n\t\treturn\n\t}\n", rowsGoName(k), rowsParams(k))
+	for _, s := range slices(k) {
+		fmt.Fprintf(&w, "\t_ = %s[(rows-1)*ld%s+cols-1]\n", s, s)
+	}
+	return w.String()
+}
+
+// rowsLoop calls the flat form for every row.
+func rowsLoop(k *Kernel) string {
+	var p []string
+	for _, a := range k.Args {
+		if a.Kind == ArgScalar {
+			p = append(p, a.Name)
+		} else {
+			p = append(p, fmt.Sprintf("%s[r*ld%s:][:cols]", a.Name, a.Name))
+		}
+	}
+	return fmt.Sprintf("\tfor r := range rows {\n\t\t%s(%s)\n\t}\n}\n\n", k.Name, strings.Join(p, ", "))
+}
+
+func emitRowsNoAsm(w *strings.Builder, k *Kernel) { w.WriteString(rowsHead(k) + rowsLoop(k)) }
+
+func emitRowsAMD64(w *strings.Builder, k *Kernel) {
+	check(len(k.Accs) == 0, "%s: rows of a reduction", k.Name)
+	w.WriteString(rowsHead(k))
+	// As many rows at a time as make a chunk; a single row longer than that is left to the flat form.
+	fmt.Fprintf(w, "\tif cols <= chunk {\n\t\tper := chunk / cols\n\t\tswitch {\n")
+	isas := []ISA{AVX512}
+	if !k.NoAVX2 && !pureTail(k) {
+		isas = append(isas, AVX2)
+	}
+	for _, isa := range isas {
+		var p, ld []string
+		for _, a := range k.Args {
+			if a.Kind == ArgScalar {
+				p = append(p, a.Name)
+			} else {
+				p = append(p, fmt.Sprintf("&%s[r*ld%s]", a.Name, a.Name))
+				ld = append(ld, fmt.Sprintf("%d*ld%s", a.T.Size(), a.Name))
+			}
+		}
+		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(%s, cols, min(per, rows-r), %s)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
+			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA"}[isa], rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "))
+	}
+	w.WriteString("\t\t}\n\t}\n" + rowsLoop(k))
+	for _, isa := range isas {
+		var p, ld []string
+		for _, a := range k.Args {
+			t := a.T.Go()
+			if a.Kind != ArgScalar {
+				t = "*" + t
+				ld = append(ld, "ld_"+a.Name)
+			}
+			p = append(p, a.Name+" "+t)
+		}
+		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n, rows, %s int)\n\n", rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "))
+	}
+}
