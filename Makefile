@@ -1,9 +1,14 @@
 # The same steps as .ci/run, one by one. Go alone is enough to build and test.
-.PHONY: all build gen lint test test-purego test-race bench bench-cmp conformance ci
+.PHONY: all build gen lint test test-purego test-race bench bench-cmp bench-pkg conformance ci
 
 BENCH ?= .
 COUNT ?= 6
 PKG   ?= ./...
+
+# The comparison with PyTorch: see docs/performance.md.
+SUITE   ?= all
+TORCH   ?= python3
+THREADS ?= 1,$(shell getconf _NPROCESSORS_ONLN)
 
 all: build test
 
@@ -25,11 +30,14 @@ test-purego: ## without assembly
 test-race: ## packages with goroutines, under the race detector
 	.ci/run race
 
-bench: ## make bench PKG=./ops/matmul BENCH=MatMul; the result is kept in bench.new
-	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(PKG) | tee bench.new
+bench: ## our side of the comparison: make bench SUITE=gemm
+	go run ./bench -suite $(SUITE)
 
-bench-cmp: ## compare with the last kept result: cp bench.new bench.old before the change
-	go run golang.org/x/perf/cmd/benchstat@latest bench.old bench.new
+bench-cmp: ## against PyTorch, in turns; rewrites the table of docs/performance.md: make bench-cmp TORCH=venv/bin/python
+	go run ./bench -suite $(SUITE) -threads $(THREADS) -torch $(TORCH) -md docs/performance.md
+
+bench-pkg: ## Go benchmarks of a package: make bench-pkg PKG=./ops/matmul BENCH=MatMul; compare two results with benchstat
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(PKG) | tee bench.new
 
 conformance: ## compare with the golden data of PyTorch; needs the shared folder
 	go test -count 1 $(patsubst %,./%/...,$(wildcard conformance internal/conformance))

@@ -116,6 +116,13 @@ func (b *Base) String() string {
 	return Repr(b.self)
 }
 
+// ToMemoryFormat lays images' weights out for convolutions, as Python's to(memory_format=…).
+func (b *Base) ToMemoryFormat(f tensor.MemoryFormat) Module {
+	m := b.me("ToMemoryFormat")
+	ToMemoryFormat(m, f)
+	return m
+}
+
 // ToDType converts all floating-point parameters and buffers.
 func (b *Base) ToDType(dt tensor.DType) Module {
 	m := b.me("ToDType")
@@ -515,6 +522,27 @@ func ToDType(m Module, dt tensor.DType) {
 			if g := t.Grad(); g != nil {
 				g.SetRaw(g.DenseAs(dt))
 			}
+		}
+	}
+	for _, p := range Parameters(m) {
+		conv(p)
+	}
+	for _, b := range Buffers(m) {
+		conv(b)
+	}
+}
+
+// ToMemoryFormat lays parameters and buffers of as many dimensions as the format has (4 for tensor.ChannelsLast, 5 for
+// tensor.ChannelsLast3d) out anew, in place.
+func ToMemoryFormat(m Module, f tensor.MemoryFormat) {
+	dims := map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f]
+	conv := func(t *Tensor) {
+		if t.Dim() != dims && dims != 0 {
+			return
+		}
+		tensor.NoGrad(func() { t.SetRaw(t.To(f)) })
+		if g := t.Grad(); g != nil {
+			tensor.NoGrad(func() { g.SetRaw(g.To(f)) })
 		}
 	}
 	for _, p := range Parameters(m) {

@@ -144,3 +144,20 @@ func BenchmarkLinear16(b *testing.B) {
 		}
 	})
 }
+
+func TestToMemoryFormat(t *testing.T) {
+	m := nn.NewSequential(nn.NewConv2d(3, 4, 3), nn.NewFlatten(), nn.NewLinear(16, 2))
+	x := torch.Randn([]int{2, 3, 4, 4})
+	want := m.Forward(x)
+	m.ToMemoryFormat(torch.ChannelsLast)
+	w := m.Parameters()[0]
+	if s := w.Strides(); s[1] != 1 || !w.RequiresGrad() || !w.IsLeaf() {
+		t.Errorf("strides %v of the convolution's weight, requires_grad %v, leaf %v", s, w.RequiresGrad(), w.IsLeaf())
+	}
+	if got := m.Forward(x.To(torch.ChannelsLast)); !torch.AllClose(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if m.ToMemoryFormat(torch.ContiguousFormat); !w.IsContiguous() {
+		t.Errorf("strides %v", w.Strides())
+	}
+}

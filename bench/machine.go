@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// bounds are what the machine can do with a number of threads.
+type bounds struct {
+	gflops float64 // independent fused multiply-adds in registers; 0 without assembly
+	gbps   float64 // STREAM's triad on arrays beyond the caches
+}
+
+// measureBounds finds both. The pool of kernels must have its threads already.
+func measureBounds(c *config, threads int) bounds {
+	d := 200 * time.Millisecond
+	n := 16 << 20 // elements of each array
+	if c.tiny {
+		d, n = 5*time.Millisecond, 1<<16
+	}
+	return bounds{peakFlops(threads, d), triad(n)}
+}
+
+// peakFlops is the sum of the peaks that the threads reach side by side: cores clock down when all of them work.
+func peakFlops(threads int, d time.Duration) float64 {
+	each := make([]float64, threads)
+	var wg sync.WaitGroup
+	for i := range each {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			each[i] = gemm.Peak(d)
+		}()
+	}
+	wg.Wait()
+	sum := 0.0
+	for _, p := range each {
+		sum += p
+	}
+	return sum
+}
+
+// triad is the rate of a = b + s·c, three arrays counted as STREAM does (https://www.cs.virginia.edu/stream/).
+func triad(n int) float64 {
+	a, b, c := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range b {
+		b[i], c[i] = 1, 2
+	}
+	best := 0.0
+	for range 8 {
+		start := time.Now()
+		par.For(n, 1<<16, func(lo, hi int) { vec.AddScaledF32(a[lo:hi], b[lo:hi], c[lo:hi], 3) })
+		best = max(best, float64(12*n)/float64(time.Since(start)))
+	}
+	return best
+}
+
+// machineName describes the processor in a line.
+func machineName() string {
+	name := runtime.GOARCH
+	if f, err := os.Open("/proc/cpuinfo"); err == nil {
+		defer func() { _ = f.Close() }()
+		for s := bufio.NewScanner(f); s.Scan(); {
+			if k, v, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(k) == "model name" {
+				name = strings.TrimSpace(v)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%s, %d cores, %s kernels, %s/%s, %s", name, runtime.NumCPU(), kernels(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// kernels names the instructions that kernels use.
+func kernels() string {
+	switch f := cpu.Current(); {
+	case f.AVX512:
+		return "AVX-512"
+	case f.AVX2FMA:
+		return "AVX2"
+	case f.NEON:
+		return "NEON"
+	}
+	return "plain Go"
+}

@@ -1,0 +1,645 @@
+"""The other side of the comparison: the same work in PyTorch and ONNX Runtime.
+
+The benchmark runs this text with `python -u -c` and talks to it in lines of JSON (see peer.go). Every function marked
+@work prepares one kind of work and returns the ways to do it: {"name": step}. Names that begin with "onnxruntime" run there,
+all others in PyTorch. The benchmark takes the fastest way of each library.
+"""
+import sys
+import time
+
+if len(sys.argv) > 1 and sys.argv[1] == "start":
+    # Nothing but what a user's first lines need.
+    import torch
+    x = torch.ones(3) + 1
+    rss = next(l for l in open("/proc/self/status") if l.startswith("VmRSS")).split()[1] if sys.platform == "linux" else 0
+    print(int(rss) * 1024, flush=True)
+    sys.exit(0)
+
+import gc
+import json
+import os
+import shutil
+import tempfile
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+try:
+    import onnxruntime
+except ImportError:
+    onnxruntime = None
+
+WORKS = {}
+THREADS = 1
+
+
+def work(f):
+    WORKS[f.__name__] = f
+    return f
+
+
+class Recorded:
+    """A step that records gradients; plain functions run in inference mode."""
+
+    def __init__(self, step):
+        self.step = step
+
+
+def scripted(model, x):
+    with torch.no_grad():
+        m = torch.jit.freeze(torch.jit.trace(model.eval(), x))
+        m(x), m(x)
+    return lambda: m(x)
+
+
+# ---------------------------------------------------------------- products
+
+
+@work
+def matmul(m, k, n, ta=False, tb=False):
+    a = torch.randn(k, m).t() if ta else torch.randn(m, k)
+    b = torch.randn(n, k).t() if tb else torch.randn(k, n)
+    return {"eager": lambda: torch.mm(a, b)}
+
+
+@work
+def bmm(b, m, k, n):
+    x, y = torch.randn(b, m, k), torch.randn(b, k, n)
+    return {"eager": lambda: torch.bmm(x, y)}
+
+
+# ---------------------------------------------------------------- convolutions
+
+
+@work
+def conv(n, c, h, w, out, kernel, stride, padding, groups, layout, backward):
+    fmt = torch.channels_last if layout == "channels-last" else torch.contiguous_format
+    x = torch.randn(n, c, h, w).to(memory_format=fmt)
+    k = torch.randn(out, c // groups, kernel, kernel).to(memory_format=fmt)
+    s, p = [stride, stride], [padding, padding]
+    if not backward:
+        return {"eager": lambda: F.conv2d(x, k, None, s, p, 1, groups)}
+    g = torch.randn_like(F.conv2d(x, k, None, s, p, 1, groups))
+    mask = [True, True, False]
+    return {"eager": lambda: torch.ops.aten.convolution_backward(g, x, k, None, s, p, [1, 1], False, [0, 0], groups, mask)}
+
+
+# ---------------------------------------------------------------- elementwise, reductions, rows
+
+
+def dtype_of(name):
+    return getattr(torch, name)
+
+
+def fill(n, dtype):
+    if dtype == "bool":
+        return torch.rand(n) > 0.5
+    if dtype.startswith("int") or dtype == "uint8":
+        return torch.randint(1, 100, (n,), dtype=dtype_of(dtype))
+    return torch.randn(n).to(dtype_of(dtype))
+
+
+@work
+def unary(op, n, dtype="float32"):
+    x = fill(n, dtype)
+    f = getattr(torch, op, None) or getattr(F, op)
+    return {"eager": lambda: f(x)}
+
+
+@work
+def binary(op, n, dtype="float32"):
+    x, y = fill(n, dtype), fill(n, dtype)
+    f = getattr(torch, op)
+    return {"eager": lambda: f(x, y)}
+
+
+@work
+def cast(n, src, dst):
+    x, to = fill(n, src), dtype_of(dst)
+    return {"eager": lambda: x.to(to)}
+
+
+@work
+def where(n):
+    c, x, y = torch.rand(n) > 0.5, torch.randn(n), torch.randn(n)
+    return {"eager": lambda: torch.where(c, x, y)}
+
+
+@work
+def add_row(rows, cols):
+    x, y = torch.randn(rows, cols), torch.randn(cols)
+    return {"eager": lambda: x + y}
+
+
+@work
+def softmax(rows, cols):
+    x = torch.randn(rows, cols)
+    return {"eager": lambda: torch.softmax(x, -1)}
+
+
+@work
+def layer_norm(rows, cols):
+    x, w, b = torch.randn(rows, cols), torch.randn(cols), torch.randn(cols)
+    return {"eager": lambda: F.layer_norm(x, (cols,), w, b)}
+
+
+@work
+def sum_all(n, dtype="float32"):
+    x = fill(n, dtype)
+    return {"eager": lambda: x.sum()}
+
+
+@work
+def sum_dim0(rows, cols):
+    x = torch.randn(rows, cols)
+    return {"eager": lambda: x.sum(0)}
+
+
+@work
+def transpose(rows, cols):
+    x = torch.randn(rows, cols).t()
+    return {"eager": lambda: x.contiguous()}
+
+
+@work
+def embedding(num, dim, n):
+    w = torch.randn(num, dim, requires_grad=True)
+    i = torch.randint(num, (n,))
+    g = torch.randn(n, dim)
+    return {"eager": Recorded(lambda: torch.autograd.grad(F.embedding(i, w), w, g))}
+
+
+@work
+def embedding_bag(num, dim, bags, per):
+    w = torch.randn(num, dim, requires_grad=True)
+    i = torch.randint(num, (bags, per))
+    g = torch.randn(bags, dim)
+    return {"eager": Recorded(lambda: torch.autograd.grad(F.embedding_bag(i, w), w, g))}
+
+
+# ---------------------------------------------------------------- overhead
+
+
+@work
+def add_one(grad):
+    x, y = torch.tensor([1.0], requires_grad=grad), torch.tensor([2.0], requires_grad=grad)
+    step = lambda: x.add(y)
+    return {"eager": Recorded(step) if grad else step}
+
+
+@work
+def chain(n):
+    x, y = torch.tensor([1.0], requires_grad=True), torch.tensor([1.0], requires_grad=True)
+
+    def step():
+        z = x
+        for _ in range(n):
+            z = z * y
+        z.backward()
+
+    return {"eager": Recorded(step)}
+
+
+@work
+def linear(size, batch, backward):
+    m = nn.Linear(size, size)
+    x = torch.randn(batch, size)
+    if not backward:
+        return {"eager": lambda: m(x)}
+
+    def step():
+        m.weight.grad = m.bias.grad = None
+        m(x).sum().backward()
+
+    return {"eager": Recorded(step)}
+
+
+# ---------------------------------------------------------------- optimizers
+
+
+def gradients(params):
+    for p in params:
+        p.grad = torch.randn_like(p) * 1e-3
+    return params
+
+
+@work
+def adam(count, shape, fused):
+    out = {}
+    for name, kw in [("fused", {"fused": True})] if fused else [("default", {}), ("foreach", {"foreach": True})]:
+        opt = torch.optim.Adam(gradients([torch.randn(*shape, requires_grad=True) for _ in range(count)]), **kw)
+        out[name] = Recorded(opt.step)
+    return out
+
+
+@work
+def clip(count, shape):
+    params = gradients([torch.randn(*shape, requires_grad=True) for _ in range(count)])
+    return {
+        "default": Recorded(lambda: nn.utils.clip_grad_norm_(params, 1e-4)),
+        "foreach": Recorded(lambda: nn.utils.clip_grad_norm_(params, 1e-4, foreach=True)),
+    }
+
+
+# ---------------------------------------------------------------- networks
+
+
+class Block(nn.Module):
+    def __init__(self, cin, cout, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(cin, cout, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(cout)
+        self.conv2 = nn.Conv2d(cout, cout, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(cout)
+        self.relu = nn.ReLU(inplace=True)
+        self.down = None
+        if stride != 1 or cin != cout:
+            self.down = nn.Sequential(nn.Conv2d(cin, cout, 1, stride, bias=False), nn.BatchNorm2d(cout))
+
+    def forward(self, x):
+        y = self.relu(self.bn1(self.conv1(x)))
+        y = self.bn2(self.conv2(y))
+        return self.relu(y + (x if self.down is None else self.down(x)))
+
+
+class ResNet18(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False)
+        self.bn1 = nn.BatchNorm2d(64)
+        self.relu = nn.ReLU(inplace=True)
+        self.pool = nn.MaxPool2d(3, 2, 1)
+        plan = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2), (512, 512, 1)]
+        self.blocks = nn.Sequential(*[Block(*p) for p in plan])
+        self.avg = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(512, 1000)
+
+    def forward(self, x):
+        x = self.pool(self.relu(self.bn1(self.conv1(x))))
+        return self.fc(torch.flatten(self.avg(self.blocks(x)), 1))
+
+
+class Inverted(nn.Module):
+    def __init__(self, cin, cout, stride, expand):
+        super().__init__()
+        mid, layers = cin * expand, []
+        if expand != 1:
+            layers += [nn.Conv2d(cin, mid, 1, bias=False), nn.BatchNorm2d(mid), nn.ReLU6(inplace=True)]
+        layers += [nn.Conv2d(mid, mid, 3, stride, 1, groups=mid, bias=False), nn.BatchNorm2d(mid), nn.ReLU6(inplace=True)]
+        layers += [nn.Conv2d(mid, cout, 1, bias=False), nn.BatchNorm2d(cout)]
+        self.conv = nn.Sequential(*layers)
+        self.same = stride == 1 and cin == cout
+
+    def forward(self, x):
+        return x + self.conv(x) if self.same else self.conv(x)
+
+
+class MobileNetV2(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = [nn.Conv2d(3, 32, 3, 2, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU6(inplace=True)]
+        cin = 32
+        for expand, cout, count, stride in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
+            for i in range(count):
+                layers.append(Inverted(cin, cout, stride if i == 0 else 1, expand))
+                cin = cout
+        layers += [nn.Conv2d(cin, 1280, 1, bias=False), nn.BatchNorm2d(1280), nn.ReLU6(inplace=True)]
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(1280, 1000)
+
+    def forward(self, x):
+        return self.classifier(self.features(x).mean([2, 3]))
+
+
+def make_mlp():
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 10))
+
+
+def make_lenet():
+    return nn.Sequential(
+        nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(9216, 128), nn.ReLU(), nn.Linear(128, 10),
+    )
+
+
+MODELS = {"mlp": make_mlp, "lenet": make_lenet, "resnet18": ResNet18, "mobilenet_v2": MobileNetV2}
+
+
+def train_step(model, opt, x, y):
+    def step():
+        opt.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        opt.step()
+
+    return Recorded(step)
+
+
+@work
+def train(model, shape, classes, optimizer):
+    """A step: gradients to none, forward, cross entropy, backward, optimizer."""
+    x, y = torch.randn(*shape), torch.randint(classes, (shape[0],))
+    out = {}
+    images = len(shape) == 4
+    for name, fmt in (("NCHW", torch.contiguous_format), ("channels-last", torch.channels_last))[: 2 if images else 1]:
+        m = MODELS[model]().to(memory_format=fmt)
+        xs = x.to(memory_format=fmt) if images else x
+        if optimizer == "adam":
+            for kind, kw in (("default", {}), ("foreach", {"foreach": True}), ("fused", {"fused": True})):
+                out[name + ", " + kind + " Adam"] = train_step(m, torch.optim.Adam(m.parameters(), **kw), xs, y)
+        else:
+            out[name] = train_step(m, torch.optim.SGD(m.parameters(), lr=0.01, momentum=0.9), xs, y)
+    return out
+
+
+@work
+def forward(model, shape, ways):
+    """Inference. ways: eager, script, compile, onnx."""
+    x = torch.randn(*shape)
+    out = {}
+    images = len(shape) == 4
+    for name, fmt in (("NCHW", torch.contiguous_format), ("channels-last", torch.channels_last))[: 2 if images else 1]:
+        m = MODELS[model]().eval().to(memory_format=fmt)
+        xs = x.to(memory_format=fmt) if images else x
+        if "eager" in ways:
+            out[name] = lambda m=m, xs=xs: m(xs)
+        if "script" in ways:
+            out[name + ", TorchScript"] = scripted(m, xs)
+        if "compile" in ways:
+            if not (shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")):
+                raise RuntimeError("torch.compile needs a C++ compiler")
+            compiled = torch.compile(m)
+            out[name + ", torch.compile"] = lambda m=compiled, xs=xs: m(xs)
+    if "onnx" in ways and onnxruntime is not None:
+        m = MODELS[model]().eval()
+        out["onnxruntime"] = session(m, x)
+    return out
+
+
+@work
+def transformer(d, heads, ff, batch, seq, backward):
+    m = nn.TransformerEncoderLayer(d, heads, ff, dropout=0.0, batch_first=True)
+    x = torch.randn(batch, seq, d)
+    if not backward:
+        m.eval()
+        return {"eager": lambda: m(x), "TorchScript": scripted(m, x)}
+    x.requires_grad_()
+    g = torch.randn(batch, seq, d)
+
+    def step():
+        m.zero_grad()
+        x.grad = None
+        m(x).backward(g)
+
+    return {"eager": Recorded(step)}
+
+
+@work
+def lstm(size, hidden, seq, batch, backward):
+    m = nn.LSTM(size, hidden)
+    x = torch.randn(seq, batch, size)
+    if not backward:
+        m.eval()
+        return {"eager": lambda: m(x), "TorchScript": scripted(m, x)}
+    x.requires_grad_()
+    g = torch.randn(seq, batch, hidden)
+
+    def step():
+        m.zero_grad()
+        x.grad = None
+        m(x)[0].backward(g)
+
+    return {"eager": Recorded(step)}
+
+
+# ---------------------------------------------------------------- data and files
+
+
+@work
+def loader(samples, features, batch):
+    from torch.utils.data import DataLoader, TensorDataset
+
+    d = DataLoader(TensorDataset(torch.randn(samples, features), torch.randint(10, (samples,))), batch_size=batch, shuffle=True)
+
+    def step():
+        for _ in d:
+            pass
+
+    return {"0 workers": Recorded(step)}
+
+
+@work
+def state_dict(load):
+    sd = ResNet18().state_dict()
+    folder = tempfile.TemporaryDirectory()
+    path = os.path.join(folder.name, "resnet18.pt")
+    torch.save(sd, path)
+    if load:
+        step = lambda keep=folder: torch.load(path, weights_only=True)
+    else:
+        step = lambda keep=folder: torch.save(sd, path)
+    return {"eager": Recorded(step)}
+
+
+# ---------------------------------------------------------------- ONNX, written by hand: the exporter needs more packages
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    """A protobuf field: an int, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value & (1 << 64) - 1)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+class Graph:
+    """Nodes and weights of an ONNX graph; values are names."""
+
+    def __init__(self):
+        self.nodes, self.weights, self.count = b"", b"", 0
+
+    def weight(self, t):
+        self.count += 1
+        name = "w%d" % self.count
+        t = t.detach().contiguous()
+        dims = b"".join(field(1, d) for d in t.shape)
+        self.weights += field(5, dims + field(2, 1) + field(8, name.encode()) + field(9, t.numpy().tobytes()))
+        return name
+
+    def node(self, op, *inputs, **attrs):
+        self.count += 1
+        name = "v%d" % self.count
+        body = b"".join(field(1, i.encode()) for i in inputs) + field(2, name.encode()) + field(4, op.encode())
+        for k, v in attrs.items():
+            a = field(1, k.encode())
+            if isinstance(v, int):
+                a += field(3, v) + field(20, 2)
+            else:
+                a += b"".join(field(8, x) for x in v) + field(20, 7)
+            body += field(5, a)
+        self.nodes += field(1, body)
+        return name
+
+    def model(self, shape, result):
+        def value(name, dims):
+            s = b"".join(field(1, field(1, d)) for d in dims)
+            return field(1, name.encode()) + field(2, field(1, field(1, 1) + field(2, s)))
+
+        g = self.nodes + field(2, b"g") + self.weights + field(11, value("x", shape)) + field(12, field(1, result.encode()) + field(2, field(1, field(1, 1))))
+        return field(1, 8) + field(8, field(1, b"") + field(2, 17)) + field(7, g)
+
+    # layers
+
+    def conv(self, v, c, bn, act=None):
+        """A convolution with the batch norm after it folded in."""
+        scale = bn.weight / torch.sqrt(bn.running_var + bn.eps)
+        w, b = c.weight * scale.reshape(-1, 1, 1, 1), bn.bias - bn.running_mean * scale
+        p, s = list(c.padding), list(c.stride)
+        v = self.node("Conv", v, self.weight(w), self.weight(b), kernel_shape=list(c.kernel_size), pads=p + p, strides=s, group=c.groups)
+        if act == "relu":
+            return self.node("Relu", v)
+        if act == "relu6":
+            return self.node("Clip", v, self.weight(torch.tensor(0.0)), self.weight(torch.tensor(6.0)))
+        return v
+
+    def linear(self, v, l):
+        return self.node("Gemm", v, self.weight(l.weight), self.weight(l.bias), transB=1)
+
+    def layers(self, v, seq):
+        """A sequence of convolution, batch norm and perhaps ReLU6."""
+        seq = list(seq)
+        while seq:
+            m = seq.pop(0)
+            if isinstance(m, Inverted):
+                y = self.layers(v, m.conv)
+                v = self.node("Add", v, y) if m.same else y
+            else:
+                bn = seq.pop(0)
+                act = "relu6" if seq and isinstance(seq[0], nn.ReLU6) else None
+                if act:
+                    seq.pop(0)
+                v = self.conv(v, m, bn, act)
+        return v
+
+
+def session(m, x):
+    g = Graph()
+    if isinstance(m, ResNet18):
+        v = g.conv("x", m.conv1, m.bn1, "relu")
+        v = g.node("MaxPool", v, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+        for b in m.blocks:
+            y = g.conv(g.conv(v, b.conv1, b.bn1, "relu"), b.conv2, b.bn2)
+            v = g.node("Relu", g.node("Add", y, v if b.down is None else g.conv(v, b.down[0], b.down[1])))
+        v = g.linear(g.node("Flatten", g.node("GlobalAveragePool", v)), m.fc)
+    elif isinstance(m, MobileNetV2):
+        v = g.node("Flatten", g.node("GlobalAveragePool", g.layers("x", m.features)))
+        v = g.linear(v, m.classifier)
+    else:
+        v = "x"
+        for l in m:
+            if isinstance(l, nn.Linear):
+                v = g.linear(v, l)
+            elif isinstance(l, nn.ReLU):
+                v = g.node("Relu", v)
+    o = onnxruntime.SessionOptions()
+    o.intra_op_num_threads = THREADS
+    o.log_severity_level = 3
+    s = onnxruntime.InferenceSession(g.model(x.shape, v), o, providers=["CPUExecutionProvider"])
+    a = {"x": x.numpy()}
+    with torch.no_grad():
+        want, got = m(x), torch.from_numpy(s.run(None, a)[0])
+    if not torch.allclose(want, got, rtol=1e-2, atol=1e-2):
+        raise RuntimeError("the ONNX graph computes something else")
+    return lambda: s.run(None, a)
+
+
+# ---------------------------------------------------------------- the loop
+
+
+def window(step, seconds):
+    """The median time of a call, in groups of calls when they are short; as loop in row.go."""
+    clock = time.perf_counter_ns
+    group = 30_000
+    t = clock()
+    step()
+    one = max(1, clock() - t)
+    if seconds <= 0 and one > group:
+        return one
+    k = max(1, group // one)
+    if k > 1:
+        t = clock()
+        for _ in range(k):
+            step()
+        k = max(1, k * group // max(1, clock() - t))
+    times = []
+    end = clock() + seconds * 1e9
+    while True:
+        t = clock()
+        for _ in range(k):
+            step()
+        now = clock()
+        times.append((now - t) / k)
+        if now >= end:
+            break
+    times.sort()
+    return (times[len(times) // 2] + times[(len(times) - 1) // 2]) / 2
+
+
+def memory():
+    """The peak of the resident memory of some training steps."""
+    m = ResNet18()
+    step = train_step(m, torch.optim.SGD(m.parameters(), lr=0.01, momentum=0.9), torch.randn(16, 3, 224, 224), torch.randint(1000, (16,)))
+    for _ in range(3):
+        step.step()
+    peak = next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1]
+    print(int(peak) * 1024, flush=True)
+
+
+def answer(c):
+    global THREADS, steps
+    cmd = c["cmd"]
+    if cmd == "hello":
+        return {"torch": torch.__version__, "onnxruntime": onnxruntime and onnxruntime.__version__}
+    if cmd == "prepare":
+        THREADS = c["threads"]
+        torch.set_num_threads(THREADS)
+        ways = WORKS[c["work"]](**(c.get("args") or {}))
+        steps = list(ways.values())
+        return {"choices": [{"lib": "onnxruntime" if n.startswith("onnxruntime") else "torch", "name": n} for n in ways]}
+    if cmd == "window":
+        s = steps[c["choice"]]
+        if isinstance(s, Recorded):
+            return {"ns": window(s.step, c["seconds"])}
+        with torch.inference_mode():
+            return {"ns": window(s, c["seconds"])}
+    if cmd == "drop":
+        steps = []
+        gc.collect()
+        return {}
+    raise ValueError("unknown command " + cmd)
+
+
+def main():
+    # What libraries print must not get into the answers.
+    out, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        try:
+            a = answer(json.loads(line))
+        except Exception as e:
+            a = {"error": "%s: %s" % (type(e).__name__, (str(e) or "?").splitlines()[0])}
+        out.write(json.dumps(a) + "\n")
+        out.flush()
+
+
+if len(sys.argv) > 1 and sys.argv[1] == "memory":
+    torch.set_num_threads(int(sys.argv[2]))
+    memory()
+else:
+    main()
