@@ -1,7 +1,7 @@
 package reduce
 
 import (
-	"sort"
+	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/par"
@@ -93,7 +93,7 @@ func run[E, A any](t *T, red []bool, k *kern[E, A]) []A {
 			return []A{acc}
 		}
 	}
-	var kept, over []axis
+	kept, over := make([]axis, 0, 4), make([]axis, 0, 4)
 	outN := 1
 	for d, n := range t.Shape() {
 		if red[d] {
@@ -111,7 +111,7 @@ func run[E, A any](t *T, red []bool, k *kern[E, A]) []A {
 		return out
 	}
 	// the order within the reduced dimensions is free: follow memory
-	sort.SliceStable(over, func(i, j int) bool { return over[i].stride > over[j].stride })
+	slices.SortStableFunc(over, func(a, b axis) int { return b.stride - a.stride })
 	over, kept = mergeAxes(over), mergeAxes(kept)
 	nk, nr := len(kept), len(over)
 	base := (*E)(t.Ptr())
