@@ -787,6 +787,10 @@ var opView = slot("aten::view")
 
 func onesLike(t *Tensor) *Tensor {
 	o := New(t.shape, t.dt)
+	if t.dt == Float32 && t.numel == 1 { // most losses
+		*(*float32)(o.Ptr()) = 1
+		return o
+	}
 	one := Num{K: KInt, I: 1, F: 1, C: 1}.Tensor()
 	copyRaw(o, one)
 	return o

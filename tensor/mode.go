@@ -61,8 +61,8 @@ func currentMode() *mode {
 	return defaultMode.Load()
 }
 
-// setMode sets the goroutine's mode and returns what it was; nil removes it.
-func setMode(m *mode) {
+// setMode sets the goroutine's mode; nil removes it. room serves as the goroutine's entry if it has none yet.
+func setMode(m *mode, room *modeEntry) {
 	id := gls.ID()
 	b := &modes[bucketOf(id)]
 	var prev *modeEntry
@@ -78,9 +78,9 @@ func setMode(m *mode) {
 	b.Lock()
 	defer b.Unlock()
 	if m != nil {
-		e := &modeEntry{id: id, m: m}
-		e.next.Store(b.head.Load())
-		b.head.Store(e)
+		room.id, room.m = id, m
+		room.next.Store(b.head.Load())
+		b.head.Store(room)
 		return
 	}
 	for e := b.head.Load(); e != nil; prev, e = e, e.next.Load() {
@@ -99,7 +99,11 @@ func setMode(m *mode) {
 // with runs f under a changed copy of the goroutine's mode.
 func with(change func(m *mode), f func()) {
 	old := currentMode()
-	m := &mode{}
+	x := &struct {
+		m mode
+		e modeEntry
+	}{}
+	m := &x.m
 	if old != nil {
 		*m = *old
 	}
@@ -109,9 +113,9 @@ func with(change func(m *mode), f func()) {
 		old = nil
 	}
 	activeModes.Add(1)
-	setMode(m)
+	setMode(m, &x.e)
 	defer func() {
-		setMode(old)
+		setMode(old, nil)
 		activeModes.Add(-1)
 	}()
 	f()
