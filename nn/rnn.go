@@ -179,29 +179,21 @@ func (m *RNNBase) step(w *rnnWeights, gi, h, c *Tensor) (hn, cn *Tensor) {
 	return cellStep(m.mode, m.ReLU, gi, h, c, w.hh, w.bhh, w.hr)
 }
 
+// rnnMode is the number of a kind of cell in the operators.
+func rnnMode(mode string, relu bool) int {
+	switch {
+	case mode == "LSTM":
+		return 2
+	case mode == "GRU":
+		return 3
+	case relu:
+		return 1
+	}
+	return 0
+}
+
 func cellStep(mode string, relu bool, gi, h, c, whh, bhh, whr *Tensor) (hn, cn *Tensor) {
-	gh := linear(h, whh, bhh)
-	switch mode {
-	case "LSTM":
-		g := chunk(gi.Add(gh), 4, -1)
-		i, f, z, o := g[0].Sigmoid(), g[1].Sigmoid(), g[2].Tanh(), g[3].Sigmoid()
-		cn = f.Mul(c).Add(i.Mul(z))
-		hn = o.Mul(cn.Tanh())
-		if whr != nil {
-			hn = linear(hn, whr, nil)
-		}
-		return hn, cn
-	case "GRU":
-		x, y := chunk(gi, 3, -1), chunk(gh, 3, -1)
-		r := x[0].Add(y[0]).Sigmoid()
-		z := x[1].Add(y[1]).Sigmoid()
-		n := x[2].Add(r.Mul(y[2])).Tanh()
-		return h.Sub(n).Mul(z).Add(n), nil
-	}
-	if relu {
-		return gi.Add(gh).ReLU(), nil
-	}
-	return gi.Add(gh).Tanh(), nil
+	return call2("_rnn_cell", gi, h, c, whh, bhh, whr, rnnMode(mode, relu))
 }
 
 // run computes all layers. x is (L, N, in), h0 and c0 are (layers·directions, N, hidden). sizes, for packed sequences, are the batch
@@ -218,19 +210,23 @@ func (m *RNNBase) run(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
 		for d := range m.directions() {
 			k := l*m.directions() + d
 			w := &m.cells[k]
-			gates := linear(x, w.ih, w.bih)
 			var c *Tensor
 			if cs != nil {
 				c = cs[k]
 			}
 			var ys []*Tensor
 			h := hs[k]
-			if sizes == nil {
-				ys, h, c = m.runSteps(w, unbind0(gates), h, c, d == 1)
-				outs = append(outs, stack0(ys))
-			} else {
-				ys, h, c = m.runPacked(w, gates, sizes, h, c, d == 1)
+			switch {
+			case sizes != nil:
+				ys, h, c = m.runPacked(w, linear(x, w.ih, w.bih), sizes, h, c, d == 1)
 				outs = append(outs, cat(ys, 0))
+			case w.hr != nil:
+				ys, h, c = m.runSteps(w, unbind0(linear(x, w.ih, w.bih)), h, c, d == 1)
+				outs = append(outs, stack0(ys))
+			default:
+				var y *Tensor
+				y, h, c = m.runLayer(w, x, h, c, d == 1)
+				outs = append(outs, y)
 			}
 			lastH = append(lastH, h)
 			if c != nil {
@@ -251,6 +247,21 @@ func (m *RNNBase) run(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
 	return x, stack0(lastH), cn
 }
 
+// runLayer is one direction of one layer as a single operator.
+func (m *RNNBase) runLayer(w *rnnWeights, x, h, c *Tensor, backward bool) (y, hn, cn *Tensor) {
+	res := callAll("_rnn_layer", x, h, c, w.ih, w.hh, w.bih, w.bhh, rnnMode(m.mode, m.ReLU), backward)
+	y = res[0].T
+	last := y.Size(0) - 1
+	if backward {
+		last = 0
+	}
+	if c != nil {
+		cn = res[1].T
+	}
+	return y, call("select", y, 0, last), cn
+}
+
+// runSteps is runLayer step by step, for hidden states that are projected.
 func (m *RNNBase) runSteps(w *rnnWeights, gates []*Tensor, h, c *Tensor, backward bool) (ys []*Tensor, hn, cn *Tensor) {
 	ys = make([]*Tensor, len(gates))
 	for i := range gates {

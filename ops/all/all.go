@@ -13,6 +13,7 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/random"
 	_ "github.com/gotorch-dev/torch/ops/reduce"
 	_ "github.com/gotorch-dev/torch/ops/resize"
+	_ "github.com/gotorch-dev/torch/ops/rnn"
 	_ "github.com/gotorch-dev/torch/ops/scan"
 	_ "github.com/gotorch-dev/torch/ops/shape"
 	_ "github.com/gotorch-dev/torch/ops/softmax"

@@ -7104,14 +7104,12 @@ func lSTMGatesBackwardF32AVX512(dc *float32, di *float32, df *float32, dg *float
 //go:noescape
 func lSTMGatesBackwardF32AVX2(dc *float32, di *float32, df *float32, dg *float32, ig *float32, fg *float32, cg *float32, prev *float32, n int)
 
-// GRUCellF32 is one step of a GRU. r, z and nw come as the input's part of the gates, hr, hz and hn are the state's part;
-// r = sigmoid(r+hr), z = sigmoid(z+hz), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
-func GRUCellF32(h, r, z, nw, hr, hz, hn, prev []float32) {
+// GRUCellF32 is one step of a GRU. r and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;
+// r = sigmoid(r), z = sigmoid(z), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
+func GRUCellF32(h, r, z, nw, hn, prev []float32) {
 	r = r[:len(h)]
 	z = z[:len(h)]
 	nw = nw[:len(h)]
-	hr = hr[:len(h)]
-	hz = hz[:len(h)]
 	hn = hn[:len(h)]
 	prev = prev[:len(h)]
 	n, i := len(h), 0
@@ -7119,7 +7117,7 @@ func GRUCellF32(h, r, z, nw, hr, hz, hn, prev []float32) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			gRUCellF32AVX512(&h[i], &r[i], &z[i], &nw[i], &hr[i], &hz[i], &hn[i], &prev[i], cnt)
+			gRUCellF32AVX512(&h[i], &r[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
@@ -7127,20 +7125,20 @@ func GRUCellF32(h, r, z, nw, hr, hz, hn, prev []float32) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			gRUCellF32AVX2(&h[i], &r[i], &z[i], &nw[i], &hr[i], &hz[i], &hn[i], &prev[i], cnt)
+			gRUCellF32AVX2(&h[i], &r[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gRUCellF32Generic(h[i:], r[i:], z[i:], nw[i:], hr[i:], hz[i:], hn[i:], prev[i:])
+	gRUCellF32Generic(h[i:], r[i:], z[i:], nw[i:], hn[i:], prev[i:])
 }
 
 //go:noescape
-func gRUCellF32AVX512(h *float32, r *float32, z *float32, nw *float32, hr *float32, hz *float32, hn *float32, prev *float32, n int)
+func gRUCellF32AVX512(h *float32, r *float32, z *float32, nw *float32, hn *float32, prev *float32, n int)
 
 //go:noescape
-func gRUCellF32AVX2(h *float32, r *float32, z *float32, nw *float32, hr *float32, hz *float32, hn *float32, prev *float32, n int)
+func gRUCellF32AVX2(h *float32, r *float32, z *float32, nw *float32, hn *float32, prev *float32, n int)
 
 // GRUOutputBackwardF32 is the first part of a GRU step's gradient: from dh, that of h, those of
 // the sums of z and nw; dh becomes the part of prev's gradient that comes directly.

@@ -8573,344 +8573,338 @@ func lSTMGatesBackwardF32Generic(dc, di, df, dg, ig, fg, cg, prev []float32) {
 }
 
 // gRUCellF32Generic is the plain Go version of GRUCellF32.
-func gRUCellF32Generic(h, r, z, nw, hr, hz, hn, prev []float32) {
+func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 	r = r[:len(h)]
 	z = z[:len(h)]
 	nw = nw[:len(h)]
-	hr = hr[:len(h)]
-	hz = hz[:len(h)]
 	hn = hn[:len(h)]
 	prev = prev[:len(h)]
 	for i := range h {
 		v0 := r[i]
-		v1 := hr[i]
-		v2 := v0 + v1
-		v3 := math.Float32frombits(math.Float32bits(v2) ^ 0x80000000)
-		v4 := sel32(104 < v3, 104, v3)
-		v5 := sel32(-104 > v4, -104, v4)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
 		}
-		v7 := v6 - 0x1.8p+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
 		var v8 float32
 		if nativeFMA {
-			v8 = -v7*0x1.62e43p-01 + v5
-		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = -v7*-0x1.05c61p-29 + v8
-		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = v8*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v9 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v10 = v9*v7 + 0x1.555492p-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v9, 0x1.123a0cp-07)
+			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(v10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = v10*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v9, 0x1.5558f2p-05)
+			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
 		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v11*v9 + 0x1.555492p-03
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v11, v9, 0x1.555492p-03)
-		}
+		v12 := float32(v7 * v7)
 		var v13 float32
 		if nativeFMA {
-			v13 = v12*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = v12*v11 + v7
+		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v9, 0x1.fffffcp-02)
+			v13 = fma32Slow(v12, v11, v7)
 		}
-		v14 := float32(v9 * v9)
-		var v15 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		r[i] = v28
+		v30 := hn[i]
+		v31 := nw[i]
+		var v32 float32
 		if nativeFMA {
-			v15 = v14*v13 + v9
-		} else if sum64 := float64(v14)*float64(v13) + float64(v9); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v32 = v28*v30 + v31
+		} else if sum64 := float64(v28)*float64(v30) + float64(v31); roundsOnce(sum64) {
+			v32 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v9)
+			v32 = fma32Slow(v28, v30, v31)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v28 + 1
-		v30 := 1 / v29
-		r[i] = v30
-		v32 := hn[i]
-		v33 := nw[i]
-		var v34 float32
+		v33 := math.Float32frombits(math.Float32bits(v32) & 0x7fffffff)
+		v34 := float32(v32 * v32)
+		var v35 float32
 		if nativeFMA {
-			v34 = v30*v32 + v33
-		} else if sum64 := float64(v30)*float64(v32) + float64(v33); roundsOnce(sum64) {
-			v34 = float32(sum64)
+			v35 = -0x1.756246p-08*v34 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v34) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v35 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v30, v32, v33)
+			v35 = fma32Slow(-0x1.756246p-08, v34, 0x1.520b2ep-06)
 		}
-		v35 := math.Float32frombits(math.Float32bits(v34) & 0x7fffffff)
-		v36 := float32(v34 * v34)
+		var v36 float32
+		if nativeFMA {
+			v36 = v35*v34 + -0x1.b83854p-05
+		} else if sum64 := float64(v35)*float64(v34) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v35, v34, -0x1.b83854p-05)
+		}
 		var v37 float32
 		if nativeFMA {
-			v37 = -0x1.756246p-08*v36 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v36) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v37 = v36*v34 + 0x1.11070ap-03
+		} else if sum64 := float64(v36)*float64(v34) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(-0x1.756246p-08, v36, 0x1.520b2ep-06)
+			v37 = fma32Slow(v36, v34, 0x1.11070ap-03)
 		}
 		var v38 float32
 		if nativeFMA {
-			v38 = v37*v36 + -0x1.b83854p-05
-		} else if sum64 := float64(v37)*float64(v36) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v38 = v37*v34 + -0x1.555532p-02
+		} else if sum64 := float64(v37)*float64(v34) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v37, v36, -0x1.b83854p-05)
+			v38 = fma32Slow(v37, v34, -0x1.555532p-02)
 		}
-		var v39 float32
-		if nativeFMA {
-			v39 = v38*v36 + 0x1.11070ap-03
-		} else if sum64 := float64(v38)*float64(v36) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
-			v39 = float32(sum64)
-		} else {
-			v39 = fma32Slow(v38, v36, 0x1.11070ap-03)
-		}
+		v39 := float32(v38 * v34)
 		var v40 float32
 		if nativeFMA {
-			v40 = v39*v36 + -0x1.555532p-02
-		} else if sum64 := float64(v39)*float64(v36) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v40 = v39*v32 + v32
+		} else if sum64 := float64(v39)*float64(v32) + float64(v32); roundsOnce(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v39, v36, -0x1.555532p-02)
+			v40 = fma32Slow(v39, v32, v32)
 		}
-		v41 := float32(v40 * v36)
-		var v42 float32
+		v41 := sel32(10 < v33, 10, v33)
+		v42 := v41 + v41
+		var v43 float32
 		if nativeFMA {
-			v42 = v41*v34 + v34
-		} else if sum64 := float64(v41)*float64(v34) + float64(v34); roundsOnce(sum64) {
-			v42 = float32(sum64)
+			v43 = v42*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v42)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v34, v34)
+			v43 = fma32Slow(v42, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v43 := sel32(10 < v35, 10, v35)
-		v44 := v43 + v43
+		v44 := v43 - 0x1.8p+23
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v44)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v45 = -v44*0x1.62e43p-01 + v42
+		} else if sum64 := float64(-v44)*float64(0x1.62e43p-01) + float64(v42); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, 0x1.715476p+00, 0x1.8p+23)
+			v45 = fma32Slow(-v44, 0x1.62e43p-01, v42)
 		}
-		v46 := v45 - 0x1.8p+23
-		var v47 float32
+		var v46 float32
 		if nativeFMA {
-			v47 = -v46*0x1.62e43p-01 + v44
-		} else if sum64 := float64(-v46)*float64(0x1.62e43p-01) + float64(v44); roundsOnce(sum64) {
-			v47 = float32(sum64)
+			v46 = -v44*-0x1.05c61p-29 + v45
+		} else if sum64 := float64(-v44)*float64(-0x1.05c61p-29) + float64(v45); roundsOnce(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v47 = fma32Slow(-v46, 0x1.62e43p-01, v44)
+			v46 = fma32Slow(-v44, -0x1.05c61p-29, v45)
 		}
+		v47 := float32(v46 * v46)
 		var v48 float32
 		if nativeFMA {
-			v48 = -v46*-0x1.05c61p-29 + v47
-		} else if sum64 := float64(-v46)*float64(-0x1.05c61p-29) + float64(v47); roundsOnce(sum64) {
+			v48 = 0x1.6a23fp-10*v46 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v46) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(-v46, -0x1.05c61p-29, v47)
+			v48 = fma32Slow(0x1.6a23fp-10, v46, 0x1.123a0cp-07)
 		}
-		v49 := float32(v48 * v48)
+		var v49 float32
+		if nativeFMA {
+			v49 = v48*v46 + 0x1.5558f2p-05
+		} else if sum64 := float64(v48)*float64(v46) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v48, v46, 0x1.5558f2p-05)
+		}
 		var v50 float32
 		if nativeFMA {
-			v50 = 0x1.6a23fp-10*v48 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v48) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v50 = v49*v46 + 0x1.555492p-03
+		} else if sum64 := float64(v49)*float64(v46) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(0x1.6a23fp-10, v48, 0x1.123a0cp-07)
+			v50 = fma32Slow(v49, v46, 0x1.555492p-03)
 		}
 		var v51 float32
 		if nativeFMA {
-			v51 = v50*v48 + 0x1.5558f2p-05
-		} else if sum64 := float64(v50)*float64(v48) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v51 = v50*v46 + 0x1.fffffcp-02
+		} else if sum64 := float64(v50)*float64(v46) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v51 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v48, 0x1.5558f2p-05)
+			v51 = fma32Slow(v50, v46, 0x1.fffffcp-02)
 		}
 		var v52 float32
 		if nativeFMA {
-			v52 = v51*v48 + 0x1.555492p-03
-		} else if sum64 := float64(v51)*float64(v48) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v52 = v47*v51 + v46
+		} else if sum64 := float64(v47)*float64(v51) + float64(v46); roundsOnce(sum64) {
 			v52 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v51, v48, 0x1.555492p-03)
+			v52 = fma32Slow(v47, v51, v46)
 		}
-		var v53 float32
+		v53 := v52 + 1
+		v54 := int32(math.Float32bits(v43))
+		v55 := v54 - 1262485504
+		v56 := v55 >> 1
+		v57 := v56 + 127
+		v58 := v57 << 23
+		v59 := math.Float32frombits(uint32(v58))
+		v60 := v55 - v56
+		v61 := v60 + 127
+		v62 := v61 << 23
+		v63 := math.Float32frombits(uint32(v62))
+		v64 := float32(v53 * v59)
+		v65 := float32(v64 * v63)
+		v66 := v65 + 1
+		v67 := 2 / v66
+		v68 := 1 - v67
+		v69 := math.Float32frombits(math.Float32bits(v32) & 0x80000000)
+		v70 := math.Float32frombits(math.Float32bits(v68) | math.Float32bits(v69))
+		v71 := v33 < 0x1.4p-01
+		v72 := sel32(v71, v40, v70)
+		nw[i] = v72
+		v74 := z[i]
+		v75 := math.Float32frombits(math.Float32bits(v74) ^ 0x80000000)
+		v76 := sel32(104 < v75, 104, v75)
+		v77 := sel32(-104 > v76, -104, v76)
+		var v78 float32
 		if nativeFMA {
-			v53 = v52*v48 + 0x1.fffffcp-02
-		} else if sum64 := float64(v52)*float64(v48) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v53 = float32(sum64)
+			v78 = v77*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v77)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v78 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v52, v48, 0x1.fffffcp-02)
+			v78 = fma32Slow(v77, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v54 float32
+		v79 := v78 - 0x1.8p+23
+		var v80 float32
 		if nativeFMA {
-			v54 = v49*v53 + v48
-		} else if sum64 := float64(v49)*float64(v53) + float64(v48); roundsOnce(sum64) {
-			v54 = float32(sum64)
+			v80 = -v79*0x1.62e43p-01 + v77
+		} else if sum64 := float64(-v79)*float64(0x1.62e43p-01) + float64(v77); roundsOnce(sum64) {
+			v80 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v49, v53, v48)
+			v80 = fma32Slow(-v79, 0x1.62e43p-01, v77)
 		}
-		v55 := v54 + 1
-		v56 := int32(math.Float32bits(v45))
-		v57 := v56 - 1262485504
-		v58 := v57 >> 1
-		v59 := v58 + 127
-		v60 := v59 << 23
-		v61 := math.Float32frombits(uint32(v60))
-		v62 := v57 - v58
-		v63 := v62 + 127
-		v64 := v63 << 23
-		v65 := math.Float32frombits(uint32(v64))
-		v66 := float32(v55 * v61)
-		v67 := float32(v66 * v65)
-		v68 := v67 + 1
-		v69 := 2 / v68
-		v70 := 1 - v69
-		v71 := math.Float32frombits(math.Float32bits(v34) & 0x80000000)
-		v72 := math.Float32frombits(math.Float32bits(v70) | math.Float32bits(v71))
-		v73 := v35 < 0x1.4p-01
-		v74 := sel32(v73, v42, v72)
-		nw[i] = v74
-		v76 := z[i]
-		v77 := hz[i]
-		v78 := v76 + v77
-		v79 := math.Float32frombits(math.Float32bits(v78) ^ 0x80000000)
-		v80 := sel32(104 < v79, 104, v79)
-		v81 := sel32(-104 > v80, -104, v80)
+		var v81 float32
+		if nativeFMA {
+			v81 = -v79*-0x1.05c61p-29 + v80
+		} else if sum64 := float64(-v79)*float64(-0x1.05c61p-29) + float64(v80); roundsOnce(sum64) {
+			v81 = float32(sum64)
+		} else {
+			v81 = fma32Slow(-v79, -0x1.05c61p-29, v80)
+		}
 		var v82 float32
 		if nativeFMA {
-			v82 = v81*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v81)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v82 = 0x1.6a23fp-10*v81 + 0x1.123a0cp-07
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v81) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
 			v82 = float32(sum64)
 		} else {
-			v82 = fma32Slow(v81, 0x1.715476p+00, 0x1.8p+23)
+			v82 = fma32Slow(0x1.6a23fp-10, v81, 0x1.123a0cp-07)
 		}
-		v83 := v82 - 0x1.8p+23
+		var v83 float32
+		if nativeFMA {
+			v83 = v82*v81 + 0x1.5558f2p-05
+		} else if sum64 := float64(v82)*float64(v81) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v83 = float32(sum64)
+		} else {
+			v83 = fma32Slow(v82, v81, 0x1.5558f2p-05)
+		}
 		var v84 float32
 		if nativeFMA {
-			v84 = -v83*0x1.62e43p-01 + v81
-		} else if sum64 := float64(-v83)*float64(0x1.62e43p-01) + float64(v81); roundsOnce(sum64) {
+			v84 = v83*v81 + 0x1.555492p-03
+		} else if sum64 := float64(v83)*float64(v81) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v84 = float32(sum64)
 		} else {
-			v84 = fma32Slow(-v83, 0x1.62e43p-01, v81)
+			v84 = fma32Slow(v83, v81, 0x1.555492p-03)
 		}
 		var v85 float32
 		if nativeFMA {
-			v85 = -v83*-0x1.05c61p-29 + v84
-		} else if sum64 := float64(-v83)*float64(-0x1.05c61p-29) + float64(v84); roundsOnce(sum64) {
+			v85 = v84*v81 + 0x1.fffffcp-02
+		} else if sum64 := float64(v84)*float64(v81) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v85 = float32(sum64)
 		} else {
-			v85 = fma32Slow(-v83, -0x1.05c61p-29, v84)
+			v85 = fma32Slow(v84, v81, 0x1.fffffcp-02)
 		}
-		var v86 float32
-		if nativeFMA {
-			v86 = 0x1.6a23fp-10*v85 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v85) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v86 = float32(sum64)
-		} else {
-			v86 = fma32Slow(0x1.6a23fp-10, v85, 0x1.123a0cp-07)
-		}
+		v86 := float32(v81 * v81)
 		var v87 float32
 		if nativeFMA {
-			v87 = v86*v85 + 0x1.5558f2p-05
-		} else if sum64 := float64(v86)*float64(v85) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v87 = v86*v85 + v81
+		} else if sum64 := float64(v86)*float64(v85) + float64(v81); roundsOnce(sum64) {
 			v87 = float32(sum64)
 		} else {
-			v87 = fma32Slow(v86, v85, 0x1.5558f2p-05)
+			v87 = fma32Slow(v86, v85, v81)
 		}
-		var v88 float32
-		if nativeFMA {
-			v88 = v87*v85 + 0x1.555492p-03
-		} else if sum64 := float64(v87)*float64(v85) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v88 = float32(sum64)
-		} else {
-			v88 = fma32Slow(v87, v85, 0x1.555492p-03)
-		}
-		var v89 float32
-		if nativeFMA {
-			v89 = v88*v85 + 0x1.fffffcp-02
-		} else if sum64 := float64(v88)*float64(v85) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v89 = float32(sum64)
-		} else {
-			v89 = fma32Slow(v88, v85, 0x1.fffffcp-02)
-		}
-		v90 := float32(v85 * v85)
-		var v91 float32
-		if nativeFMA {
-			v91 = v90*v89 + v85
-		} else if sum64 := float64(v90)*float64(v89) + float64(v85); roundsOnce(sum64) {
-			v91 = float32(sum64)
-		} else {
-			v91 = fma32Slow(v90, v89, v85)
-		}
-		v92 := v91 + 1
-		v93 := int32(math.Float32bits(v82))
-		v94 := v93 - 1262485504
-		v95 := v94 >> 1
+		v88 := v87 + 1
+		v89 := int32(math.Float32bits(v78))
+		v90 := v89 - 1262485504
+		v91 := v90 >> 1
+		v92 := v91 + 127
+		v93 := v92 << 23
+		v94 := math.Float32frombits(uint32(v93))
+		v95 := v90 - v91
 		v96 := v95 + 127
 		v97 := v96 << 23
 		v98 := math.Float32frombits(uint32(v97))
-		v99 := v94 - v95
-		v100 := v99 + 127
-		v101 := v100 << 23
-		v102 := math.Float32frombits(uint32(v101))
-		v103 := float32(v92 * v98)
-		v104 := float32(v103 * v102)
-		v105 := v104 + 1
-		v106 := 1 / v105
-		z[i] = v106
-		v108 := prev[i]
-		v109 := v108 - v74
-		var v110 float32
+		v99 := float32(v88 * v94)
+		v100 := float32(v99 * v98)
+		v101 := v100 + 1
+		v102 := 1 / v101
+		z[i] = v102
+		v104 := prev[i]
+		v105 := v104 - v72
+		var v106 float32
 		if nativeFMA {
-			v110 = v109*v106 + v74
-		} else if sum64 := float64(v109)*float64(v106) + float64(v74); roundsOnce(sum64) {
-			v110 = float32(sum64)
+			v106 = v105*v102 + v72
+		} else if sum64 := float64(v105)*float64(v102) + float64(v72); roundsOnce(sum64) {
+			v106 = float32(sum64)
 		} else {
-			v110 = fma32Slow(v109, v106, v74)
+			v106 = fma32Slow(v105, v102, v72)
 		}
-		h[i] = v110
+		h[i] = v106
 	}
 }
 

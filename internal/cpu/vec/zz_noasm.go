@@ -855,11 +855,9 @@ func LSTMGatesBackwardF32(dc, di, df, dg, ig, fg, cg, prev []float32) {
 	lSTMGatesBackwardF32Generic(dc, di, df, dg, ig, fg, cg, prev)
 }
 
-// GRUCellF32 is one step of a GRU. r, z and nw come as the input's part of the gates, hr, hz and hn are the state's part;
-// r = sigmoid(r+hr), z = sigmoid(z+hz), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
-func GRUCellF32(h, r, z, nw, hr, hz, hn, prev []float32) {
-	gRUCellF32Generic(h, r, z, nw, hr, hz, hn, prev)
-}
+// GRUCellF32 is one step of a GRU. r and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;
+// r = sigmoid(r), z = sigmoid(z), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
+func GRUCellF32(h, r, z, nw, hn, prev []float32) { gRUCellF32Generic(h, r, z, nw, hn, prev) }
 
 // GRUOutputBackwardF32 is the first part of a GRU step's gradient: from dh, that of h, those of
 // the sums of z and nw; dh becomes the part of prev's gradient that comes directly.

@@ -85,14 +85,14 @@ func lstm() {
 }
 
 func gru() {
-	add(Kernel{Name: "GRUCellF32", Doc: "is one step of a GRU. r, z and nw come as the input's part of the gates, hr, hz and hn are the state's part;\nr = sigmoid(r+hr), z = sigmoid(z+hz), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.", Lane: F32,
-		Args: []Arg{Out("h", F32), InOut("r", F32), InOut("z", F32), InOut("nw", F32), In("hr", F32), In("hz", F32), In("hn", F32), In("prev", F32)},
+	add(Kernel{Name: "GRUCellF32", Doc: "is one step of a GRU. r and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;\nr = sigmoid(r), z = sigmoid(z), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.", Lane: F32,
+		Args: []Arg{Out("h", F32), InOut("r", F32), InOut("z", F32), InOut("nw", F32), In("hn", F32), In("prev", F32)},
 		Body: func(b *B) {
-			r := Sigmoid(b, b.Add(b.Load("r"), b.Load("hr")))
+			r := Sigmoid(b, b.Load("r"))
 			b.Store("r", r)
 			n := Tanh(b, b.FMA(r, b.Load("hn"), b.Load("nw")))
 			b.Store("nw", n)
-			z := Sigmoid(b, b.Add(b.Load("z"), b.Load("hz")))
+			z := Sigmoid(b, b.Load("z"))
 			b.Store("z", z)
 			b.Store("h", b.FMA(b.Sub(b.Load("prev"), n), z, n))
 		}})

@@ -1,0 +1,385 @@
+package rnn
+
+import (
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// width is how many hidden units a task of a step works on: all gates of a unit are in one task, so a step needs one barrier.
+const width = 64
+
+// layer is one direction of one layer over a sequence of L steps with N samples, I inputs and H hidden units.
+//
+// Inside, the units are cut into blocks of width, and what belongs to a block lies together: a plane holds N rows of the block's units. So
+// the cell kernels see long runs, and the products write where the kernels read.
+type layer[E float] struct {
+	k                   *cells[E]
+	mode, gates, planes int
+	reverse             bool
+	L, N, I, H, blocks  int
+	x, h0, c0           []E // (L·N, I), (N, H), (N, H)
+	wih, whh, bih, bhh  []E // (gates·H, I), (gates·H, H), biases may be nil
+	out                 []E // (L·N, H)
+	ws                  []E // planes of every step, or of one where no gradient is wanted
+	wsStep              int
+	temps               []*T
+}
+
+// at gives the time of step s and of the step before it.
+func (l *layer[E]) at(s int) (t, prev int) {
+	if l.reverse {
+		return l.L - 1 - s, l.L - s
+	}
+	return s, s - 1
+}
+
+// temp is scratch memory until free.
+func (l *layer[E]) temp(n int) []E {
+	t := tensor.New([]int{max(n, 1)}, tensor.DTypeOf[E]())
+	l.temps = append(l.temps, t)
+	return tensor.Data[E](t)[:n]
+}
+
+func (l *layer[E]) free() {
+	for _, t := range l.temps {
+		t.ReleaseRaw()
+	}
+}
+
+// units is the range of a block's units.
+func (l *layer[E]) units(b int) (u0, n int) { return b * width, min(width, l.H-b*width) }
+
+// plane is plane p of a block within what one step has in ws.
+func (l *layer[E]) plane(t, b, p int) []E {
+	u0, n := l.units(b)
+	return l.ws[t*l.wsStep+(u0*l.planes+p*n)*l.N:][:n*l.N]
+}
+
+// state is a block's plane of an array with one value per sample and unit.
+func (l *layer[E]) state(buf []E, b int) []E {
+	u0, n := l.units(b)
+	return buf[u0*l.N:][:n*l.N]
+}
+
+// gather copies n columns of N rows into a plane, scatter back.
+func (l *layer[E]) gather(plane, src []E, stride, n int) {
+	for r := range l.N {
+		copy(plane[r*n:][:n], src[r*stride:])
+	}
+}
+
+func (l *layer[E]) scatter(dst, plane []E, stride, n int) {
+	for r := range l.N {
+		copy(dst[r*stride:][:n], plane[r*n:])
+	}
+}
+
+// grain is how many blocks make a task, from the multiplications of a block.
+func (l *layer[E]) grain() int { return max(1, 1<<16/(l.N*width*l.gates*l.H+1)) }
+
+func (l *layer[E]) each(f func(b int)) {
+	par.For(l.blocks, l.grain(), func(lo, hi int) {
+		for b := lo; b < hi; b++ {
+			f(b)
+		}
+	})
+}
+
+// fewSamples is how many samples leave a product with all of the weights at every step dear: the input's part is then taken ahead, for all
+// steps at once.
+const fewSamples = 8
+
+// forward computes out, ws and, for an LSTM, the last cell state.
+func (l *layer[E]) forward(cn []E) {
+	G, H, N, I := l.gates, l.H, l.N, l.I
+	var bias []E
+	if l.bih != nil {
+		bias = l.temp(G * H)
+		copy(bias, l.bih)
+		// the biases of state and input add up, but for that of a GRU's new state
+		n := G * H
+		if l.mode == modeGRU {
+			n = 2 * H
+		}
+		l.k.add(bias[:n], bias[:n], l.bhh[:n])
+	}
+	var ahead []E
+	if N < fewSamples {
+		ahead = l.temp(l.L * N * G * H)
+		gemm.GEMM(l.L*N, G*H, I, 1, l.x, I, 1, l.wih, 1, I, 0, ahead, G*H, 1, epilogue(bias, 0, G*H))
+		I = 0
+	}
+	// Both weights transposed, block after block and gate after gate, once for all steps: K rows, one per input and one per unit. In the
+	// same way input and state of a step stand side by side, in one of two buffers.
+	K := I + H
+	w := l.temp(G * H * K)
+	var xh [2][]E
+	xh[0], xh[1] = l.temp(N*K), l.temp(N*K)
+	h, c := l.temp(N*H), []E(nil)
+	if l.mode == modeLSTM {
+		c = l.temp(N * H)
+	}
+	// input copies block b's share of the samples of a step
+	input := func(b, s int) {
+		if I == 0 || s == l.L {
+			return
+		}
+		t, _ := l.at(s)
+		for r := b * N / l.blocks; r < (b+1)*N/l.blocks; r++ {
+			copy(xh[s&1][r*K:][:I], l.x[(t*N+r)*I:])
+		}
+	}
+	l.each(func(b int) {
+		u0, n := l.units(b)
+		for g := range G {
+			panel := w[(u0*G+g*n)*K:]
+			if I > 0 {
+				l.k.transpose(panel, n, l.wih[(g*H+u0)*I:], I, n, I)
+			}
+			l.k.transpose(panel[I*n:], n, l.whh[(g*H+u0)*H:], H, n, H)
+		}
+		l.gather(l.state(h, b), l.h0[u0:], H, n)
+		l.scatter(xh[0][I+u0:], l.state(h, b), K, n)
+		if c != nil {
+			l.gather(l.state(c, b), l.c0[u0:], H, n)
+		}
+		input(b, 0)
+	})
+	for s := range l.L {
+		t, prev := l.at(s)
+		a := xh[s&1]
+		l.each(func(b int) {
+			u0, n := l.units(b)
+			hb := l.state(h, b)
+			for g := range G {
+				p, beta, ep := l.plane(t, b, g), E(0), epilogue(bias, g*H+u0, n)
+				if ahead != nil {
+					l.gather(p, ahead[t*N*G*H+g*H+u0:], G*H, n)
+					beta, ep = 1, nil
+				}
+				panel := w[(u0*G+g*n)*K:][:n*K]
+				if l.mode == modeGRU && g == 2 { // the two parts of the new state stay apart
+					if ahead == nil {
+						gemm.GEMM(N, n, I, 1, a, K, 1, panel, n, 1, 0, p, n, 1, ep)
+					}
+					gemm.GEMM(N, n, H, 1, a[I:], K, 1, panel[I*n:], n, 1, 0, l.plane(t, b, 3), n, 1, epilogue(l.bhh, 2*H+u0, n))
+					continue
+				}
+				gemm.GEMM(N, n, K, 1, a, K, 1, panel, n, 1, beta, p, n, 1, ep)
+			}
+			p := func(i int) []E { return l.plane(t, b, i) }
+			switch l.mode {
+			case modeTanh:
+				l.k.tanh(hb, p(0))
+			case modeReLU:
+				l.k.relu(hb, p(0))
+			case modeLSTM:
+				before := l.state(c, b)
+				if s > 0 {
+					before = l.plane(prev, b, 4)
+				}
+				l.k.lstm(hb, p(4), p(0), p(1), p(2), p(3), before)
+			case modeGRU:
+				l.k.gru(hb, p(0), p(1), p(2), p(3), hb)
+			}
+			l.scatter(l.out[t*N*H+u0:], hb, H, n)
+			l.scatter(xh[(s+1)&1][I+u0:], hb, K, n)
+			input(b, s+1)
+		})
+	}
+	if l.mode == modeLSTM {
+		t, _ := l.at(l.L - 1)
+		for b := range l.blocks {
+			u0, n := l.units(b)
+			l.scatter(cn[u0:], l.plane(t, b, 4), H, n)
+		}
+	}
+}
+
+// epilogue adds n biases from u0 on.
+func epilogue[E float](bias []E, u0, n int) *gemm.Epilogue[E] {
+	if bias == nil {
+		return nil
+	}
+	return &gemm.Epilogue[E]{BiasCol: bias[u0:][:n]}
+}
+
+// gradients are the results of backward; nil ones are not wanted.
+type gradients[E float] struct {
+	x, h0, c0, wih, whh, bih, bhh []E
+}
+
+// backward goes through time and then takes the weights' gradients over all steps at once. gout is the output's gradient, gc that of the
+// last cell state or nil.
+func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
+	G, H, N := l.gates, l.H, l.N
+	// gradients of the gates' sums by step; a GRU has a fourth one, of the state's part of the new state
+	D := G
+	if l.mode == modeGRU {
+		D = 4
+	}
+	ld := D * H
+	dg := l.temp(l.L * N * ld)
+	// columns of the state's weights, block after block
+	w := l.temp(G * H * H)
+	l.each(func(b int) {
+		u0, n := l.units(b)
+		for i := range G * H {
+			copy(w[u0*G*H+i*n:][:n], l.whh[i*H+u0:])
+		}
+	})
+	dh, dc, c0, h0 := l.temp(N*H), []E(nil), []E(nil), []E(nil)
+	scratch := l.temp(D * N * H)
+	switch l.mode {
+	case modeLSTM:
+		dc, c0 = l.temp(N*H), l.temp(N*H)
+		for b := range l.blocks {
+			u0, n := l.units(b)
+			l.gather(l.state(c0, b), l.c0[u0:], H, n)
+			if gc != nil {
+				l.gather(l.state(dc, b), gc[u0:], H, n)
+			} else {
+				clear(l.state(dc, b))
+			}
+		}
+	case modeGRU:
+		h0 = l.temp(N * H)
+	}
+	// state adds to a block's dh what comes from the gates of time t
+	state := func(b, t int, beta E, dh []E) {
+		u0, n := l.units(b)
+		wb := w[u0*G*H:][:n*G*H]
+		a := dg[t*N*ld:][:N*ld]
+		if l.mode != modeGRU {
+			gemm.GEMM(N, n, G*H, 1, a, ld, 1, wb, n, 1, beta, dh, n, 1, nil)
+			return
+		}
+		gemm.GEMM(N, n, 2*H, 1, a, ld, 1, wb, n, 1, beta, dh, n, 1, nil)
+		gemm.GEMM(N, n, H, 1, a[3*H:], ld, 1, wb[2*H*n:], n, 1, 1, dh, n, 1, nil)
+	}
+	for s := l.L - 1; s >= 0; s-- {
+		t, prev := l.at(s)
+		next, _ := l.at(s + 1)
+		l.each(func(b int) {
+			u0, n := l.units(b)
+			d := l.state(dh, b)
+			tmp := scratch[u0*D*N:]
+			part := func(i int) []E { return tmp[i*n*N:][:n*N] }
+			if s < l.L-1 && l.mode == modeGRU { // what comes directly from the next step is in d
+				l.gather(part(0), gout[t*N*H+u0:], H, n)
+				l.k.add(d, d, part(0))
+			} else {
+				l.gather(d, gout[t*N*H+u0:], H, n)
+			}
+			if s < l.L-1 {
+				state(b, next, 1, d)
+			}
+			p := func(i int) []E { return l.plane(t, b, i) }
+			switch l.mode {
+			case modeTanh, modeReLU:
+				l.gather(part(0), l.out[t*N*H+u0:], H, n)
+				if l.mode == modeTanh {
+					l.k.tanhBack(part(0), d, part(0))
+				} else {
+					l.k.reluBack(part(0), d, part(0))
+				}
+			case modeLSTM:
+				before := l.state(c0, b)
+				if s > 0 {
+					before = l.plane(prev, b, 4)
+				}
+				l.k.lstmBack(l.state(dc, b), part(0), part(1), part(2), part(3), d, p(0), p(1), p(2), p(3), p(4), before)
+			case modeGRU:
+				before := l.state(h0, b)
+				if s > 0 {
+					l.gather(before, l.out[prev*N*H+u0:], H, n)
+				} else {
+					l.gather(before, l.h0[u0:], H, n)
+				}
+				l.k.gruBack(d, part(0), part(1), part(2), part(3), p(0), p(1), p(2), p(3), before)
+			}
+			for i := range D {
+				l.scatter(dg[t*N*ld+i*H+u0:], part(i), ld, n)
+			}
+		})
+	}
+	first, _ := l.at(0)
+	if r.h0 != nil {
+		l.each(func(b int) {
+			u0, n := l.units(b)
+			d, beta := l.state(dh, b), E(0)
+			if l.mode == modeGRU {
+				beta = 1
+			}
+			state(b, first, beta, d)
+			l.scatter(r.h0[u0:], d, H, n)
+		})
+	}
+	if r.c0 != nil {
+		for b := range l.blocks {
+			u0, n := l.units(b)
+			l.scatter(r.c0[u0:], l.state(dc, b), H, n)
+		}
+	}
+	if r.x != nil {
+		gemm.GEMM(l.L*N, l.I, G*H, 1, dg, ld, 1, l.wih, l.I, 1, 0, r.x, l.I, 1, nil)
+	}
+	if r.wih != nil {
+		gemm.GEMM(G*H, l.I, l.L*N, 1, dg, 1, ld, l.x, l.I, 1, 0, r.wih, l.I, 1, nil)
+	}
+	if r.whh != nil {
+		if l.mode == modeGRU {
+			l.stateWeights(r.whh, 0, 2*H, dg, ld)
+			l.stateWeights(r.whh[2*H*H:], 3*H, H, dg, ld)
+		} else {
+			l.stateWeights(r.whh, 0, G*H, dg, ld)
+		}
+	}
+	if r.bih != nil {
+		l.sumRows(r.bih, dg, ld)
+	}
+	if r.bhh != nil {
+		if l.mode == modeGRU {
+			l.sumRows(r.bhh[:2*H], dg, ld)
+			l.sumRows(r.bhh[2*H:], dg[3*H:], ld)
+		} else {
+			l.sumRows(r.bhh, dg, ld)
+		}
+	}
+}
+
+// stateWeights sums over all steps the gates' gradients, rows columns of dg from col, times the state that each step began with.
+func (l *layer[E]) stateWeights(dst []E, col, rows int, dg []E, ld int) {
+	N, H := l.N, l.H
+	first, _ := l.at(0)
+	gemm.GEMM(rows, H, N, 1, dg[first*N*ld+col:], 1, ld, l.h0, H, 1, 0, dst, H, 1, nil)
+	if l.L == 1 {
+		return
+	}
+	a, b := dg[N*ld+col:], l.out // step t began with the output of t-1
+	if l.reverse {
+		a, b = dg[col:], l.out[N*H:] // of t+1
+	}
+	gemm.GEMM(rows, H, (l.L-1)*N, 1, a, 1, ld, b, H, 1, 1, dst, H, 1, nil)
+}
+
+// sumRows adds up the rows of an L·N by ld matrix, in groups so that rounding errors stay small.
+func (l *layer[E]) sumRows(dst, src []E, ld int) {
+	const group, cols = 64, 256
+	par.For((len(dst)+cols-1)/cols, max(1, 1<<14/(l.L*l.N*cols+1)), func(lo, hi int) {
+		var buf [cols]E
+		for c := lo; c < hi; c++ {
+			d := dst[c*cols : min(c*cols+cols, len(dst))]
+			clear(d)
+			for r0 := 0; r0 < l.L*l.N; r0 += group {
+				part := buf[:len(d)]
+				clear(part)
+				for r := r0; r < min(r0+group, l.L*l.N); r++ {
+					l.k.add(part, part, src[r*ld+c*cols:][:len(d)])
+				}
+				l.k.add(d, d, part)
+			}
+		}
+	})
+}
