@@ -332,7 +332,7 @@ func init() {
 			}
 			x, y, z := outs[0], outs[1], outs[2]
 			onType(compute(c, g.DType()),
-				func() { runBackward[float32](x, y, z, g, in, w, a) }, func() { runBackward[float64](x, y, z, g, in, w, a) },
+				func() { runBackwardFloat[float32](x, y, z, g, in, w, a) }, func() { runBackwardFloat[float64](x, y, z, g, in, w, a) },
 				func() { runBackward[complex64](x, y, z, g, in, w, a) }, func() { runBackward[complex128](x, y, z, g, in, w, a) },
 				func() { runBackward[int64](x, y, z, g, in, w, a) }, func() { runBackward[int32](x, y, z, g, in, w, a) }, func() { runBackward[int16](x, y, z, g, in, w, a) },
 				func() { runBackward[int8](x, y, z, g, in, w, a) }, func() { runBackward[uint8](x, y, z, g, in, w, a) })

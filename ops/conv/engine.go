@@ -94,6 +94,10 @@ func (g *geometry) shape() *cpuconv.Shape {
 
 // runFloat is run for the types that have kernels of their own. The residual and the clamp of ep, if any, are applied.
 func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epilogue[E], a arguments) {
+	if residual == nil && !ep.Clamp && a.groups > 1 && w.Size(1) == 1 && w.Size(0) == a.groups {
+		run[E](out, in, w, bias, a)
+		return
+	}
 	intoLayout(out, func(d []E, last bool) {
 		o := cpuconv.Image[E]{Data: d, Last: last}
 		ep.Bias = dense[E](bias)
@@ -116,4 +120,38 @@ func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epi
 		}
 		cpuconv.Forward(geometryOf(in.Shape(), out.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w), &ep)
 	})
+}
+
+// runBackwardFloat is runBackward for the types that have kernels of their own.
+func runBackwardFloat[E float32 | float64](gin, gw, gb, gout, in, w *T, a arguments) {
+	if a.groups > 1 && w.Size(1) == 1 && w.Size(0) == a.groups {
+		runBackward[E](gin, gw, gb, gout, in, w, a)
+		return
+	}
+	g := imageOf[E](gout)
+	if gin != nil {
+		intoLayout(gin, func(d []E, last bool) {
+			o := cpuconv.Image[E]{Data: d, Last: last}
+			if a.transposed {
+				cpuconv.Forward(geometryOf(gout.Shape(), in.Shape(), w.Shape(), a).shape(), o, g, weightsOf[E](w), nil)
+			} else {
+				cpuconv.BackwardData(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), o, g, weightsOf[E](w), nil)
+			}
+		})
+	}
+	if gw != nil {
+		intoLayout(gw, func(d []E, last bool) {
+			o := cpuconv.Weights[E]{Data: d, Last: last}
+			if a.transposed {
+				cpuconv.BackwardWeight(geometryOf(gout.Shape(), in.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), g)
+			} else {
+				cpuconv.BackwardWeight(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), o, g, imageOf[E](in))
+			}
+		})
+	}
+	if gb != nil {
+		intoLayout(gb, func(d []E, _ bool) {
+			cpuconv.BackwardBias(d, g, gout.Size(0), gout.Size(1))
+		})
+	}
 }

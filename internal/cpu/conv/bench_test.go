@@ -36,18 +36,10 @@ func BenchmarkConv(b *testing.B) {
 	for _, c := range benchShapes {
 		s := c.s
 		flops := 2 * float64(s.N*s.Cout*(s.Cin/s.Groups)*s.Taps()*volume(s.Out))
-		x := make([]float32, s.N*s.Cin*volume(s.In))
-		w := make([]float32, s.Cout*s.Cin/s.Groups*s.Taps())
-		y := make([]float32, s.N*s.Cout*volume(s.Out))
-		for i := range x {
-			x[i] = float32(i%7) - 3
-		}
-		for i := range w {
-			w[i] = float32(i%5) - 2
-		}
 		for _, last := range []bool{true, false} {
 			layout := map[bool]string{true: "last", false: "planar"}[last]
-			X, Y, W := Image[float32]{x, last}, Image[float32]{y, last}, Weights[float32]{w, last}
+			var X, Y Image[float32]
+			var W Weights[float32]
 			for _, f := range []struct {
 				name string
 				run  func()
@@ -57,6 +49,16 @@ func BenchmarkConv(b *testing.B) {
 				{"weight", func() { BackwardWeight(s, W, Y, X) }},
 			} {
 				b.Run(fmt.Sprintf("%s/%s/%s", f.name, c.name, layout), func(b *testing.B) {
+					x := make([]float32, s.N*s.Cin*volume(s.In))
+					w := make([]float32, s.Cout*s.Cin/s.Groups*s.Taps())
+					y := make([]float32, s.N*s.Cout*volume(s.Out))
+					for i := range x {
+						x[i] = float32(i%7) - 3
+					}
+					for i := range w {
+						w[i] = float32(i%5) - 2
+					}
+					X, Y, W = Image[float32]{x, last}, Image[float32]{y, last}, Weights[float32]{w, last}
 					best := time.Hour
 					for b.Loop() {
 						start := time.Now()

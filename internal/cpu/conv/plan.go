@@ -29,6 +29,7 @@ type plan struct {
 	step    [3]int // of the band per grid position
 	skip    [3]int // of the input per position of the band
 	direct  bool   // the band is the input itself
+	grad    bool   // made for the gradient of the weights
 	images  int    // of a task
 	yb, xb  int    // grid positions of a task
 	panels  int    // of a task
@@ -67,16 +68,15 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 	j.clamp, j.lo, j.hi = ep.Clamp, ep.Lo, ep.Hi
 }
 
-// makePlan chooses the blocks.
-func (j *job[T]) makePlan() {
+// measure finds the extent of the taps, and returns the most that a phase has.
+func (j *job[T]) measure() (taps int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	_, l := tileSize[T](j.pt)
 	j.nr, j.ocols = 2*l, roundUp(j.co, l)
 	j.flatten()
 
-	taps, padded := 1, false
-	first := true
+	padded, first := false, true
 	for i := range 3 {
 		j.grid[i] = ceilDiv(j.outD[i], j.ostep[i])
 	}
@@ -100,13 +100,20 @@ func (j *job[T]) makePlan() {
 		last := (j.grid[i]-1)*j.istep[i] + dmax[i]
 		padded = padded || j.dmin[i] < 0 || last >= j.inD[i]
 		if j.ext[i] == 0 && (i < 2 || j.in.Last) {
-			// Only every so-manieth position is needed.
+			// The positions between are not needed.
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
-	cin := j.ci * j.groups
-	rs := j.istep[2] * cin * es
-	j.direct = j.in.Last && !padded && rs%4096 != 0
+	// Rows of A a page apart would share one set of the cache.
+	j.direct = j.in.Last && !padded && j.istep[2]*j.ci*j.groups*es%4096 != 0
+	return max(taps, 1)
+}
+
+// makePlan chooses the blocks.
+func (j *job[T]) makePlan() {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	taps := j.measure()
 
 	// Pixels of a task: enough for a panel to be read from cache often, not so
 	// many that work cannot be shared.
@@ -137,9 +144,7 @@ func (j *job[T]) makePlan() {
 		}
 		j.blockChannels(taps, es)
 	}
-	j.nx, j.ny, j.nImg = ceilDiv(gx, j.xb), ceilDiv(gy, j.yb), ceilDiv(j.n, j.images)
-	j.yb, j.images = ceilDiv(gy, j.ny), ceilDiv(j.n, j.nImg)
-	j.ny, j.nImg = ceilDiv(gy, j.yb), ceilDiv(j.n, j.images)
+	j.even()
 	total := ceilDiv(j.co, j.nr)
 	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
 	j.panels = min(max(taskWork/per, ceilDiv(16, taps), 1), total)
@@ -151,6 +156,13 @@ func (j *job[T]) makePlan() {
 	for i := range j.phases {
 		j.segments(&j.phases[i], es)
 	}
+}
+
+// even makes the blocks of positions and images equally large.
+func (j *job[T]) even() {
+	j.nx, j.ny, j.nImg = ceilDiv(j.grid[2], j.xb), ceilDiv(j.grid[1], j.yb), ceilDiv(j.n, j.images)
+	j.yb, j.images = ceilDiv(j.grid[1], j.ny), ceilDiv(j.n, j.nImg)
+	j.ny, j.nImg = ceilDiv(j.grid[1], j.yb), ceilDiv(j.n, j.images)
 }
 
 // flatten makes one long line of a convolution whose kernel is a single
@@ -216,8 +228,10 @@ func (j *job[T]) layout(es int) {
 		// Vectors of a planar image's channels are stored whole.
 		j.pix = roundUp(j.pix, 16)
 	}
-	if j.step[2]*j.pix*es%1024 == 0 {
-		j.pix += 64 / es // rows a power of two apart would share cache sets
+	// Positions a power of two apart would share cache sets. The gradient,
+	// which runs along many of them, wants an odd number of lines between.
+	if at := j.step[2] * j.pix * es; at%1024 == 0 || j.grad && at%128 == 0 {
+		j.pix += 64 / es
 	}
 	j.line = j.pix * x
 	j.slice = j.line * y

@@ -75,6 +75,30 @@ type block struct {
 	c0, c1        int // output channels of the group
 }
 
+// band returns the positions of block t of all images.
+func (j *job[T]) band(t int) (b block) {
+	b.lo[2] = t % j.nx * j.xb
+	t /= j.nx
+	b.lo[1] = t % j.ny * j.yb
+	t /= j.ny
+	b.lo[0] = t % j.grid[0]
+	b.n0 = t / j.grid[0] * j.images
+	b.n1 = min(b.n0+j.images, j.n)
+	b.hi = [3]int{b.lo[0] + 1, min(b.lo[1]+j.yb, j.grid[1]), min(b.lo[2]+j.xb, j.grid[2])}
+	return b
+}
+
+// origin is the address of the block's first position in the input, for a
+// channel of the group, when the band is the input itself.
+func (j *job[T]) origin(b *block, k0 int) unsafe.Pointer {
+	at := b.n0*j.img + b.group*j.ci + k0
+	for i, st := range [3]int{j.slice, j.line, j.pix} {
+		at += (b.lo[i]*j.istep[i] + j.dmin[i]) * st
+	}
+	var z T
+	return unsafe.Add(unsafe.Pointer(&j.in.Data[0]), at*int(unsafe.Sizeof(z)))
+}
+
 // target is where a task's tiles go: a channels-last image or the task's own buffer.
 type target struct {
 	p                     unsafe.Pointer
@@ -84,20 +108,12 @@ type target struct {
 }
 
 func (j *job[T]) task(t int, s *scratch, es int) {
-	var b block
-	b.lo[2] = t % j.nx * j.xb
-	t /= j.nx
-	b.lo[1] = t % j.ny * j.yb
-	t /= j.ny
+	perImage := j.nx * j.ny * j.grid[0]
+	b := j.band(t/(perImage*j.npb*j.groups)*perImage + t%perImage)
+	t /= perImage
 	b.c0 = t % j.npb * j.panels * j.nr
-	t /= j.npb
-	b.lo[0] = t % j.grid[0]
-	t /= j.grid[0]
-	b.group = t % j.groups
-	b.n0 = t / j.groups * j.images
-	b.n1 = min(b.n0+j.images, j.n)
-	b.hi = [3]int{b.lo[0] + 1, min(b.lo[1]+j.yb, j.grid[1]), min(b.lo[2]+j.xb, j.grid[2])}
 	b.c1 = min(b.c0+j.panels*j.nr, j.co)
+	b.group = t / j.npb % j.groups
 
 	total := j.co * j.groups
 	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: total}
@@ -127,9 +143,7 @@ func (j *job[T]) task(t int, s *scratch, es int) {
 		kc := min(j.cb, j.ci-k0)
 		band := s.band
 		if j.direct {
-			y, x := b.lo[1]*j.istep[1]+j.dmin[1], b.lo[2]*j.istep[2]+j.dmin[2]
-			zz := b.lo[0]*j.istep[0] + j.dmin[0]
-			band = unsafe.Add(unsafe.Pointer(&j.in.Data[0]), (b.n0*j.img+zz*j.slice+y*j.line+x*j.pix+b.group*j.ci+k0)*es)
+			band = j.origin(&b, k0)
 		} else {
 			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
 		}
@@ -210,7 +224,7 @@ func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Po
 			}
 		}
 	}
-	tiles := ceilDiv(n, rows)
+	tiles := cut(n, rows)
 	held := false // a short line waits for a second one
 	for img := b.n0; img < b.n1; img++ {
 		for y := b.lo[1]; y < hi[1]; y++ {
@@ -223,9 +237,8 @@ func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Po
 				held = !held
 				continue
 			}
-			for t := range tiles {
-				i := t * n / tiles
-				r := (t+1)*n/tiles - i
+			for t, i := range tiles[:len(tiles)-1] {
+				r := tiles[t+1] - i
 				h := (r + 1) / 2
 				set(false, unsafe.Add(a, i*p.rs), c+i*ostep)
 				if r > h {
@@ -244,4 +257,16 @@ func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Po
 		}
 		convTile[T](j.pt, p, n)
 	}
+}
+
+// cut divides n rows into tiles of nearly equal height, at most most, and
+// returns where they begin, and n: two tiles of 8 and 7 rows run faster than
+// one of 14 and one of 1.
+func cut(n, most int) []int {
+	tiles := ceilDiv(n, most)
+	at := make([]int, tiles+1)
+	for t := range at {
+		at[t] = t * n / tiles
+	}
+	return at
 }

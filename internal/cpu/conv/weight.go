@@ -1,6 +1,318 @@
 package conv
 
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+const (
+	gradPixels = 200 // output positions summed at a time: a panel of them stays in the first-level cache
+	gradRows   = 576 // weights per output channel of a task
+	gradCols   = 256 // output channels of a task
+	gradTasks  = 16  // fewer are cut along the pixels
+	gradParts  = 16 << 20
+)
+
+// gradJob is a product over all output positions: the bands of the input,
+// transposed, times the output's gradient. Its rows are the weights of one
+// output channel, its columns the output channels.
+type gradJob[T Float] struct {
+	*job[T]
+	taps      int
+	cols      int // columns of a task
+	nob, ncb  int // blocks of columns and of channels
+	chunks    int // runs of bands with a sum of their own
+	bands     int
+	blockLen  int // elements of a task's result
+	packedLen int
+	parts     []T
+}
+
 // BackwardWeight computes the gradient of the convolution's weights from that
 // of its output.
 func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
+	s.check("BackwardWeight", len(gout.Data), len(in.Data), len(gw.Data))
+	if len(gw.Data) == 0 {
+		return
+	}
+	if len(gout.Data) == 0 || len(in.Data) == 0 {
+		clear(gw.Data)
+		return
+	}
+	var z T
+	es := int(unsafe.Sizeof(z))
+	g := &gradJob[T]{job: forwardJob(s, gout, in, nil)}
+	g.plan(es)
+	n := g.chunks * g.groups * g.ncb * g.nob * g.blockLen
+	p := mem.Alloc(n * es)
+	defer mem.Free(p, n*es)
+	g.parts = unsafe.Slice((*T)(p), n)
+
+	par.For(g.chunks*g.groups*g.ncb*g.nob, 1, func(lo, hi int) {
+		size := (g.bandLen + 32 + g.packedLen) * es
+		buf := mem.Alloc(size)
+		seg := make([]int, g.images*g.yb+1)
+		for t := lo; t < hi; t++ {
+			g.task(t, buf, unsafe.Add(buf, roundUp((g.bandLen+16)*es, 64)), seg, es)
+		}
+		mem.Free(buf, size)
+	})
+	par.For(g.groups*g.ncb*g.nob, 1, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			g.finish(t, gw)
+		}
+	})
+}
+
+// plan shadows the embedded job's plan with the gradient's own blocks.
+func (g *gradJob[T]) plan(es int) {
+	j := g.job
+	g.taps, j.grad = j.measure(), true
+	gx, gy := j.grid[2], j.grid[1]
+	j.images, j.yb, j.xb = 1, 1, gx
+	switch {
+	case gx > 2*gradPixels:
+		j.xb = ceilDiv(gx, ceilDiv(gx, gradPixels))
+	case gx*gy > gradPixels:
+		j.yb = max(1, gradPixels/gx)
+	default:
+		j.yb = gy
+		if j.grid[0] == 1 {
+			j.images = min(max(1, gradPixels/(gx*gy)), j.n)
+		}
+	}
+	j.even()
+	g.ncb = ceilDiv(j.ci, max(roundUp(gradRows/g.taps, 16), 16))
+	j.cb = ceilDiv(j.ci, g.ncb)
+	if g.ncb > 1 {
+		j.cb = roundUp(j.cb, 16)
+	}
+	g.ncb = ceilDiv(j.ci, j.cb)
+	g.nob = ceilDiv(j.ocols, gradCols)
+	g.cols = roundUp(ceilDiv(j.ocols, g.nob), j.nr)
+	g.nob = ceilDiv(j.ocols, g.cols)
+	j.layout(es)
+	j.segments(&j.phases[0], es)
+
+	g.bands = j.nImg * j.grid[0] * j.ny * j.nx
+	g.blockLen = g.taps * j.cb * g.cols
+	blocks := j.groups * g.ncb * g.nob
+	g.chunks = min(ceilDiv(gradTasks, blocks), g.bands, max(1, gradParts/(blocks*g.blockLen)))
+	g.chunks = ceilDiv(g.bands, ceilDiv(g.bands, g.chunks))
+	g.packedLen = j.images * j.yb * j.xb * g.cols
+}
+
+// task sums one block of weights over one chunk of bands. The result is a
+// sequence of panels: rows (tap, channel) of nr columns.
+func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es int) {
+	j := g.job
+	out := unsafe.Pointer(&g.parts[t*g.blockLen])
+	c0 := t % g.nob * g.cols
+	t /= g.nob
+	k0 := t % g.ncb * j.cb
+	t /= g.ncb
+	group, chunk := t%j.groups, t/j.groups
+	kc, c1 := min(j.cb, j.ci-k0), min(c0+g.cols, j.co)
+	per := ceilDiv(g.bands, g.chunks)
+	ph := &j.phases[0]
+	run := max(ph.segK, 1) * kc // adjacent rows
+	maxRows, _ := tileSize[T](j.pt)
+	tiles := cut(run, maxRows)
+
+	var p args
+	p.cs = j.step[2] * j.pix * es
+	p.rs = es
+	for q := chunk * per; q < min((chunk+1)*per, g.bands); q++ {
+		b := j.band(q)
+		b.group, b.c0, b.c1 = group, c0, c1
+		band := bandBuf
+		if j.direct {
+			band = j.origin(&b, k0)
+		} else {
+			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
+		}
+		// A segment per line.
+		n := 0
+		for img := range b.n1 - b.n0 {
+			for y := range b.hi[1] - b.lo[1] {
+				seg[n] = (img*j.img + y*j.step[1]*j.line) * es
+				n++
+			}
+		}
+		p.k = b.hi[2] - b.lo[2]
+		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
+		count := n * p.k
+		g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
+		if q > chunk*per {
+			p.flags = flagLoadC
+		}
+		for c := c0; c < c1; c += j.nr {
+			width := min(j.nr, j.ocols-c)
+			setColumns[T](j.pt, &p, width, width)
+			p.ldc = width * es
+			p.b = unsafe.Add(packed, (c-c0)*count*es)
+			panel := unsafe.Add(out, (c-c0)*g.taps*j.cb*es)
+			for r, off := range ph.seg[:len(ph.seg)-1] {
+				for t, i := range tiles[:len(tiles)-1] {
+					rows := tiles[t+1] - i
+					h := (rows + 1) / 2
+					p.a0 = unsafe.Add(band, off+i*es)
+					p.a1 = unsafe.Add(p.a0, h*es)
+					p.c0 = unsafe.Add(panel, (r*run+i)*p.ldc)
+					p.c1 = unsafe.Add(p.c0, h*p.ldc)
+					gradTile[T](j.pt, &p, rows)
+				}
+			}
+		}
+	}
+}
+
+// packOutput lays out the output's gradient at the block's positions in panels:
+// position after position, nr (at the end of the channels perhaps fewer) each.
+func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
+	j := g.job
+	size, total := volume(j.outD), j.co*j.groups
+	lines, length := b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
+	if length == j.outD[2] {
+		lines, length = 1, lines*length
+	}
+	for c := b.c0; c < b.c1; c += j.nr {
+		width, cols := min(j.nr, j.ocols-c), min(j.nr, j.co-c)
+		d := dst[(c-b.c0)*count:][:count*width]
+		if cols < width {
+			clear(d)
+		}
+		for n := b.n0; n < b.n1; n++ {
+			for y := range lines {
+				pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
+				if j.out.Last {
+					copyLines(d, width, j.out.Data[(n*size+pos)*total+b.group*j.co+c:], total, cols, length)
+				} else {
+					transpose(d, width, j.out.Data[(n*total+b.group*j.co+c)*size+pos:], size, cols, length)
+				}
+				d = d[min(length*width, len(d)):]
+			}
+		}
+	}
+}
+
+// finish adds up the chunks of a block, in order, and puts the sums in place.
+func (g *gradJob[T]) finish(t int, gw Weights[T]) {
+	j := g.job
+	sum := g.parts[t*g.blockLen:][:g.blockLen]
+	for i := 1; i < g.chunks; i++ {
+		addTo(sum, g.parts[(i*j.groups*g.ncb*g.nob+t)*g.blockLen:][:g.blockLen])
+	}
+	c0 := t % g.nob * g.cols
+	t /= g.nob
+	k0 := t % g.ncb * j.cb
+	group := t / g.ncb
+	kc, c1 := min(j.cb, j.ci-k0), min(c0+g.cols, j.co)
+	so, sc, _ := gw.strides(j.ci, g.taps)
+	const rows = 64
+	var buf [rows * 32]T
+	for c := c0; c < c1; c += j.nr {
+		panel := sum[(c-c0)*g.taps*j.cb:]
+		width, cols := min(j.nr, j.ocols-c), min(j.nr, j.co-c)
+		dst := gw.Data[(group*j.co+c)*so+k0*sc:]
+		switch {
+		case gw.Last:
+			for tap := range g.taps {
+				transpose(dst[tap*j.ci:], so, panel[tap*kc*width:], width, kc, cols)
+			}
+		case g.taps > rows:
+			for tap := range g.taps {
+				for k := range kc {
+					for i, v := range panel[(tap*kc+k)*width:][:cols] {
+						dst[i*so+k*g.taps+tap] = v
+					}
+				}
+			}
+		default:
+			// Sort the rows by channel before they are transposed.
+			per := rows / g.taps
+			for k := 0; k < kc; k += per {
+				n := min(per, kc-k)
+				for i := range n {
+					for tap := range g.taps {
+						copy(buf[(i*g.taps+tap)*width:][:cols], panel[(tap*kc+k+i)*width:])
+					}
+				}
+				transpose(dst[k*g.taps:], so, buf[:], width, n*g.taps, cols)
+			}
+		}
+	}
+}
+
+func addTo[T Float](d, s []T) {
+	if f, ok := any(d).([]float32); ok {
+		vec.AddF32(f, f, any(s).([]float32))
+		return
+	}
+	for i, v := range s {
+		d[i] += v
+	}
+}
+
+// BackwardBias sums the gradient of n images over images and positions. The
+// sums are taken in float64, in blocks that depend on the sizes alone.
+func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
+	if n*channels == 0 || len(gout.Data) == 0 {
+		clear(gb)
+		return
+	}
+	size := len(gout.Data) / (n * channels)
+	if !gout.Last {
+		par.For(channels, max(1, 1<<15/(size*n)), func(lo, hi int) {
+			for c := lo; c < hi; c++ {
+				s := 0.0
+				for i := range n {
+					s += sum64(gout.Data[(i*channels+c)*size:][:size])
+				}
+				gb[c] = T(s)
+			}
+		})
+		return
+	}
+	// Rows of channels: each block of rows has its own sums.
+	rows := n * size
+	per := max(64, ceilDiv(rows, 64))
+	blocks := ceilDiv(rows, per)
+	parts := make([]float64, blocks*channels)
+	par.For(blocks, max(1, 1<<14/(per*channels)), func(lo, hi int) {
+		acc := make([]T, channels)
+		for b := lo; b < hi; b++ {
+			part := parts[b*channels:][:channels]
+			// Short runs are added in T, and those sums in float64.
+			for r := b * per; r < min((b+1)*per, rows); r += 16 {
+				clear(acc)
+				for q := r; q < min(r+16, (b+1)*per, rows); q++ {
+					addTo(acc, gout.Data[q*channels:][:channels])
+				}
+				for c, v := range acc {
+					part[c] += float64(v)
+				}
+			}
+		}
+	})
+	for c := range channels {
+		s := 0.0
+		for b := range blocks {
+			s += parts[b*channels+c]
+		}
+		gb[c] = T(s)
+	}
+}
+
+func sum64[T Float](x []T) float64 {
+	switch x := any(x).(type) {
+	case []float32:
+		return vec.SumF32As64(x)
+	case []float64:
+		return vec.SumF64(x)
+	}
+	return 0
 }

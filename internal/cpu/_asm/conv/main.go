@@ -210,6 +210,7 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 			if rows*nv >= s.group*2 {
 				// What lies ahead in A are lines far apart.
 				g.i("PREFETCHT0 (DI)(R11*8)")
+				g.i("PREFETCHT0 %d(SI)(R11*8)", (rows-first-1)*s.es)
 			}
 			g.i("ADDQ R11, DI")
 			if rows > first {
