@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/draw"
+	"slices"
 )
 
 // Kind is the element type of an [Array]. It decides how numbers are scaled and
@@ -51,15 +52,45 @@ type Number interface {
 	float32 | float64 | uint8 | int8 | int16 | int32 | int64 | int | bool
 }
 
+// Int64Array is an [Array] of [Int64] that can also give its elements exactly:
+// those beyond ±2⁵³ do not fit a float64. [Of] and [FromTensor] make such arrays.
+type Int64Array interface {
+	Array
+	// Int64s returns the elements in row-major order. The caller does not change them.
+	Int64s() []int64
+}
+
+// int64s gives the elements of an array of integers, exactly if it can.
+func int64s(a Array) []int64 {
+	if x, ok := a.(Int64Array); ok && a.Kind() == Int64 {
+		if v := x.Int64s(); v != nil {
+			return v
+		}
+	}
+	return convert[int64](a.Float64s())
+}
+
 type array struct {
 	shape []int
 	kind  Kind
 	data  []float64
+	exact []int64 // of Int64 arrays, when a float64 does not hold them all
 }
 
 func (a *array) Shape() []int        { return a.shape }
 func (a *array) Kind() Kind          { return a.kind }
 func (a *array) Float64s() []float64 { return a.data }
+func (a *array) Int64s() []int64     { return a.exact }
+
+// keepExact keeps the integers themselves if one of them is no float64.
+func (a *array) keepExact(v []int64) {
+	for _, x := range v {
+		if x > 1<<53 || x < -1<<53 {
+			a.exact = slices.Clone(v)
+			return
+		}
+	}
+}
 
 // Of makes an array of data with a shape; without sizes it is a vector. The data
 // is copied. A shape that does not hold len(data) elements is reported by the
@@ -84,8 +115,10 @@ func Of[T Number](data []T, shape ...int) Array {
 		fill(a, Int32, d)
 	case []int64:
 		fill(a, Int64, d)
+		a.keepExact(d)
 	case []int:
 		fill(a, Int64, d)
+		a.keepExact(toInt64s(d))
 	case []bool:
 		a.kind = Bool
 		for i, v := range d {
@@ -95,6 +128,14 @@ func Of[T Number](data []T, shape ...int) Array {
 		}
 	}
 	return a
+}
+
+func toInt64s(v []int) []int64 {
+	out := make([]int64, len(v))
+	for i, x := range v {
+		out[i] = int64(x)
+	}
+	return out
 }
 
 func fill[T float32 | float64 | uint8 | int8 | int16 | int32 | int64 | int](a *array, k Kind, d []T) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const projectorConfig = "projector_config.pbtxt"
@@ -92,8 +93,16 @@ func (w *SummaryWriter) AddEmbedding(mat Array, step int64, options ...Embedding
 	}
 	b.Reset()
 	d := mat.Shape()[1]
+	var exact []int64
+	if !mat.Kind().float() {
+		exact = int64s(mat)
+	}
 	for i, v := range mat.Float64s() {
-		b.WriteString(pyNumber(v, mat.Kind()))
+		if exact == nil || mat.Kind() == Bool {
+			b.WriteString(pyNumber(v, mat.Kind()))
+		} else {
+			b.WriteString(strconv.FormatInt(exact[i], 10))
+		}
 		if (i+1)%d == 0 {
 			b.WriteByte('\n')
 		} else {
@@ -162,7 +171,7 @@ func makeSprite(images Array) (*pixels, error) {
 	return p, nil
 }
 
-// pyNumber writes a number as Python's str does.
+// pyNumber writes a truth value or a floating-point number as Python's str does.
 func pyNumber(v float64, k Kind) string {
 	switch {
 	case k == Bool:
@@ -170,8 +179,6 @@ func pyNumber(v float64, k Kind) string {
 			return "True"
 		}
 		return "False"
-	case !k.float():
-		return strconv.FormatInt(int64(v), 10)
 	case math.IsNaN(v):
 		return "nan"
 	case math.IsInf(v, 0):
@@ -187,8 +194,10 @@ func pyNumber(v float64, k Kind) string {
 	return s
 }
 
-// textQuote quotes a string for the text format of protocol buffers.
+// textQuote quotes a string for the text format of protocol buffers. UTF-8 stays
+// as it is.
 func textQuote(s string) string {
+	valid := utf8.ValidString(s)
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(s) {
@@ -202,7 +211,7 @@ func textQuote(s string) string {
 			b.WriteString(`\r`)
 		case c == '\t':
 			b.WriteString(`\t`)
-		case c < 0x20 || c >= 0x7f:
+		case c < 0x20 || c == 0x7f || c >= utf8.RuneSelf && !valid:
 			fmt.Fprintf(&b, `\%03o`, c)
 		default:
 			b.WriteByte(c)

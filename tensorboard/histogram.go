@@ -65,8 +65,8 @@ var defaultEdges = func() []float64 {
 // until there are about that many. Empty bins at both ends are left out but for
 // one on the left, whose limit is the left edge of the first full bin.
 //
-// It fails if there are no values, if none falls into a bin, and, unless the
-// edges are given, if one is not finite.
+// It fails if there are no values, if none falls into one of several bins, and,
+// unless the edges are given, if one is not finite.
 func MakeHistogram(values []float64, bins Bins, maxBins int) (*Histogram, error) {
 	if len(values) == 0 {
 		return nil, errors.New("tensorboard: histogram: no values")
@@ -110,10 +110,16 @@ func MakeHistogram(values []float64, bins Bins, maxBins int) (*Histogram, error)
 			end = i
 		}
 	}
-	if start < 0 {
+	h := &Histogram{Num: float64(len(values)), Sum: pairwiseSum(values)}
+	switch {
+	case start < 0 && len(counts) > 1:
 		return nil, errors.New("tensorboard: histogram: no value falls into a bin")
+	case start < 0: // Python's writer lets a single bin stand empty
+		start, end = 1, 0
+		h.Limits = slices.Clone(limits[1:])
+	default:
+		h.Limits = slices.Clone(limits[start : end+2])
 	}
-	h := &Histogram{Num: float64(len(values)), Sum: pairwiseSum(values), Limits: slices.Clone(limits[start : end+2])}
 	if start == 0 {
 		h.Counts = append([]float64{0}, counts[:end+1]...)
 	} else {

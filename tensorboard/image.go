@@ -2,6 +2,7 @@ package tensorboard
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
@@ -10,7 +11,6 @@ import (
 	"math"
 	"strings"
 
-	xdraw "golang.org/x/image/draw"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
@@ -142,9 +142,7 @@ func (p *pixels) encode(m *image.NRGBA, rescale float64) (*Image, error) {
 		if w < 1 || h < 1 || w > maxPixels/4/h {
 			return nil, fmt.Errorf("tensorboard: an image of %dx%d cannot be scaled by %v", p.w, p.h, rescale)
 		}
-		out := image.NewNRGBA(image.Rect(0, 0, w, h))
-		lanczos.Scale(out, out.Bounds(), m, m.Bounds(), draw.Src, nil)
-		m = out
+		m = resample(m, w, h)
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, m); err != nil {
@@ -153,27 +151,22 @@ func (p *pixels) encode(m *image.NRGBA, rescale float64) (*Image, error) {
 	return &Image{Height: int32(p.h), Width: int32(p.w), Colorspace: int32(p.c), Encoded: b.Bytes()}, nil
 }
 
-// lanczos is the windowed sinc of three lobes.
-var lanczos = xdraw.Kernel{Support: 3, At: func(t float64) float64 {
-	if t == 0 {
-		return 1
-	}
-	x := math.Pi * t
-	return 3 * math.Sin(x) * math.Sin(x/3) / (x * x)
-}}
-
 // drawBox draws the outline of a box, two pixels wide, and a label in its lower
 // left corner.
 func drawBox(m *image.NRGBA, x0, y0, x1, y1 int, label string) {
 	red := image.NewUniform(color.NRGBA{255, 0, 0, 255})
 	bar := func(x0, y0, x1, y1 int) {
-		draw.Draw(m, image.Rect(x0, y0, x1+1, y1+1), red, image.Point{}, draw.Src)
+		draw.Draw(m, image.Rect(min(x0, x1), min(y0, y1), max(x0, x1)+1, max(y0, y1)+1), red, image.Point{}, draw.Src)
 	}
-	// The line turns left at each corner, with its second pixel on its right.
-	bar(x0, y0, x0+1, y1)
-	bar(x0, y1, x1, y1+1)
-	bar(x1-1, y0, x1, y1)
-	bar(x0, y0-1, x1, y0)
+	// Down the left side, to the right, up and back: the second pixel of the width
+	// lies to the left of a line's direction. A side without length is a point.
+	side := func(ax, ay, bx, by int) {
+		bar(ax, ay, bx+cmp.Compare(by, ay), by+cmp.Compare(bx, ax))
+	}
+	side(x0, y0, x0, y1)
+	side(x0, y1, x1, y1)
+	side(x1, y1, x1, y0)
+	side(x1, y0, x0, y0)
 	if label == "" {
 		return
 	}

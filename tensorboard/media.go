@@ -176,8 +176,11 @@ func makeAudio(a Array, rate int) (*Audio, error) {
 		v = min(max(v, -1), 1)
 		// The product is taken in the precision of the samples.
 		s := v * 32767
-		if a.Kind() == Float32 {
+		switch a.Kind() {
+		case Float32:
 			s = float64(float32(v) * 32767)
+		case Float16, BFloat16: // whose nearest number to 32767 is 32768
+			s = min(v*32768, 32767)
 		}
 		if s != s {
 			s = 0

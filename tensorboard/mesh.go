@@ -3,6 +3,7 @@ package tensorboard
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -34,7 +35,7 @@ func (w *SummaryWriter) AddMesh(tag string, vertices Array, step int64, options 
 	o := opt(options)
 	config := "{}"
 	if o.Config != nil {
-		j, err := json.Marshal(o.Config)
+		j, err := json.Marshal(pyFloats(o.Config))
 		if err != nil {
 			return fmt.Errorf("tensorboard: AddMesh: config: %w", err)
 		}
@@ -60,7 +61,7 @@ func (w *SummaryWriter) AddMesh(tag string, vertices Array, step int64, options 
 		}
 		content := putInt(putStr(nil, 2, tag), 3, int64(p.kind))
 		content = putStr(content, 5, config)
-		content = putVarints(content, 6, convert[int64](ints(p.a.Shape())))
+		content = putVarints(content, 6, toInt64s(p.a.Shape()))
 		content = putInt(content, 7, int64(mask))
 		values = append(values, pluginValue(tag+meshSuffix[p.kind], PluginMesh, content,
 			&Tensor{DType: DTFloat, Shape: shapeOf(p.a.Shape()...), FloatVal: convert[float32](p.a.Float64s())}))
@@ -68,12 +69,28 @@ func (w *SummaryWriter) AddMesh(tag string, vertices Array, step int64, options 
 	return w.add(step, o.WallTime, values...)
 }
 
-func ints(v []int) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = float64(x)
+// pyFloats replaces floating-point numbers by the text that Python gives them:
+// 75.0 keeps its point, which tells it from the integer 75.
+func pyFloats(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[k] = pyFloats(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = pyFloats(x)
+		}
+		return out
+	case float64:
+		if !math.IsNaN(v) && !math.IsInf(v, 0) { // those are refused by encoding/json
+			return json.Number(pyNumber(v, Float64))
+		}
 	}
-	return out
+	return v
 }
 
 // spacedJSON puts a blank after each comma and colon outside strings and escapes
@@ -97,6 +114,9 @@ func spacedJSON(j []byte) string {
 			b.WriteByte(c)
 			i++
 			b.WriteByte(j[i])
+			continue
+		case c == 0x7f:
+			b.WriteString(`\u007f`)
 			continue
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRune(j[i:])

@@ -3,6 +3,8 @@ package tensorboard
 import (
 	"fmt"
 	"math"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
 )
 
 // PRCurve is a precision-recall curve: each list has one entry per threshold.
@@ -27,8 +29,8 @@ func (o *PRCurveOptions) thresholds() (int, error) {
 	if n == 0 {
 		n = 127
 	}
-	if n < 2 {
-		return 0, fmt.Errorf("tensorboard: AddPRCurve: %d thresholds, want at least 2", n)
+	if n < 1 {
+		return 0, fmt.Errorf("tensorboard: AddPRCurve: %d thresholds, want at least 1", n)
 	}
 	return min(n, 127), nil // more than 127 break older readers
 }
@@ -66,8 +68,11 @@ func (w *SummaryWriter) AddPRCurve(tag string, labels, predictions Array, step i
 	tp, fp := make([]float64, n), make([]float64, n)
 	for i, v := range p {
 		b := math.Floor(v * float64(n-1))
-		if predictions.Kind() == Float32 { // in the precision of the predictions
+		switch predictions.Kind() { // in the precision of the predictions
+		case Float32:
 			b = math.Floor(float64(float32(v) * float32(n-1)))
+		case Float16, BFloat16:
+			b = math.Floor(float64(dtype.ToFloat16(float32(v * float64(n-1))).F32()))
 		}
 		if b >= 0 && b < float64(n) {
 			tp[int(b)] += l[i] * weight(i)

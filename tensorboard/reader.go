@@ -11,13 +11,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync"
-
-	"google.golang.org/protobuf/encoding/protowire"
+	"sync/atomic"
 )
 
 // IsEventFile says whether a path is named like an event file: TensorBoard takes
@@ -61,17 +61,21 @@ type Log struct {
 	dir  string
 	opts OpenOptions
 
-	poll sync.Mutex // one Poll at a time
-	mu   sync.RWMutex
+	poll sync.Mutex   // one Poll at a time
+	mu   sync.RWMutex // guards the map; every run has a lock of its own
 	runs map[string]*run
 }
 
 type run struct {
 	name, dir string
-	files     []*tailFile
-	byPath    map[string]*tailFile
-	tags      map[tagKey]*series
-	meta      map[string]*SummaryMetadata // the first of each tag
+
+	mu      sync.RWMutex // guards all that follows; Poll alone writes
+	files   []*tailFile
+	byPath  map[string]*tailFile
+	tags    map[tagKey]*series
+	scalars map[string]*series          // those of tags that are scalars
+	last    *series                     // of the newest scalar: often the next is of the same tag
+	meta    map[string]*SummaryMetadata // the first of each tag
 
 	version    float64 // of the file format, as the files say
 	recent     int64   // step of the newest event, for files without a version
@@ -83,6 +87,7 @@ type run struct {
 type tagKey struct{ plugin, tag string }
 
 type series struct {
+	tag     string
 	meta    *SummaryMetadata
 	scalars scalarColumn // plugin scalars
 	items   []item       // all others
@@ -215,44 +220,65 @@ func (l *Log) Poll() (Update, error) {
 	if err != nil {
 		return Update{}, err
 	}
-	var up Update
 	names := make([]string, 0, len(found))
 	for n := range found {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	for _, n := range names {
-		l.mu.Lock()
-		r := l.runs[n]
-		if r == nil {
-			r = &run{name: n, dir: filepath.Dir(found[n][0]), byPath: map[string]*tailFile{}, tags: map[tagKey]*series{},
-				meta: map[string]*SummaryMetadata{}, recent: -1}
-			l.runs[n] = r
-		}
-		before := r.generation
-		for _, p := range found[n] {
-			if r.byPath[p] == nil && len(r.files) < math.MaxUint16 {
-				f := &tailFile{path: p, index: uint16(len(r.files))}
-				r.files = append(r.files, f)
-				r.byPath[p] = f
+	// Runs are read side by side: the first look at many large ones takes a while.
+	updates := make([]Update, len(names))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(names), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
+				updates[i] = l.pollRun(names[i], found[names[i]])
 			}
-		}
-		files := r.files
-		l.mu.Unlock()
-		for _, f := range files {
-			k, err := l.follow(r, f)
-			up.Records += k
-			if err != nil {
-				l.mu.Lock()
-				f.tail = &Problem{Run: r.name, File: f.path, Offset: f.off, Err: err, Pending: true}
-				l.mu.Unlock()
-			}
-		}
-		if r.generation != before {
-			up.Runs = append(up.Runs, n)
-		}
+		})
+	}
+	wg.Wait()
+	var up Update
+	for _, u := range updates {
+		up.Runs = append(up.Runs, u.Runs...)
+		up.Records += u.Records
 	}
 	return up, nil
+}
+
+// pollRun reads what is new in the files of one run.
+func (l *Log) pollRun(name string, paths []string) (up Update) {
+	l.mu.Lock()
+	r := l.runs[name]
+	if r == nil {
+		r = &run{name: name, dir: filepath.Dir(paths[0]), byPath: map[string]*tailFile{}, tags: map[tagKey]*series{},
+			scalars: map[string]*series{}, meta: map[string]*SummaryMetadata{}, recent: -1}
+		l.runs[name] = r
+	}
+	l.mu.Unlock()
+	r.mu.Lock()
+	before := r.generation
+	for _, p := range paths {
+		if r.byPath[p] == nil && len(r.files) < math.MaxUint16 {
+			f := &tailFile{path: p, index: uint16(len(r.files))}
+			r.files = append(r.files, f)
+			r.byPath[p] = f
+		}
+	}
+	files := r.files
+	r.mu.Unlock()
+	for _, f := range files {
+		k, err := l.follow(r, f)
+		up.Records += k
+		if err != nil {
+			r.mu.Lock()
+			f.tail = &Problem{Run: r.name, File: f.path, Offset: f.off, Err: err, Pending: true}
+			r.mu.Unlock()
+		}
+	}
+	if r.generation != before {
+		up.Runs = []string{name}
+	}
+	return up
 }
 
 // lockRecords is how many records are taken in before readers get a turn.
@@ -293,8 +319,8 @@ func (l *Log) follow(r *run, f *tailFile) (records int, err error) {
 
 // take reads some records under the lock; more is false at the end of the file.
 func (l *Log) take(r *run, f *tailFile, rd *RecordReader, size int64) (more bool, records int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	problem := func(off int64, err error, pending bool) Problem {
 		return Problem{Run: r.name, File: f.path, Offset: off, Err: err, Pending: pending}
 	}
@@ -343,10 +369,14 @@ func (r *run) ingest(b []byte, file uint16, off int64, o OpenOptions) error {
 		if r.version < 2 { // else the list would be made for nothing
 			r.outOfOrder(p.Step, []string{string(tag)}, o)
 		}
-		s := r.tags[tagKey{PluginScalars, string(tag)}]
+		s := r.last
+		if s == nil || s.tag != string(tag) { // neither this nor the map makes a string of it
+			s = r.scalars[string(tag)]
+		}
 		if s == nil {
 			s = r.series(PluginScalars, &Value{Tag: string(tag)})
 		}
+		r.last = s
 		r.addScalar(s, p, o)
 		return nil
 	}
@@ -449,13 +479,16 @@ func (r *run) series(plugin string, v *Value) *series {
 	k := tagKey{plugin, v.Tag}
 	s := r.tags[k]
 	if s == nil {
-		s = &series{meta: &SummaryMetadata{PluginName: plugin}}
+		s = &series{tag: v.Tag, meta: &SummaryMetadata{PluginName: plugin}}
 		if v.Metadata != nil {
 			c := *v.Metadata
 			c.Content = bytes.Clone(c.Content) // not a piece of the read buffer
 			s.meta = &c
 		}
 		r.tags[k] = s
+		if plugin == PluginScalars {
+			r.scalars[v.Tag] = s
+		}
 		if r.meta[v.Tag] == nil {
 			r.meta[v.Tag] = s.meta
 		}
@@ -524,27 +557,24 @@ func scanScalar(b []byte) (tag []byte, p ScalarPoint, ok bool) {
 			p.Wall = math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))
 			b = b[9:]
 		case 2 << 3: // step
-			v, n := protowire.ConsumeVarint(b[1:])
-			if n < 0 {
+			v, n := binary.Uvarint(b[1:])
+			if n <= 0 {
 				return nil, p, false
 			}
 			p.Step = int64(v)
 			b = b[1+n:]
 		case 5<<3 | 2: // summary
-			s, n := protowire.ConsumeBytes(b[1:])
-			if n < 0 || summary || len(s) == 0 || s[0] != 1<<3|2 {
+			s, rest, ok := shortBytes(b[1:])
+			if !ok || summary || len(s) == 0 || s[0] != 1<<3|2 {
 				return nil, p, false
 			}
-			b = b[1+n:]
-			v, n := protowire.ConsumeBytes(s[1:])
-			if n < 0 || 1+n != len(s) || len(v) == 0 || v[0] != 1<<3|2 {
+			b = rest
+			v, rest, ok := shortBytes(s[1:])
+			if !ok || len(rest) > 0 || len(v) == 0 || v[0] != 1<<3|2 {
 				return nil, p, false
 			}
-			t, n := protowire.ConsumeBytes(v[1:])
-			if n < 0 {
-				return nil, p, false
-			}
-			if v = v[1+n:]; len(v) != 5 || v[0] != 2<<3|5 {
+			t, v, ok := shortBytes(v[1:])
+			if !ok || len(v) != 5 || v[0] != 2<<3|5 {
 				return nil, p, false
 			}
 			p.Value = float64(math.Float32frombits(binary.LittleEndian.Uint32(v[1:])))
@@ -554,6 +584,16 @@ func scanScalar(b []byte) (tag []byte, p ScalarPoint, ok bool) {
 		}
 	}
 	return tag, p, summary
+}
+
+// shortBytes splits off a field of bytes whose length stands in a single byte;
+// it leaves longer ones to the parser of all events.
+func shortBytes(b []byte) (field, rest []byte, ok bool) {
+	if len(b) == 0 || b[0] >= 0x80 || len(b)-1 < int(b[0]) {
+		return nil, nil, false
+	}
+	n := 1 + int(b[0])
+	return b[1:n], b[n:], true
 }
 
 // ---- what a log holds ----
@@ -570,6 +610,18 @@ func (l *Log) Runs() []string {
 	return names
 }
 
+// run returns a run, locked for reading.
+func (l *Log) run(name string) (*run, error) {
+	l.mu.RLock()
+	r := l.runs[name]
+	l.mu.RUnlock()
+	if r == nil {
+		return nil, fmt.Errorf("%w: run %q", ErrNotFound, name)
+	}
+	r.mu.RLock()
+	return r, nil
+}
+
 // RunInfo describes a run.
 type RunInfo struct {
 	Name       string
@@ -582,12 +634,11 @@ type RunInfo struct {
 
 // Run describes a run.
 func (l *Log) Run(name string) (RunInfo, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	r := l.runs[name]
-	if r == nil {
-		return RunInfo{}, fmt.Errorf("%w: run %q", ErrNotFound, name)
+	r, err := l.run(name)
+	if err != nil {
+		return RunInfo{}, err
 	}
+	defer r.mu.RUnlock()
 	i := RunInfo{Name: r.name, Dir: r.dir, Start: r.start, Purged: r.purged, Generation: r.generation}
 	for _, f := range r.files {
 		i.Files = append(i.Files, f.path)
@@ -597,10 +648,9 @@ func (l *Log) Run(name string) (RunInfo, error) {
 
 // Plugins lists the plugins that a run has data of, sorted.
 func (l *Log) Plugins(run string) []string {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
 	var out []string
-	if r := l.runs[run]; r != nil {
+	if r, err := l.run(run); err == nil {
+		defer r.mu.RUnlock()
 		for k := range r.tags {
 			out = append(out, k.plugin)
 		}
@@ -611,10 +661,9 @@ func (l *Log) Plugins(run string) []string {
 
 // Tags lists a run's tags of a plugin ([PluginScalars], …), sorted.
 func (l *Log) Tags(run, plugin string) []string {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
 	var out []string
-	if r := l.runs[run]; r != nil {
+	if r, err := l.run(run); err == nil {
+		defer r.mu.RUnlock()
 		for k := range r.tags {
 			if k.plugin == plugin {
 				out = append(out, k.tag)
@@ -631,12 +680,14 @@ func (l *Log) Problems() []Problem {
 	defer l.mu.RUnlock()
 	var out []Problem
 	for _, r := range l.runs {
+		r.mu.RLock()
 		for _, f := range r.files {
 			out = append(out, f.problems...)
 			if f.tail != nil {
 				out = append(out, *f.tail)
 			}
 		}
+		r.mu.RUnlock()
 	}
 	sort.Slice(out, func(i, j int) bool {
 		a, b := out[i], out[j]
@@ -651,14 +702,15 @@ func (l *Log) Problems() []Problem {
 	return out
 }
 
-// lookup finds a series; the lock must be held.
+// lookup finds a series. If it does, the run is locked for reading.
 func (l *Log) lookup(run, plugin, tag string) (*runSeries, error) {
-	r := l.runs[run]
-	if r == nil {
-		return nil, fmt.Errorf("%w: run %q", ErrNotFound, run)
+	r, err := l.run(run)
+	if err != nil {
+		return nil, err
 	}
 	s := r.tags[tagKey{plugin, tag}]
 	if s == nil {
+		r.mu.RUnlock()
 		return nil, fmt.Errorf("%w: tag %q of %s in run %q", ErrNotFound, tag, plugin, run)
 	}
 	return &runSeries{r, s}, nil
@@ -681,12 +733,11 @@ type TagInfo struct {
 
 // Tag describes a run's tag of a plugin.
 func (l *Log) Tag(run, plugin, tag string) (TagInfo, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
 	x, err := l.lookup(run, plugin, tag)
 	if err != nil {
 		return TagInfo{}, err
 	}
+	defer x.mu.RUnlock()
 	m := x.s.meta
 	return TagInfo{Tag: tag, DisplayName: m.DisplayName, Description: m.Description, Content: m.Content,
 		Count: x.s.scalars.n + len(x.s.items), Version: x.s.version}, nil
@@ -698,12 +749,11 @@ func (l *Log) Scalars(run, tag string) (*ScalarSeries, error) { return l.Scalars
 // ScalarsFrom returns a curve from the point number from on, for those who have
 // the points before it. A purge changes the numbers: [Log.Run] counts purges.
 func (l *Log) ScalarsFrom(run, tag string, from int) (*ScalarSeries, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
 	x, err := l.lookup(run, PluginScalars, tag)
 	if err != nil {
 		return nil, err
 	}
+	defer x.mu.RUnlock()
 	return x.s.scalars.all(max(from, 0)), nil
 }
 
@@ -715,12 +765,11 @@ type Point struct {
 
 // Points lists when the values of a tag were logged, without reading them.
 func (l *Log) Points(run, plugin, tag string) ([]Point, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
 	x, err := l.lookup(run, plugin, tag)
 	if err != nil {
 		return nil, err
 	}
+	defer x.mu.RUnlock()
 	if plugin == PluginScalars {
 		s := x.s.scalars.all(0)
 		out := make([]Point, s.Len())
@@ -738,12 +787,11 @@ func (l *Log) Points(run, plugin, tag string) ([]Point, error) {
 
 // places copies the items of a tag (all, or number at), with the file paths.
 func (l *Log) places(run, plugin, tag string, at int) ([]item, []string, *SummaryMetadata, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
 	x, err := l.lookup(run, plugin, tag)
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	defer x.mu.RUnlock()
 	items := x.s.items
 	if at >= 0 {
 		if at >= len(items) {

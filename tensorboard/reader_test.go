@@ -617,7 +617,7 @@ func TestBadArguments(t *testing.T) {
 	for name, err := range map[string]error{
 		"histogram empty":   w.AddHistogram("x", tensorboard.Of([]float64{}), 0),
 		"histogram nan":     w.AddHistogram("x", tensorboard.Of([]float64{math.NaN()}), 0, tensorboard.HistogramOptions{Bins: tensorboard.BinsAuto}),
-		"histogram outside": w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(7, 8)}),
+		"histogram outside": w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(7, 8, 9)}),
 		"histogram edges":   w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(2, 1)}),
 		"histogram bins":    w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinCount(0)}),
 		"histogram raw":     w.AddHistogramRaw("x", tensorboard.Histogram{Limits: []float64{1}}, 0),

@@ -17,5 +17,8 @@ func FromTensor(t *tensor.Tensor) Array {
 	}
 	a := &array{shape: append([]int{}, t.Shape()...), kind: k}
 	a.data = append(a.data, tensor.Data[float64](t.DenseAs(tensor.Float64))...)
+	if k == Int64 {
+		a.keepExact(tensor.Data[int64](t.DenseAs(tensor.Int64)))
+	}
 	return a
 }

@@ -269,7 +269,7 @@ func (w *SummaryWriter) AddTensor(tag string, a Array, step int64, options ...Ev
 	case Int32:
 		t.DType, t.IntVal = DTInt32, convert[int32](d)
 	case Int64:
-		t.DType, t.Int64Val = DTInt64, convert[int64](d)
+		t.DType, t.Int64Val = DTInt64, int64s(a)
 	case Bool:
 		t.DType = DTBool
 		for _, v := range d {
