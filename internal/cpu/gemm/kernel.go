@@ -5,19 +5,31 @@ import "unsafe"
 // args is what a micro-kernel reads. The assembly knows its layout: a test
 // compares the offsets.
 type args struct {
-	a, b, c    unsafe.Pointer // first elements of the operands
-	rsA, csA   int            // strides of A in bytes
-	ldb, ldc   int            // row strides of B and C in bytes; columns are adjacent
-	k          int
-	variant    int            // shape*16 + rows
-	mask       uint64         // AVX-512: one bit per column
-	mask0      unsafe.Pointer // AVX2: masks of the first and second vector
-	mask1      unsafe.Pointer
-	alpha      uint64 // bits of the element type
-	beta       uint64
-	biasCol    unsafe.Pointer // one value per column, for the first column
-	biasRow    unsafe.Pointer // one value per row, for the first row
-	flags      int
+	a, b, c  unsafe.Pointer // first elements of the operands
+	rsA, csA int            // strides of A in bytes
+	ldb, ldc int            // row strides of B and C in bytes; columns are adjacent
+	k        int
+	variant  int            // shape*16 + rows
+	mask     uint64         // AVX-512: one bit per column
+	mask0    unsafe.Pointer // AVX2: masks of the first and second vector
+	mask1    unsafe.Pointer
+	alpha    uint64 // bits of the element type
+	beta     uint64
+	biasCol  unsafe.Pointer // one value per column, for the first column
+	biasRow  unsafe.Pointer // one value per row, for the first row
+	flags    int
+
+	// The tile is computed count times; in between the pointers move by these
+	// steps. Afterwards they stand where the last tile stood.
+	count                 int
+	stepA, stepB, stepC   int
+	stepCol, stepRow      int
+	pf                    uintptr // AVX-512, AVX2: what to prefetch meanwhile, see ahead
+	pfStep, pfRun, pfJump int
+	rest                  int // scratch of the assembly
+	pfLast                int // from the last tile of C to the one after it
+	pfC                   int // scratch of the assembly
+
 	rows, cols int // for the Go kernel; assembly has variant and mask
 }
 
@@ -26,6 +38,7 @@ const (
 	flagBiasCol = 2
 	flagBiasRow = 4
 	flagReLU    = 8
+	flagAlpha   = 16 // alpha is not one
 )
 
 // path is a family of kernels.
@@ -43,6 +56,17 @@ type float interface{ float32 | float64 }
 // genericTile is the portable micro-kernel. Like the assembly it adds products
 // in the order of k, so a result does not depend on how the matrix was cut.
 func genericTile[T float](p *args) {
+	for ; ; p.count-- {
+		genericOnce[T](p)
+		if p.count <= 1 {
+			return
+		}
+		p.a, p.b, p.c = unsafe.Add(p.a, p.stepA), unsafe.Add(p.b, p.stepB), unsafe.Add(p.c, p.stepC)
+		p.biasCol, p.biasRow = unsafe.Add(p.biasCol, p.stepCol), unsafe.Add(p.biasRow, p.stepRow)
+	}
+}
+
+func genericOnce[T float](p *args) {
 	for i := 0; i < p.rows; i += 2 {
 		for j := 0; j < p.cols; j += 4 {
 			if j+4 <= p.cols {
@@ -150,7 +174,9 @@ func generic1x1[T float](p *args, i, j int) {
 func genericStore[T float](p *args, i, j int, s T) {
 	var z T
 	es := int(unsafe.Sizeof(z))
-	s *= fromBits[T](p.alpha)
+	if p.flags&flagAlpha != 0 {
+		s *= fromBits[T](p.alpha)
+	}
 	c := at[T](p.c, i*p.ldc+j*es)
 	if p.flags&flagLoadC != 0 {
 		s += T(fromBits[T](p.beta) * *c)

@@ -35,6 +35,12 @@ func stransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
 func dtransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
 
 //go:noescape
+func scopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)
+
+//go:noescape
+func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)
+
+//go:noescape
 func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
 
 //go:noescape
@@ -182,6 +188,24 @@ func transposeFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStri
 	default:
 		dtransposeAVX2(dst, src, dstStride, srcStride, k)
 	}
+}
+
+// copyFast packs a panel of up to two vectors whose rows are adjacent, and fills
+// it up to whole vectors with zeros. It returns false where there is no kernel.
+//
+//go:noinline
+func copyFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStride, rows, k int) bool {
+	var z T
+	if pt != pathAVX512 || rows > 128/int(unsafe.Sizeof(z)) {
+		return false
+	}
+	mask := uint64(1)<<uint(rows) - 1
+	if unsafe.Sizeof(z) == 4 {
+		scopyAVX512(dst, src, dstStride, srcStride, k, mask)
+	} else {
+		dcopyAVX512(dst, src, dstStride, srcStride, k, mask)
+	}
+	return true
 }
 
 // dotRows is how many rows of A dotFast takes.

@@ -21,6 +21,11 @@ func TestArgsLayout(t *testing.T) {
 		{"mask0", unsafe.Offsetof(a.mask0), 80}, {"mask1", unsafe.Offsetof(a.mask1), 88},
 		{"alpha", unsafe.Offsetof(a.alpha), 96}, {"beta", unsafe.Offsetof(a.beta), 104},
 		{"biasCol", unsafe.Offsetof(a.biasCol), 112}, {"biasRow", unsafe.Offsetof(a.biasRow), 120}, {"flags", unsafe.Offsetof(a.flags), 128},
+		{"count", unsafe.Offsetof(a.count), 136}, {"stepA", unsafe.Offsetof(a.stepA), 144}, {"stepB", unsafe.Offsetof(a.stepB), 152},
+		{"stepC", unsafe.Offsetof(a.stepC), 160}, {"stepCol", unsafe.Offsetof(a.stepCol), 168}, {"stepRow", unsafe.Offsetof(a.stepRow), 176},
+		{"pf", unsafe.Offsetof(a.pf), 184}, {"pfStep", unsafe.Offsetof(a.pfStep), 192}, {"pfRun", unsafe.Offsetof(a.pfRun), 200},
+		{"pfJump", unsafe.Offsetof(a.pfJump), 208}, {"rest", unsafe.Offsetof(a.rest), 216},
+		{"pfLast", unsafe.Offsetof(a.pfLast), 224}, {"pfC", unsafe.Offsetof(a.pfC), 232},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

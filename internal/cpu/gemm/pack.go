@@ -18,6 +18,12 @@ func packPanel[T float](pt path, dst unsafe.Pointer, width int, src unsafe.Point
 	es := int(unsafe.Sizeof(z))
 	if rs == es {
 		// Rows are adjacent already.
+		if l := 2 * lanes[T](pt); l > 0 && copyFast[T](pt, dst, src, width*es, cs, min(rows, l), k) {
+			if rows > l {
+				packPanel[T](pt, unsafe.Add(dst, l*es), width, unsafe.Add(src, l*es), rs, cs, rows-l, avail-l, k)
+			}
+			return
+		}
 		for kk := range k {
 			d := unsafe.Slice((*T)(unsafe.Add(dst, kk*width*es)), rows)
 			s := unsafe.Slice((*T)(unsafe.Add(src, kk*cs)), rows)
@@ -41,6 +47,28 @@ func packPanel[T float](pt path, dst unsafe.Pointer, width int, src unsafe.Point
 	}
 	if r < rows {
 		packScalar[T](unsafe.Add(dst, r*es), width, unsafe.Add(src, r*rs), rs, cs, rows-r, 0, k)
+	}
+}
+
+// packStrips packs cols columns of B into strips of width columns, strip bytes
+// apart, in which one step of k is width adjacent elements. avail says how many
+// columns exist in memory.
+func packStrips[T float](pt path, dst unsafe.Pointer, width, strip int, b operand, cols, avail, k int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	f := 0
+	// Row by row where that is possible: memory is then read in its order.
+	if full := cols / width; b.cs == es && full > 2 && width == 2*lanes[T](pt) {
+		for kk := range k {
+			if !copyFast[T](pt, unsafe.Add(dst, kk*width*es), unsafe.Add(b.p, kk*b.rs), strip, width*es, width, full) {
+				break
+			}
+			f = full
+		}
+	}
+	for ; f*width < cols; f++ {
+		j := f * width
+		packPanel[T](pt, unsafe.Add(dst, f*strip), width, unsafe.Add(b.p, j*b.cs), b.cs, b.rs, min(width, cols-j), avail-j, k)
 	}
 }
 

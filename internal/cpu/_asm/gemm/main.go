@@ -49,10 +49,28 @@ const (
 	offBiasRow = 120
 	offFlags   = 128
 
+	// Repetition: the same tile again, with the pointers moved on.
+	offCount   = 136
+	offStepA   = 144
+	offStepB   = 152
+	offStepC   = 160
+	offStepCol = 168
+	offStepRow = 176
+
+	// Prefetch of what comes after this tile, in rows of equal length.
+	offPF     = 184 // next address
+	offPFStep = 192 // bytes from one prefetch to the next
+	offPFRun  = 200 // steps of k between two jumps
+	offPFJump = 208 // bytes to the next row
+	offRest   = 216 // scratch: steps of k after this run
+	offPFLast = 224 // from the last tile of C to the one after it
+	offPFC    = 232 // scratch: next row of the next tile of C
+
 	flagLoadC   = 1
 	flagBiasCol = 2
 	flagBiasRow = 4
 	flagReLU    = 8
+	flagAlpha   = 16
 )
 
 // A shape is one family of micro-kernels: rows 1..rows by nv vectors.
@@ -166,6 +184,11 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		}
 	}
 
+	// A full tile that is worth it fetches the next block of A meanwhile, one
+	// cache line every two steps.
+	ahead := !sh.masked && rows*nv >= 12
+	again := label + "_again"
+
 	g.l("")
 	cols := "all columns"
 	if sh.masked {
@@ -173,10 +196,6 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	}
 	g.l("// %d rows by %d vectors, %s", rows, nv, cols)
 	g.l("%s:", label)
-	if rows > 7 {
-		g.i("LEAQ (DI)(R9*2), SI")
-		g.i("ADDQ R8, SI")
-	}
 	if sh.masked {
 		if s.mask {
 			g.i("MOVQ %d(AX), R15", offMask)
@@ -193,17 +212,10 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 			}
 		}
 	}
-	// Fetch the tile of C while the products are summed.
-	if !sh.masked {
-		g.i("MOVQ DX, R15")
-		for r := range rows {
-			for off := 0; off < nv*s.width; off += 64 {
-				g.i("PREFETCHT0 %d(R15)", off)
-			}
-			if r+1 < rows {
-				g.i("ADDQ R13, R15")
-			}
-		}
+	g.l("%s:", again)
+	if rows > 7 {
+		g.i("LEAQ (DI)(R9*2), SI")
+		g.i("ADDQ R8, SI")
 	}
 	for r := range rows {
 		for v := range nv {
@@ -241,9 +253,68 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		unroll = 4
 	}
 	loop, tail, one, end := label+"_k", label+"_t", label+"_t1", label+"_e"
+	// The tile of C, at the last moment: a whole strip of B passes through the
+	// L1 cache before.
+	fetchC := func() {
+		if sh.masked {
+			return
+		}
+		g.i("MOVQ DX, R15")
+		for r := range rows {
+			for off := 0; off < nv*s.width; off += 64 {
+				g.i("PREFETCHT0 %d(R15)", off)
+			}
+			if r+1 < rows {
+				g.i("ADDQ R13, R15")
+			}
+		}
+	}
+	if ahead {
+		// Runs of args.pfRun steps that fetch, into the L2 cache, a line every
+		// two steps and a row of the next tile of C at the end.
+		outer, short := label+"_o", label+"_s"
+		g.i("MOVQ %d(AX), R15", offPFLast)
+		g.i("CMPQ %d(AX), $1", offCount)
+		g.i("JLE %s_n", label)
+		g.i("MOVQ %d(AX), R15", offStepC)
+		g.l("%s_n:", label)
+		g.i("ADDQ DX, R15")
+		g.i("MOVQ R15, %d(AX)", offPFC)
+		g.i("MOVQ %d(AX), R15", offPF)
+		g.l("%s:", outer)
+		g.i("SUBQ %d(AX), CX", offPFRun)
+		g.i("JLE %s", short)
+		g.i("MOVQ CX, %d(AX)", offRest)
+		g.i("MOVQ %d(AX), CX", offPFRun)
+		g.i("PCALIGN $32")
+		g.l("%s:", loop)
+		step()
+		step()
+		g.i("PREFETCHT1 (R15)")
+		g.i("ADDQ %d(AX), R15", offPFStep)
+		g.i("SUBQ $2, CX")
+		g.i("JG %s", loop)
+		g.i("ADDQ %d(AX), R15", offPFJump)
+		g.i("MOVQ R15, %d(AX)", offPF)
+		g.i("MOVQ %d(AX), R15", offPFC)
+		for off := 0; off < nv*s.width; off += 64 {
+			g.i("PREFETCHT1 %d(R15)", off)
+		}
+		g.i("ADDQ R13, R15")
+		g.i("MOVQ R15, %d(AX)", offPFC)
+		g.i("MOVQ %d(AX), R15", offPF)
+		g.i("MOVQ %d(AX), CX", offRest)
+		g.i("JMP %s", outer)
+		g.l("%s:", short)
+		g.i("ADDQ %d(AX), CX", offPFRun)
+	}
+	fetchC()
 	g.i("SUBQ $%d, CX", unroll)
 	g.i("JLT %s", tail)
 	g.i("PCALIGN $32")
+	if ahead {
+		loop = label + "_l"
+	}
 	g.l("%s:", loop)
 	for range unroll {
 		step()
@@ -260,16 +331,20 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 
 	g.l("%s:", end)
 	al, tmp := bcast[0], bcast[1]
+	g.i("MOVQ %d(AX), R15", offFlags)
+	skip := label + "_al"
+	g.i("TESTQ $%d, R15", flagAlpha)
+	g.i("JZ %s", skip)
 	g.i("VBROADCAST%s %d(AX), %s", s.sc(), offAlpha, al)
 	for r := range rows {
 		for v := range nv {
 			g.i("VMUL%s %s, %s, %s", s.p(), al, acc(r, v), acc(r, v))
 		}
 	}
-	g.i("MOVQ %d(AX), R15", offFlags)
+	g.l("%s:", skip)
 
 	// C is not read when beta is zero: it may hold anything.
-	skip := label + "_c"
+	skip = label + "_c"
 	g.i("TESTQ $%d, R15", flagLoadC)
 	g.i("JZ %s", skip)
 	g.i("VBROADCAST%s %d(AX), %s", s.sc(), offBeta, al)
@@ -337,6 +412,21 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 			g.i("ADDQ R13, DX")
 		}
 	}
+	// The next tile.
+	done := label + "_done"
+	g.i("DECQ %d(AX)", offCount)
+	g.i("JLE %s", done)
+	for _, p := range []struct {
+		reg       string
+		off, step int
+	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
+		g.i("MOVQ %d(AX), %s", p.off, p.reg)
+		g.i("ADDQ %d(AX), %s", p.step, p.reg)
+		g.i("MOVQ %s, %d(AX)", p.reg, p.off)
+	}
+	g.i("MOVQ %d(AX), CX", offK)
+	g.i("JMP %s", again)
+	g.l("%s:", done)
 	g.i("VZEROUPPER")
 	g.i("RET")
 }
@@ -415,6 +505,50 @@ func (g *gen) transpose(name string, s isa) {
 	g.i("JGE %s_loop", name)
 	g.i("VZEROUPPER")
 	g.i("RET")
+}
+
+// copyPanel emits the packer of a panel whose rows are adjacent already: k
+// steps of nv vectors, the last one masked. The source's steps lie apart, so
+// the next ones are fetched by hand.
+func (g *gen) copyPanel(name string, s isa) {
+	g.l("")
+	g.l("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)", name)
+	g.l("TEXT ·%s(SB), NOSPLIT, $0-48", name)
+	g.i("MOVQ dst+0(FP), DX")
+	g.i("MOVQ src+8(FP), DI")
+	g.i("MOVQ dstStride+16(FP), R13")
+	g.i("MOVQ srcStride+24(FP), R8")
+	g.i("MOVQ k+32(FP), CX")
+	g.i("MOVQ mask+40(FP), AX")
+	g.i("KMOVW AX, K1")
+	g.i("SHRQ $%d, AX", s.lanes())
+	g.i("KMOVW AX, K2")
+	g.i("TESTQ AX, AX")
+	g.i("JZ %s_one", name)
+	for _, nv := range []int{2, 1} {
+		loop := fmt.Sprintf("%s_loop%d", name, nv)
+		if nv == 1 {
+			g.l("%s_one:", name)
+		}
+		g.i("PCALIGN $32")
+		g.l("%s:", loop)
+		for v := range nv {
+			g.i("VMOVU%s.Z %d(DI), K%d, Z%d", s.p(), v*s.width, v+1, v)
+		}
+		g.i("PREFETCHT0 (DI)(R8*8)")
+		if nv == 2 {
+			g.i("PREFETCHT0 64(DI)(R8*8)")
+		}
+		g.i("ADDQ R8, DI")
+		for v := range nv {
+			g.i("VMOVU%s Z%d, %d(DX)", s.p(), v, v*s.width)
+		}
+		g.i("ADDQ R13, DX")
+		g.i("DECQ CX")
+		g.i("JG %s", loop)
+		g.i("VZEROUPPER")
+		g.i("RET")
+	}
 }
 
 // wholeLines emits the part of transpose that takes a cache line of every row
@@ -671,6 +805,9 @@ func main() {
 			s.suffix = t.letter
 			g.family(t.letter+"gemm"+f.tag, s, f.shapes)
 			g.transpose(t.letter+"transpose"+f.tag, s)
+			if s.mask {
+				g.copyPanel(t.letter+"copy"+f.tag, s)
+			}
 			g.dot(t.letter+"dot"+f.tag, s, dotRows)
 		}
 		s := f.isa

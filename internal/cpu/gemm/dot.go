@@ -1,0 +1,85 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// useDot reports whether the product is better taken as dot products: B is
+// contiguous along k and A has too few rows for packing B to pay.
+func (g *job[T]) useDot() bool {
+	es := g.es()
+	if g.k < 8 || g.a.cs != es || g.b.rs != es || g.n < 4 || g.act > ActReLU {
+		return false
+	}
+	if g.b.cs == es {
+		return false // B is row-major as well: one row of it, or k is 1
+	}
+	return g.m <= 4 || (g.m <= 12 && g.k >= 512)
+}
+
+func (g *job[T]) runDot() {
+	es := g.es()
+	// Four columns at a time, in blocks worth a task.
+	groups := (g.n + 3) / 4
+	per := max(1, minTask/4/(4*g.m*g.k))
+	blocks := (groups + per - 1) / per
+	grain := 1
+	if blocks == 1 {
+		grain = max(1, minTask/4/(g.m*g.n*g.k))
+	}
+	step := dotRows(g.pt)
+	par.For(g.nb*blocks, grain, func(lo, hi int) {
+		var out [16]T
+		for t := lo; t < hi; t++ {
+			offA, offB, offC := g.offsets(t / blocks)
+			b0 := t % blocks * per
+			for q := b0; q < min(b0+per, groups); q++ {
+				// The last group is moved left to be whole; what it shares
+				// with its neighbour is computed twice but stored once, for C
+				// may be an input as well.
+				j := min(q*4, g.n-4)
+				for i := 0; i < g.m; i += step {
+					rows := min(step, g.m-i)
+					// Long rows in pieces, as no call may last even when the
+					// data comes from memory; the pieces depend on k alone.
+					const piece = 1 << 14
+					var sum [16]T
+					for k0 := 0; k0 < g.k; k0 += piece {
+						kk := min(piece, g.k-k0)
+						dotFast(g.pt, &out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
+							unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), g.a.rs, g.b.cs, kk, rows)
+						for x := range rows * 4 {
+							sum[x] += out[x]
+						}
+					}
+					for r := range rows {
+						for x := q*4 - j; x < 4; x++ {
+							g.finish(i+r, j+x, at[T](g.c.p, offC+(i+r)*g.c.rs+(j+x)*g.c.cs), sum[r*4+x])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// finish stores one element from its sum.
+func (g *job[T]) finish(i, j int, c *T, s T) {
+	es := g.es()
+	s *= g.alpha
+	if g.beta != 0 {
+		s += T(g.beta * *c)
+	}
+	if g.biasCol != nil {
+		s += *at[T](g.biasCol, j*es)
+	}
+	if g.biasRow != nil {
+		s += *at[T](g.biasRow, i*es)
+	}
+	if g.act == ActReLU && s < 0 {
+		s = 0
+	}
+	*c = s
+}

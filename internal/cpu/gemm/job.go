@@ -1,0 +1,291 @@
+package gemm
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// operand is a matrix with byte strides.
+type operand struct {
+	p      unsafe.Pointer
+	rs, cs int
+}
+
+func (o operand) t() operand { return operand{o.p, o.cs, o.rs} }
+
+// job is one call of GEMMBatch and its plan.
+type job[T float] struct {
+	pt          path
+	batch       []BatchDim
+	nb          int
+	m, n, k     int
+	alpha, beta T
+	a, b, c     operand
+
+	biasCol, biasRow unsafe.Pointer
+	act              Activation
+	swapped          bool // the roles of A and B have been exchanged
+
+	plan
+
+	// The part of the problem that the running tasks cover.
+	first  int            // the batch's first matrix
+	j0, j1 int            // columns
+	k0, k1 int            // steps of k
+	panels unsafe.Pointer // B packed beforehand, for these columns and steps
+	perMat int            // tasks per matrix
+
+	dims    [4]BatchDim      // backs batch
+	taskRun func(lo, hi int) // runs a range of tasks; made once per job
+}
+
+// Jobs are pooled: a small product takes less time than the allocations would.
+var jobs32, jobs64 sync.Pool
+
+func jobPool[T float]() *sync.Pool {
+	var z T
+	if unsafe.Sizeof(z) == 4 {
+		return &jobs32
+	}
+	return &jobs64
+}
+
+func newJob[T float]() *job[T] {
+	if g, ok := jobPool[T]().Get().(*job[T]); ok {
+		return g
+	}
+	g := &job[T]{}
+	g.taskRun = func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			g.task(t/g.perMat, t%g.perMat)
+		}
+	}
+	return g
+}
+
+// free returns g to its pool, holding on to nothing. After a panic it is simply
+// not called.
+func (g *job[T]) free() {
+	*g = job[T]{taskRun: g.taskRun}
+	jobPool[T]().Put(g)
+}
+
+func (g *job[T]) es() int {
+	var z T
+	return int(unsafe.Sizeof(z))
+}
+
+// transpose turns C = A·B into Cᵀ = Bᵀ·Aᵀ.
+func (g *job[T]) transpose() {
+	g.m, g.n = g.n, g.m
+	g.a, g.b, g.c = g.b.t(), g.a.t(), g.c.t()
+	g.biasCol, g.biasRow = g.biasRow, g.biasCol
+	g.swapped = !g.swapped
+}
+
+func (g *job[T]) run() {
+	es := g.es()
+	// Columns of C must be adjacent. A single column is treated as a row: the
+	// matrix-vector product then streams the matrix.
+	if (g.n == 1 && g.m > 1) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
+		g.transpose()
+	}
+	if g.n == 1 {
+		g.c.cs = es // never used: any stride will do
+	}
+	if g.useDot() {
+		g.runDot()
+		return
+	}
+	if g.c.cs != es {
+		g.runScattered()
+		return
+	}
+	if g.turn() {
+		g.transpose()
+		g.turned = true
+	}
+	g.makePlan()
+	if g.packA == packShared {
+		buf := g.moveA()
+		defer buf.put()
+	}
+	if g.packB == packShared {
+		g.runPanels()
+		return
+	}
+	g.j0, g.j1, g.k0, g.k1 = 0, g.n, 0, g.k
+	if !g.kOuter {
+		g.runTasks(g.nb)
+		return
+	}
+	for g.k0 = 0; g.k0 < g.k; g.k0 += g.kc {
+		g.k1 = min(g.k0+g.kc, g.k)
+		g.runTasks(g.nb)
+	}
+}
+
+// moveA copies A to where its rows, or columns, do not compete for the same
+// cache sets. Its orientation stays, unless it had none.
+func (g *job[T]) moveA() *buffer {
+	es := g.es()
+	rows, cols, src := g.m, g.k, g.a
+	if g.a.rs == es {
+		rows, cols, src = g.k, g.m, g.a.t()
+	}
+	stride := roundUp(cols, 16) + 16
+	buf := getBuffer(rows * stride * es)
+	par.For(rows, max(1, packTask/cols), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			d, s := unsafe.Slice((*T)(unsafe.Add(buf.p, r*stride*es)), cols), unsafe.Add(src.p, r*src.rs)
+			if src.cs == es {
+				copy(d, unsafe.Slice((*T)(s), cols))
+				continue
+			}
+			for c := range d {
+				d[c] = *at[T](s, c*src.cs)
+			}
+		}
+	})
+	to := operand{buf.p, stride * es, es}
+	if g.a.rs == es {
+		to = to.t()
+	}
+	g.a = to
+	return buf
+}
+
+// runTasks computes the columns [j0,j1) and steps [k0,k1) of count matrices.
+func (g *job[T]) runTasks(count int) {
+	nnb := (g.j1 - g.j0 + g.nbl - 1) / g.nbl
+	per := g.nmb * nnb
+	cost := min(g.mb, g.m) * min(g.nbl, g.n) * max(g.k1-g.k0, 1)
+	grain := max(1, minTask/cost)
+	g.perMat = per
+	if count*per <= grain {
+		g.taskRun(0, count*per)
+		return
+	}
+	par.For(count*per, grain, g.taskRun)
+}
+
+// offsets returns the byte offsets of a batch's matrix.
+func (g *job[T]) offsets(i int) (a, b, c int) {
+	if g.nb == 1 {
+		return 0, 0, 0
+	}
+	a, b, c = batchOffsets(g.batch, i)
+	if g.swapped {
+		a, b = b, a
+	}
+	es := g.es()
+	return a * es, b * es, c * es
+}
+
+// runPanels packs B in parallel and then multiplies, for as many columns and
+// steps of k at a time as the buffer allows: worth its barrier because several
+// tasks read the same columns.
+func (g *job[T]) runPanels() {
+	es := g.es()
+	kSpan := g.k
+	if g.kOuter {
+		kSpan = g.kc
+	}
+	width := roundUp(g.n, g.nr)
+	width = min(width, max(panelBytes/(es*kSpan)/g.nbl, 1)*g.nbl)
+	buf := getBuffer(width * kSpan * es)
+	defer buf.put()
+	g.panels = buf.p
+	rounds, count := g.nb, 1
+	if g.sameB() {
+		rounds, count = 1, g.nb
+	}
+	for g.first = 0; g.first < rounds; g.first++ {
+		for g.j0 = 0; g.j0 < g.n; g.j0 += width {
+			g.j1 = min(g.j0+width, g.n)
+			for g.k0 = 0; g.k0 < g.k; g.k0 += kSpan {
+				g.k1 = min(g.k0+kSpan, g.k)
+				g.packRound()
+				g.runTasks(count)
+			}
+		}
+	}
+}
+
+// sameB reports whether all matrices of the batch are multiplied by one B.
+func (g *job[T]) sameB() bool {
+	for _, d := range g.batch {
+		step := d.B
+		if g.swapped {
+			step = d.A
+		}
+		if step != 0 && d.N > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// packRound packs the columns [j0,j1) and steps [k0,k1) of B into g.panels,
+// strip after strip.
+func (g *job[T]) packRound() {
+	es := g.es()
+	kk := g.k1 - g.k0
+	_, offB, _ := g.offsets(g.first)
+	b := operand{unsafe.Add(g.b.p, offB+g.j0*g.b.cs+g.k0*g.b.rs), g.b.rs, g.b.cs}
+	cols, avail := g.j1-g.j0, g.n-g.j0
+	if b.cs == es {
+		// Some rows of B at a time.
+		par.For(kk, max(8, packTask/cols), func(lo, hi int) {
+			part := operand{unsafe.Add(b.p, lo*b.rs), b.rs, b.cs}
+			packStrips[T](g.pt, unsafe.Add(g.panels, lo*g.nr*es), g.nr, kk*g.nr*es, part, cols, avail, hi-lo)
+		})
+		return
+	}
+	// One strip at a time, or a piece of a long one.
+	strips := (cols + g.nr - 1) / g.nr
+	piece := max(64, roundUp(packTask/g.nr, 64))
+	pieces := (kk + piece - 1) / piece
+	par.For(strips*pieces, max(1, packTask/(g.nr*min(piece, kk))), func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			s, q0 := t/pieces, t%pieces*piece
+			j := s * g.nr
+			packPanel[T](g.pt, unsafe.Add(g.panels, (s*kk+q0)*g.nr*es), g.nr,
+				unsafe.Add(b.p, j*b.cs+q0*b.rs), b.cs, b.rs, min(g.nr, cols-j), avail-j, min(piece, kk-q0))
+		}
+	})
+}
+
+// runScattered serves a C whose elements are adjacent in neither direction: it
+// computes into a contiguous buffer and moves the result. Rare, so simple.
+func (g *job[T]) runScattered() {
+	es := g.es()
+	buf := getBuffer(g.m * g.n * es)
+	defer buf.put()
+	tmp := unsafe.Slice((*T)(buf.p), g.m*g.n)
+	for x := range g.nb {
+		offA, offB, offC := g.offsets(x)
+		h := newJob[T]()
+		run := h.taskRun
+		*h = *g
+		h.taskRun, h.batch, h.nb, h.swapped = run, nil, 1, false
+		h.a.p, h.b.p = unsafe.Add(g.a.p, offA), unsafe.Add(g.b.p, offB)
+		h.c = operand{buf.p, g.n * es, es}
+		if g.beta != 0 {
+			for i := range g.m {
+				for j := range g.n {
+					tmp[i*g.n+j] = *at[T](g.c.p, offC+i*g.c.rs+j*g.c.cs)
+				}
+			}
+		}
+		h.run()
+		h.free()
+		for i := range g.m {
+			for j := range g.n {
+				*at[T](g.c.p, offC+i*g.c.rs+j*g.c.cs) = tmp[i*g.n+j]
+			}
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package gemm
+
+// packing says when an operand is copied into panels.
+type packing uint8
+
+const (
+	packNever  packing = iota
+	packLocal          // each task copies what it needs, as it needs it
+	packShared         // once for all tasks, before they start
+)
+
+// plan is how a product is cut. It follows from the problem and the kernels,
+// never from the number of threads.
+type plan struct {
+	mr, nr       int // largest tile
+	aw           int // elements per step of k in a packed tile of A
+	kc           int // block of k
+	mb, nbl      int // rows and columns of a task
+	nmb, nnb     int // how many tasks each way
+	packA, packB packing
+	turned       bool // Cᵀ is computed, into scratch, and stored transposed
+	down         bool // strip after strip of B with all tiles of A, not the other way round
+	kOuter       bool // blocks of k one after the other, each with its own tasks
+}
+
+const (
+	// maxKC bounds a block of k, in bytes: a tile's rows of A then stay in the
+	// L1 cache while the strips of B pass.
+	maxKC = 2048
+
+	// blockB bounds a task's block of B, in bytes: it stays in the L2 cache
+	// (1 MB on the cores this is meant for) while tile after tile passes.
+	blockB = 448 << 10
+
+	// Bounds of a task, in multiply-adds. The lower one is a few
+	// microseconds, below which handing over costs more than it saves; the
+	// upper one keeps a task near 100 µs on slow cores.
+	minTask = 1 << 19
+	maxTask = 1 << 23
+
+	// packTask is the elements that one packing task copies.
+	packTask = 1 << 14
+
+	// panelBytes bounds the copy of B.
+	panelBytes = 16 << 20
+
+	// callMACs bounds one call of a kernel, some 15 µs.
+	callMACs = 1 << 20
+
+	page = 4096
+)
+
+// turn reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch: when B is
+// transposed and large, packing the few rows of A and turning the result costs
+// less than packing B.
+func (g *job[T]) turn() bool {
+	es := g.es()
+	if g.nb > 1 || g.b.rs != es || g.b.cs == es || g.act > ActReLU || lanes[T](g.pt) == 0 || g.k < 32 {
+		return false
+	}
+	// In elements moved; those of C are both written and read.
+	return g.m >= 5 && g.n*g.k > g.m*g.k+3*g.m*g.n
+}
+
+func (g *job[T]) makePlan() {
+	es := g.es()
+	g.mr, g.nr = tileSize[T](g.pt, g.m)
+	g.aw = roundUp(g.mr, max(8, lanes[T](g.pt)))
+	maxK := maxKC / es
+	nk := max(1, (g.k+maxK-1)/maxK)
+	g.kc = max(1, ((g.k+nk-1)/nk+3)&^3)
+	// The smaller operand should stay in the L2 cache while the larger passes.
+	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB
+	g.packings()
+
+	depth := max(g.k, 1)
+	held := g.n
+	if g.down {
+		held = g.m
+	}
+	if nk > 1 && !g.turned && (g.packB != packLocal || g.down) && g.m > 2*g.mr && held*g.k*es > blockB {
+		// All tasks work on one block of k at a time: then a block is reused
+		// from cache by one task after another.
+		g.kOuter = true
+		depth = g.kc
+	}
+	// A task's area: small problems are cut in about 32, large ones at the
+	// upper bound.
+	budget := min(max(g.m*g.n/32*depth*min(g.nb, 32), minTask), maxTask)
+	area := max(budget/depth, g.mr*g.nr)
+	// The block of B that fits the cache.
+	cols, rows, unit := min(roundUp(g.n, g.nr), max(blockB/(g.kc*es)/g.nr, 1)*g.nr), g.m, 1
+	switch {
+	case g.turned:
+		// Whole vectors when turning, and few strips: A's rows, which nothing
+		// else will read, should meet all of them at once.
+		unit = max(lanes[T](g.pt), 8)
+		rows = max(roundUp(area/cols, unit), 48)
+	case g.down:
+		cols = max(area/g.m/g.nr, 1) * g.nr
+	case g.packB != packLocal:
+		// Wide and low: A is then read once, and B stays in cache.
+		rows = max(roundUp(area/cols, g.mr), 2*g.mr)
+		for cols > 2*g.nr && g.nb*((g.m+rows-1)/rows)*((g.n+cols-1)/cols) < 16 && min(rows, g.m)*cols*depth >= 2*minTask {
+			cols = roundUp(cols/2, g.nr)
+		}
+	}
+	g.nnb = (g.n + cols - 1) / cols
+	g.nbl = roundUp((g.n+g.nnb-1)/g.nnb, g.nr)
+	g.nnb = (g.n + g.nbl - 1) / g.nbl
+	g.nmb = max(1, (g.m+rows/2)/max(rows, 1))
+	g.mb = roundUp((g.m+g.nmb-1)/g.nmb, unit)
+	g.nmb = (g.m + g.mb - 1) / g.mb
+	if g.packB == packShared && g.nmb == 1 && !g.turned {
+		g.packB, g.kOuter = packLocal, false // nobody shares
+	}
+}
+
+// packings decides which operands to copy.
+func (g *job[T]) packings() {
+	es := g.es()
+	if g.k == 0 {
+		return // nothing will be read
+	}
+	tall := g.m > 3*g.mr
+	switch {
+	case g.b.cs != es && g.n > 1:
+		g.packB = packShared
+	case tall && g.k >= 32 && g.n > g.nr && g.b.rs%(page/2) == 0:
+		g.packB = packShared // every row of a strip would fall into the same sets
+	case g.m >= 8*g.mr && g.n*g.k*es > 64<<10 && (g.b.rs|int(uintptr(g.b.p)))%64 != 0:
+		g.packB = packShared // every vector would straddle two cache lines
+	case tall && g.m >= 256 && g.n*g.k*es > 4<<20:
+		g.packB = packShared // more pages than the TLB knows
+	}
+	if g.packB == packShared && g.down {
+		g.packB = packLocal // nobody else needs the same columns
+	}
+	if g.packB == packShared && g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask {
+		g.packB = packLocal // matrices are the tasks
+	}
+	if g.n > 2*g.nr && g.k > 8 && g.m > 4 {
+		switch {
+		case g.a.cs != es && g.a.rs != es:
+			g.packA = packLocal
+		case g.a.cs == es:
+			if g.a.rs%page == 0 && g.k >= 64 {
+				g.packA = packLocal // as above
+			}
+		case !g.down:
+			g.packA = packLocal
+		case g.a.cs%page == 0 && g.k >= 64:
+			g.packA = packLocal
+		}
+		if g.down && g.packA == packLocal {
+			if g.packA = packShared; g.nb > 1 { // every task needs all of A
+				g.packA, g.down = packLocal, false
+			}
+		}
+	}
+}
+
+func roundUp(x, to int) int { return (x + to - 1) / to * to }

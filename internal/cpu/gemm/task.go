@@ -1,0 +1,355 @@
+package gemm
+
+import "unsafe"
+
+// task computes one block of one matrix: for each block of k, either tile after
+// tile of A, and for each of them all strips of B, or the other way round.
+func (g *job[T]) task(matrix, t int) {
+	es := g.es()
+	i0 := t % g.nmb * g.mb
+	i1 := min(i0+g.mb, g.m)
+	j0 := g.j0 + t/g.nmb*g.nbl
+	j1 := min(j0+g.nbl, g.j1)
+	offA, offB, offC := g.offsets(g.first + matrix)
+
+	// Scratch: a tile of A, a block (or, going down, a strip) of B, a block of
+	// Cᵀ.
+	sizeA, sizeB, sizeC := 0, 0, 0
+	if g.packA == packLocal {
+		sizeA = roundUp(max(g.aw*g.kc, g.mr*(g.kc+16))*es, 64)
+	}
+	if g.packB == packLocal {
+		sizeB = roundUp(j1-j0, g.nr) * g.kc * es
+		if g.down {
+			sizeB = g.nr * g.kc * es
+		}
+	}
+	ldc := g.c.rs
+	if g.turned {
+		ldc = (roundUp(j1-j0, g.nr) + 16) * es
+		sizeC = (i1 - i0) * ldc
+	}
+	s := strips[T]{job: g, i0: i0, i1: i1, j0: j0, j1: j1}
+	s.c = unsafe.Add(g.c.p, offC+i0*g.c.rs+j0*es)
+	var scratchB unsafe.Pointer
+	if sizeA+sizeB+sizeC > 0 {
+		buf := getBuffer(sizeA + sizeB + sizeC)
+		defer buf.put()
+		s.packA, scratchB = buf.p, unsafe.Add(buf.p, sizeA)
+		if g.turned {
+			s.c = unsafe.Add(buf.p, sizeA+sizeB)
+			if g.beta != 0 {
+				g.turnIn(s.c, ldc, i0, i1, j0, j1)
+			}
+		}
+	}
+
+	p := &s.args
+	p.alpha, p.ldc = bits(g.alpha), ldc
+	for k0 := g.k0; k0 == g.k0 || k0 < g.k1; k0 += g.kc {
+		kk := min(g.kc, g.k1-k0)
+		p.k = kk
+		g.setFlags(p, k0, k0+kk)
+		s.a, s.ldA, s.kA = unsafe.Add(g.a.p, offA+k0*g.a.cs), g.a.rs, g.a.cs
+		s.srcB, s.stepSrc = unsafe.Add(g.b.p, offB+j0*g.b.cs+k0*g.b.rs), g.nr*g.b.cs
+		switch {
+		case kk == 0: // there may be no A and B
+			s.a, s.ldA, s.srcB, s.stepSrc = nil, 0, nil, 0
+		case g.panels != nil:
+			s.b = unsafe.Add(g.panels, ((j0-g.j0)*(g.k1-g.k0)+(k0-g.k0)*g.nr)*es)
+			s.stepB, p.ldb = (g.k1-g.k0)*g.nr*es, g.nr*es
+		case sizeB > 0:
+			s.b, s.stepB, p.ldb = scratchB, kk*g.nr*es, g.nr*es
+			if g.down {
+				s.stepB = 0
+				break
+			}
+			packStrips[T](g.pt, s.b, g.nr, s.stepB, operand{s.srcB, g.b.rs, g.b.cs}, j1-j0, g.n-j0, kk)
+		default:
+			s.b, s.stepB, p.ldb = s.srcB, s.stepSrc, g.b.rs
+		}
+		if g.down {
+			s.goDown()
+		} else {
+			s.goAcross()
+		}
+	}
+	switch {
+	case g.turned:
+		g.turnOut(s.c, ldc, i0, i1, j0, j1)
+	case g.act > ActReLU && g.k1 == g.k:
+		for i := i0; i < i1; i++ {
+			activate(g.act, unsafe.Slice((*T)(unsafe.Add(s.c, (i-i0)*ldc)), j1-j0))
+		}
+	}
+}
+
+// setFlags says what happens to C around the block [k0,k1) of k.
+func (g *job[T]) setFlags(p *args, k0, k1 int) {
+	p.flags = 0
+	if g.alpha != 1 {
+		p.flags = flagAlpha
+	}
+	switch {
+	case k0 > 0:
+		p.flags, p.beta = p.flags|flagLoadC, bits(T(1))
+	case g.beta != 0:
+		p.flags, p.beta = p.flags|flagLoadC, bits(g.beta)
+	}
+	if k1 < g.k {
+		return
+	}
+	if g.biasCol != nil {
+		p.flags |= flagBiasCol
+	}
+	if g.biasRow != nil {
+		p.flags |= flagBiasRow
+	}
+	if g.act == ActReLU {
+		p.flags |= flagReLU
+	}
+}
+
+// strips is a task's work on one block of k.
+type strips[T float] struct {
+	args
+	job            *job[T]
+	i0, i1, j0, j1 int
+	a              unsafe.Pointer // row 0 of A
+	ldA, kA        int            // A's strides
+	packA          unsafe.Pointer // room for a tile of A
+	b              unsafe.Pointer // the first strip
+	stepB          int            // bytes from strip to strip
+	srcB           unsafe.Pointer // the same before packing
+	stepSrc        int
+	c              unsafe.Pointer // the task's first element
+}
+
+// packStrip copies a strip of B to where the kernels will read it.
+func (s *strips[T]) packStrip(f int) {
+	g := s.job
+	j := f * g.nr
+	packPanel[T](g.pt, unsafe.Add(s.b, f*s.stepB), g.nr, unsafe.Add(s.srcB, f*s.stepSrc), g.b.cs, g.b.rs, min(g.nr, s.j1-s.j0-j), g.n-s.j0-j, s.args.k)
+}
+
+// goAcross multiplies tile after tile of A with all strips of B. A's tile stays
+// in the L1 cache meanwhile, B's block in the L2 cache.
+func (s *strips[T]) goAcross() {
+	g, p := s.job, &s.args
+	es := g.es()
+	kk := p.k
+	full, edge := (s.j1-s.j0)/g.nr, (s.j1-s.j0)%g.nr
+	n := (s.i1 - s.i0 + g.mr - 1) / g.mr
+	p.rsA, p.csA = s.ldA, s.kA
+	if g.packA == packLocal {
+		p.rsA, p.csA = es, g.aw*es
+		if s.kA == es {
+			p.rsA, p.csA = (g.kc+16)*es, es
+		}
+	}
+	most := max(1, callMACs/(g.mr*g.nr*max(kk, 1)))
+	for t := range n {
+		i, rows := tile(t, n, s.i1-s.i0)
+		i += s.i0
+		src := unsafe.Add(s.a, i*s.ldA)
+		if g.packA == packLocal && kk > 0 {
+			s.packTile(src, rows, g.m-i)
+			src = s.packA
+		}
+		next := i + rows
+		for f := 0; f < full; {
+			w := min(full-f, most)
+			s.pace()
+			if next < g.m && f < 2 {
+				// The first two strips fetch the next tile of A, each half of
+				// it.
+				w = 1
+				s.fetchA(next, f)
+			}
+			setColumns[T](g.pt, p, g.nr)
+			s.at(src, i, f)
+			p.rows, p.count = rows, w
+			p.stepA, p.stepRow = 0, 0
+			p.stepB, p.stepC, p.stepCol = s.stepB, g.nr*es, 0
+			p.pfLast = p.stepC
+			if g.biasCol != nil {
+				p.stepCol = g.nr * es
+			}
+			if f += w; f == full {
+				p.pfLast = rows*p.ldc - (full-1)*g.nr*es // the next tile's first
+			}
+			runTile[T](g.pt, p)
+		}
+		if edge > 0 {
+			s.part(src, i, rows, full, edge, 1)
+		}
+	}
+}
+
+// goDown multiplies strip after strip of B with all tiles of A. A's block stays
+// in the L2 cache meanwhile.
+func (s *strips[T]) goDown() {
+	g, p := s.job, &s.args
+	es := g.es()
+	all := (s.j1 - s.j0 + g.nr - 1) / g.nr
+	n := (s.i1 - s.i0 + g.mr - 1) / g.mr
+	p.rsA, p.csA = s.ldA, s.kA
+	most := max(1, callMACs/(g.mr*g.nr*max(p.k, 1)))
+	for f := range all {
+		if g.packB == packLocal && p.k > 0 {
+			s.packStrip(f)
+		}
+		cols := min(g.nr, s.j1-s.j0-f*g.nr)
+		for t := 0; t < n; {
+			i, rows := tile(t, n, s.i1-s.i0)
+			i += s.i0
+			// As many tiles at once as have the same height.
+			w := min(n-t, most)
+			if more := (s.i1 - s.i0) % n; t < more {
+				w = min(w, more-t)
+			}
+			src := unsafe.Add(s.a, i*s.ldA)
+			if cols < g.nr {
+				s.part(src, i, rows, f, cols, w)
+				t += w
+				continue
+			}
+			s.pace()
+			if f+1 < all && t < 4 {
+				// The first tiles fetch the next strip, each a part of it.
+				if n > 4 {
+					w = 1
+				}
+				s.fetchB(f+1, t)
+			}
+			setColumns[T](g.pt, p, cols)
+			s.at(src, i, f)
+			p.rows, p.count = rows, w
+			p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = rows*s.ldA, 0, rows*p.ldc, 0, 0
+			p.pfLast = p.stepC
+			if g.biasRow != nil {
+				p.stepRow = rows * es
+			}
+			if t += w; t == n {
+				p.pfLast = g.nr*es - (i+(w-1)*rows-s.i0)*p.ldc // the next strip's first
+			}
+			runTile[T](g.pt, p)
+		}
+	}
+}
+
+// part computes count tiles below each other in a strip that is not full. Some
+// of the masked kernels take fewer rows than a tile has.
+func (s *strips[T]) part(src unsafe.Pointer, i, rows, f, cols, count int) {
+	g, p := s.job, &s.args
+	maxRows := setColumns[T](g.pt, p, cols)
+	p.pfRun = noAhead
+	p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = rows*p.rsA, 0, rows*p.ldc, 0, 0
+	if g.biasRow != nil {
+		p.stepRow = rows * g.es()
+	}
+	for r := 0; r < rows; r += maxRows {
+		s.at(unsafe.Add(src, r*p.rsA), i+r, f)
+		p.rows, p.count = min(maxRows, rows-r), count
+		runTile[T](g.pt, p)
+	}
+}
+
+// at points the kernel's arguments to row i and strip f.
+func (s *strips[T]) at(a unsafe.Pointer, i, f int) {
+	g, p := s.job, &s.args
+	es := g.es()
+	p.a, p.b = a, unsafe.Add(s.b, f*s.stepB)
+	p.c = unsafe.Add(s.c, (i-s.i0)*p.ldc+f*g.nr*es)
+	if g.biasCol != nil {
+		p.biasCol = unsafe.Add(g.biasCol, (s.j0+f*g.nr)*es)
+	}
+	if g.biasRow != nil {
+		p.biasRow = unsafe.Add(g.biasRow, i*es)
+	}
+}
+
+// packTile copies a tile of A. Rows that are contiguous along k stay so: only
+// their distance changes, to one that spreads them over the cache's sets.
+func (s *strips[T]) packTile(src unsafe.Pointer, rows, avail int) {
+	g := s.job
+	es := g.es()
+	if s.kA == es {
+		for r := range rows {
+			copy(unsafe.Slice((*T)(unsafe.Add(s.packA, r*(g.kc+16)*es)), s.args.k), unsafe.Slice((*T)(unsafe.Add(src, r*s.ldA)), s.args.k))
+		}
+		return
+	}
+	packPanel[T](g.pt, s.packA, g.aw, src, s.ldA, s.kA, rows, avail, s.args.k)
+}
+
+// noAhead is a run so long that nothing is fetched ahead.
+const noAhead = 1 << 40
+
+// pace sets the kernels' runs to a sixteenth of the block of k: after each of
+// them they fetch a row of the next tile of C. There is no other prefetch yet.
+func (s *strips[T]) pace() {
+	p := &s.args
+	p.pf, p.pfStep, p.pfJump = uintptr(s.a), 0, 0
+	p.pfRun = noAhead
+	if p.k >= 64 {
+		p.pfRun = (p.k/16 + 1) &^ 1
+	}
+}
+
+// fetchA makes the kernels fetch half of A's tile at row i, which is the next.
+// They take a cache line every two steps of k.
+func (s *strips[T]) fetchA(i, half int) {
+	p := &s.args
+	es := s.job.es()
+	p.pf = uintptr(unsafe.Add(s.a, i*s.ldA))
+	switch {
+	case s.kA == es:
+		// One row per run, every second line of it.
+		p.pf += uintptr(half * 64)
+		p.pfStep, p.pfJump = 128, s.ldA-p.pfRun/2*128
+	case s.ldA == es:
+		// Every second step of k; the current tile has fetched all but the
+		// last line of each.
+		p.pf += uintptr(half*s.kA + (min(s.job.mr, s.job.m-i)-1)*es)
+		p.pfStep = 2 * s.kA
+	}
+}
+
+// fetchB makes the kernels fetch a quarter of a strip: every second row, the
+// left half or the right.
+func (s *strips[T]) fetchB(f, quarter int) {
+	p := &s.args
+	g := s.job
+	switch {
+	case g.packB != packLocal:
+		p.pf = uintptr(unsafe.Add(s.b, f*s.stepB)) + uintptr(quarter%2*p.ldb+quarter/2*64)
+		p.pfStep = 2 * p.ldb
+	case g.b.cs == g.es():
+		p.pf = uintptr(unsafe.Add(s.srcB, f*s.stepSrc)) + uintptr(quarter%2*g.b.rs+quarter/2*64)
+		p.pfStep = 2 * g.b.rs
+	}
+}
+
+// tile cuts rows into tiles of nearly equal height, the higher ones first: two
+// tiles of 8 and 7 rows run faster than one of 14 and one of 1.
+func tile(t, tiles, rows int) (start, n int) {
+	h, more := rows/tiles, rows%tiles
+	start, n = t*h+min(t, more), h
+	if t < more {
+		n++
+	}
+	return start, n
+}
+
+// turnIn loads the block of C that a turned task adds to: its scratch holds Cᵀ,
+// with rows ldc bytes apart.
+func (g *job[T]) turnIn(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
+	packPanel[T](g.pt, s, ldc/g.es(), unsafe.Add(g.c.p, i0*g.c.rs+j0*g.c.cs), g.c.cs, g.c.rs, j1-j0, j1-j0, i1-i0)
+}
+
+// turnOut stores the scratch of a turned task.
+func (g *job[T]) turnOut(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
+	es := g.es()
+	packPanel[T](g.pt, unsafe.Add(g.c.p, i0*g.c.rs+j0*g.c.cs), g.c.cs/es, s, ldc, es, i1-i0, i1-i0, j1-j0)
+}
