@@ -6,7 +6,9 @@ import (
 	"iter"
 	"math"
 	"sort"
+	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -95,20 +97,29 @@ func (d *TensorDataset) GetBatch(indices []int) ([]*Tensor, error) {
 	return out, nil
 }
 
-// takeRows copies entries of the first dimension.
+// takeRows copies entries of the first dimension into a new tensor.
 func takeRows(t *Tensor, indices []int) *Tensor {
-	t = t.Dense()
 	shape := append([]int(nil), t.Shape()...)
 	shape[0] = len(indices)
 	out := tensor.New(shape, t.DType())
-	row := t.ElementSize()
-	for _, s := range shape[1:] {
-		row *= s
+	if out.Numel() == 0 {
+		return out
 	}
-	src, dst := t.Storage().Bytes()[t.StorageOffset()*t.ElementSize():], out.Storage().Bytes()
-	for k, i := range indices {
-		copy(dst[k*row:(k+1)*row], src[i*row:])
+	if !t.IsContiguous() {
+		for k, i := range indices {
+			tensor.CopyRaw(out.Alias(shape[1:], out.Strides()[1:], k*out.Stride(0)), t.Alias(shape[1:], t.Strides()[1:], t.StorageOffset()+i*t.Stride(0)))
+		}
+		return out
 	}
+	// Rows come from all over memory: reading them is the work, and several threads wait for it side by side.
+	row := out.Numel() / len(indices) * t.ElementSize()
+	const task = 64 << 10 // bytes
+	src, dst := t.Ptr(), out.Ptr()
+	par.For(len(indices), max(1, task/row), func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			copy(unsafe.Slice((*byte)(unsafe.Add(dst, k*row)), row), unsafe.Slice((*byte)(unsafe.Add(src, indices[k]*row)), row))
+		}
+	})
 	return out
 }
 

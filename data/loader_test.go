@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/data"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -348,4 +349,26 @@ func ExampleDataLoader() {
 	// tensor([1., 2.]) tensor([0, 1])
 	// tensor([3., 4.]) tensor([0, 1])
 	// tensor([5.]) tensor([0])
+}
+
+// TestTensorDatasetLayouts compares batches of tensors with gaps, of other types and without features with the samples themselves.
+func TestTensorDatasetLayouts(t *testing.T) {
+	n := 50
+	x := torch.Arange(n * 6).Reshape([]int{n, 2, 3})
+	sets := []*tensor.Tensor{x, x.Transpose(1, 2), x.Narrow(2, 1, 2), x.To(torch.Float64),
+		x.Select(1, 0).Select(1, 0).Contiguous(), torch.Zeros([]int{n, 0})}
+	d := data.NewTensorDataset(sets...)
+	order := []int{3, 3, 49, 0, 17}
+	got, err := d.GetBatch(order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, i := range order {
+		want, _ := d.Get(i)
+		for j := range sets {
+			if row := got[j].Select(0, k); !torch.Equal(row, want[j]) {
+				t.Errorf("tensor %d, sample %d: %v, want %v", j, i, row, want[j])
+			}
+		}
+	}
 }

@@ -669,12 +669,15 @@ func (c *Ctx) anyRequiresGrad() bool {
 
 func convertRun(to, from DType, d, s unsafe.Pointer, n int) { dtype.Convert(to, from)(d, s, n) }
 
+// parallelCopy is the number of elements from which a plain copy is worth more than one thread.
+const parallelCopy = 64 << 10
+
 // copyRaw copies src, broadcast, into dst without recording.
 func copyRaw(dst, src *Tensor) {
 	if dst.numel == 0 {
 		return
 	}
-	if dst.dt == src.dt && dst.IsContiguous() && src.IsContiguous() && dst.numel == src.numel {
+	if dst.dt == src.dt && dst.numel <= parallelCopy && dst.IsContiguous() && src.IsContiguous() && dst.numel == src.numel {
 		n := dst.numel * dst.dt.Size()
 		copy(unsafe.Slice((*byte)(dst.Ptr()), n), unsafe.Slice((*byte)(src.Ptr()), n))
 		return
@@ -688,6 +691,11 @@ func copyRaw(dst, src *Tensor) {
 			fillRun(dst.Ptr(), src.Ptr(), dst.numel, dst.dt.Size())
 			return
 		}
+	}
+	if dst.dt == src.dt {
+		iter.Copy(dst.shape, iter.Operand{P: dst.Ptr(), Strides: dst.stride, Mem: dst.dt, As: dst.dt},
+			iter.Operand{P: src.Ptr(), Strides: ExpandStrides(src, dst.shape), Mem: src.dt, As: src.dt})
+		return
 	}
 	size := dst.dt.Size()
 	iter.Run(dst.shape, 1, []iter.Operand{

@@ -1,6 +1,10 @@
 package dtype
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
 type number interface {
 	~uint8 | ~int8 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64
@@ -58,33 +62,10 @@ func toC128[S number](d, s unsafe.Pointer, n int) {
 	}
 }
 
-func halfTo32(d, s unsafe.Pointer, n int) {
-	dd, ss := sl[float32](d, n), sl[Float16Bits](s, n)
-	for i, v := range ss {
-		dd[i] = v.F32()
-	}
-}
-
-func bf16To32(d, s unsafe.Pointer, n int) {
-	dd, ss := sl[float32](d, n), sl[BFloat16Bits](s, n)
-	for i, v := range ss {
-		dd[i] = v.F32()
-	}
-}
-
-func f32ToHalf(d, s unsafe.Pointer, n int) {
-	dd, ss := sl[Float16Bits](d, n), sl[float32](s, n)
-	for i, v := range ss {
-		dd[i] = ToFloat16(v)
-	}
-}
-
-func f32ToBF16(d, s unsafe.Pointer, n int) {
-	dd, ss := sl[BFloat16Bits](d, n), sl[float32](s, n)
-	for i, v := range ss {
-		dd[i] = ToBFloat16(v)
-	}
-}
+func halfTo32(d, s unsafe.Pointer, n int)  { vec.F16ToF32s(sl[float32](d, n), sl[uint16](s, n)) }
+func bf16To32(d, s unsafe.Pointer, n int)  { vec.BF16ToF32s(sl[float32](d, n), sl[uint16](s, n)) }
+func f32ToHalf(d, s unsafe.Pointer, n int) { vec.F32ToF16s(sl[uint16](d, n), sl[float32](s, n)) }
+func f32ToBF16(d, s unsafe.Pointer, n int) { vec.F32ToBF16s(sl[uint16](d, n), sl[float32](s, n)) }
 
 // via converts through an intermediate type in blocks that stay in the cache.
 func via(first, second Converter, mid DType, from, to DType) Converter {
