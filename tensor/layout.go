@@ -1,5 +1,7 @@
 package tensor
 
+import "unsafe"
+
 // This file chooses the memory layout of results as PyTorch's iterator does: inputs of one layout hand it on, and where they differ
 // the first input whose strides tell two dimensions apart decides their order.
 
@@ -146,4 +148,37 @@ func (t *Tensor) SuggestFormat() MemoryFormat {
 		return ChannelsLast3d
 	}
 	return ChannelsLast
+}
+
+// DenseIn is t's contents as dt, laid out in a memory format: t itself when it is so already; not recorded: for kernels.
+func (t *Tensor) DenseIn(f MemoryFormat, dt DType) *Tensor {
+	if t.dt == dt && t.IsContiguousFormat(f) {
+		return t
+	}
+	c := NewStrided(t.shape, FormatStrides(t.shape, f), dt)
+	copyRaw(c, t)
+	return c
+}
+
+// Memory is the memory of a dense tensor as a Go slice, in the order in which its elements lie there. As with Data, kernels let go of it
+// before the call ends.
+func Memory[T Element](t *Tensor) []T {
+	if DTypeOf[T]() != t.dt || !t.IsDense() {
+		Fail(ErrShape, "Memory: the tensor (%s, shape %s, strides %s) is not dense or not of the slice's type", t.dt, ShapeString(t.shape), ShapeString(t.stride))
+	}
+	if t.numel == 0 {
+		return []T{}
+	}
+	return unsafe.Slice((*T)(t.Ptr()), t.numel)
+}
+
+// IntoFormat runs f on memory for out in a memory format and leaves the result in out.
+func IntoFormat[T Element](out *Tensor, format MemoryFormat, f func(d []T)) {
+	if out.dt == DTypeOf[T]() && out.IsContiguousFormat(format) {
+		f(Memory[T](out))
+		return
+	}
+	w := NewStrided(out.shape, FormatStrides(out.shape, format), DTypeOf[T]())
+	f(Memory[T](w))
+	copyRaw(out, w)
 }

@@ -1,8 +1,6 @@
 package norm
 
 import (
-	"unsafe"
-
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -38,35 +36,16 @@ func planesOf(sh []int, f tensor.MemoryFormat) planes {
 
 // denseIn is t's memory in the compute type, laid out in a memory format.
 func denseIn[E float](t *T, f tensor.MemoryFormat) []E {
-	dt := tensor.DTypeOf[E]()
-	if t.DType() != dt || !t.IsContiguousFormat(f) {
-		w := tensor.NewStrided(t.Shape(), tensor.FormatStrides(t.Shape(), f), dt)
-		tensor.CopyRaw(w, t)
-		t = w
-	}
-	return elements[E](t)
+	return tensor.Memory[E](t.DenseIn(f, tensor.DTypeOf[E]()))
 }
 
-// elements is the memory of a dense tensor in the order in which it lies there.
-func elements[E float](t *T) []E {
-	if t.Numel() == 0 {
-		return nil
-	}
-	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
-}
-
-// intoFormat is into for results in a memory format.
+// intoFormat runs f on memory for out in a memory format; nil passes nil.
 func intoFormat[E float](out *T, f tensor.MemoryFormat, run func(d []E)) {
-	switch {
-	case out == nil:
+	if out == nil {
 		run(nil)
-	case out.DType() == tensor.DTypeOf[E]() && out.IsContiguousFormat(f):
-		run(elements[E](out))
-	default:
-		w := tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), f), tensor.DTypeOf[E]())
-		run(elements[E](w))
-		tensor.CopyRaw(out, w)
+		return
 	}
+	tensor.IntoFormat(out, f, run)
 }
 
 // tile is the number of elements that one kernel call handles at least where rows are short: rows are taken several at a time, with the

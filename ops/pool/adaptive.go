@@ -178,7 +178,7 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: adaptiveAvgDoc, Go: "-",
-		Infer: func(c *Ctx) { c.Alloc(0, adaptiveCheck(c, nd, true), c.ArgDType(0)) },
+		Infer: func(c *Ctx) { allocLike(c, 0, adaptiveCheck(c, nd, true), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
 			if out.Numel() == 0 {
@@ -188,6 +188,11 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 			if in.DType() == tensor.Float64 {
 				into(out, func(d []float64) { adaptiveAvg(w, d, dense[float64](in), nil) })
 			} else {
+				if in.DType() == tensor.Float32 && w.outSize() == 1 {
+					ch, f := channels(in)
+					tensor.IntoFormat(out, f, func(d []float32) { globalAvg(w.planes, w.inSize(), ch, d, formatted[float32](in, f)) })
+					return
+				}
 				var round func(float32) float32
 				if nd == 3 { // PyTorch sums volumes in 16 bits
 					round = rounding(in.DType())
@@ -202,13 +207,19 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: "shares each gradient among the elements of its window.", Go: "-",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Ints(1), c.ArgDType(0)) },
+		Infer: func(c *Ctx) { allocLike(c, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
+			if out.Numel() == 0 {
+				return
+			}
 			gs := g.Shape()
 			w := adaptiveWindow(out.Shape(), nd, gs[len(gs)-nd:])
 			if g.DType() == tensor.Float64 {
 				into(out, func(d []float64) { adaptiveAvgBackward(w, d, dense[float64](g)) })
+			} else if g.DType() == tensor.Float32 && w.outSize() == 1 {
+				ch, f := channels(out)
+				tensor.IntoFormat(out, f, func(d []float32) { globalAvgBackward(w.planes, w.inSize(), ch, d, formatted[float32](g, f)) })
 			} else {
 				into(out, func(d []float32) { adaptiveAvgBackward(w, d, dense[float32](g)) })
 			}
@@ -225,8 +236,8 @@ func adaptiveMaxDef(schema string, nd int) tensor.Def {
 		Schema: schema, Doc: adaptiveMaxDoc, Go: "-",
 		Infer: func(c *Ctx) {
 			sh := adaptiveCheck(c, nd, false)
-			c.Alloc(0, sh, c.ArgDType(0))
-			c.Alloc(1, sh, tensor.Int64)
+			allocLike(c, 0, sh, c.T(0), c.ArgDType(0))
+			allocLike(c, 1, sh, c.T(0), tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
@@ -234,7 +245,12 @@ func adaptiveMaxDef(schema string, nd int) tensor.Def {
 				return
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
-			ix := tensor.Data[int64](c.Out(1))
+			index := c.Out(1)
+			if !index.IsContiguous() {
+				index = tensor.New(index.Shape(), tensor.Int64)
+				defer func() { tensor.CopyRaw(c.Out(1), index) }()
+			}
+			ix := tensor.Data[int64](index)
 			if in.DType() == tensor.Float64 {
 				into(out, func(d []float64) { adaptiveMax(w, d, ix, dense[float64](in)) })
 			} else {

@@ -118,13 +118,16 @@ func avgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
-			c.Alloc(0, resultShape(sh, nd, avgCheck(c, sh, nd, 1)), c.ArgDType(0))
+			allocLike(c, 0, resultShape(sh, nd, avgCheck(c, sh, nd, 1)), c.T(0), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
 			w := avgWindow(c, in.Shape(), nd, 1)
 			onType(c, in.DType(),
-				func() { into(out, func(d []float32) { avgForward(w, d, dense[float32](in)) }) },
+				func() {
+					ch, f := channels(in)
+					tensor.IntoFormat(out, f, func(d []float32) { avgTaps(w, ch, d, formatted[float32](in, f)) })
+				},
 				func() { into(out, func(d []float64) { avgForward(w, d, dense[float64](in)) }) },
 				func() { into(out, func(d []int64) { avgForward(w, d, dense[int64](in)) }) },
 				func() { into(out, func(d []int32) { avgForward(w, d, dense[int32](in)) }) },
@@ -147,14 +150,15 @@ func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 		Schema: schema,
 		Doc:    "shares each gradient among the elements of its window.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Ints(1), c.ArgDType(0)) },
+		Infer:  func(c *Ctx) { allocLike(c, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			w := avgWindow(c, out.Shape(), nd, 2)
 			if g.DType().Compute() == tensor.Float64 {
 				into(out, func(d []float64) { avgBackward(w, d, dense[float64](g)) })
 			} else {
-				into(out, func(d []float32) { avgBackward(w, d, dense[float32](g)) })
+				ch, f := channels(g)
+				tensor.IntoFormat(out, f, func(d []float32) { avgTapsBackward(w, ch, d, formatted[float32](g, f)) })
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T {

@@ -144,8 +144,8 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 			w := maxWindow(c, sh, nd, 1)
 			checkOutput(c, nd, w)
 			out := resultShape(sh, nd, w)
-			c.Alloc(0, out, c.ArgDType(0))
-			c.Alloc(1, out, tensor.Int64)
+			allocLike(c, 0, out, c.T(0), c.ArgDType(0))
+			allocLike(c, 1, out, c.T(0), tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
@@ -153,9 +153,25 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 			if out.Numel() == 0 {
 				return
 			}
-			ix := tensor.Data[int64](c.Out(1))
+			if in.DType().Compute() == tensor.Float32 {
+				ch, f := channels(in)
+				tensor.IntoFormat(out, f, func(d []float32) {
+					tensor.IntoFormat(c.Out(1), f, func(ix []int64) {
+						maxTaps(w, ch, d, formatted[float32](in, f), func(at int, code []float32) {
+							w.indices(ix[at:at+len(code)], ch, at, func(i int) int { return int(code[i]) })
+						})
+					})
+				})
+				return
+			}
+			index := c.Out(1)
+			if !index.IsContiguous() {
+				index = tensor.New(index.Shape(), tensor.Int64)
+				defer func() { tensor.CopyRaw(c.Out(1), index) }()
+			}
+			ix := tensor.Data[int64](index)
 			onType(c, in.DType(),
-				func() { into(out, func(d []float32) { maxForward(w, d, ix, dense[float32](in)) }) },
+				nil,
 				func() { into(out, func(d []float64) { maxForward(w, d, ix, dense[float64](in)) }) },
 				func() { into(out, func(d []int64) { maxForward(w, d, ix, dense[int64](in)) }) },
 				func() { into(out, func(d []int32) { maxForward(w, d, ix, dense[int32](in)) }) },
@@ -182,7 +198,7 @@ func maxBackwardDef(schema string, nd int) tensor.Def {
 		Schema: schema,
 		Doc:    "adds each gradient to the element that indices names.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(0)) },
+		Infer:  func(c *Ctx) { allocLike(c, 0, c.Shape(1), c.T(1), c.ArgDType(0)) },
 		CPU:    func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(7), nd) },
 		Save:   "indices",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -268,12 +284,19 @@ func maxBoth(c *Ctx, nd int) []*T {
 
 func maxBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
-		r := maxBoth(c, nd)
 		if c.NumArgs() > 6 && c.Bool(6) {
-			c.Return(r...)
+			c.Return(maxBoth(c, nd)...)
 			return
 		}
-		c.Return(r[0])
+		if x := c.T(0); codable(x, nd, c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)) {
+			stride := c.Ints(2)
+			if stride == nil {
+				stride = []int{}
+			}
+			c.Return(call(opCodes, x, c.Ints(1), stride, c.Ints(3), c.Ints(4), c.Bool(5), nd)[0])
+			return
+		}
+		c.Return(maxBoth(c, nd)[0])
 	}
 }
 

@@ -155,6 +155,11 @@ func resultShape(sh []int, nd int, w *window) []int {
 	return out
 }
 
+// allocLike makes result i in the memory format that like speaks for.
+func allocLike(c *Ctx, i int, shape []int, like *T, dt tensor.DType) {
+	c.AllocStrided(i, shape, tensor.FormatStrides(shape, like.SuggestFormat()), dt)
+}
+
 // dense is t's memory in the compute type.
 func dense[E number](t *T) []E { return tensor.Data[E](t.DenseAs(tensor.DTypeOf[E]())) }
 

@@ -137,11 +137,25 @@ func bytesAlong(t *taps, w []int32, bits uint, dst, src []uint8, outer, inner in
 // pass applies one dimension of the taps to data of shape [sizes before, in, sizes after].
 type pass[E any] func(dim int, t *taps, dst, src []E, outer, inner int)
 
+// grid is how a tensor is walked: planes whose positions hold unit elements each, the channels of channels-last memory.
+type grid struct {
+	planes, unit int
+	format       tensor.MemoryFormat
+}
+
+func gridOf(t *T) grid {
+	sh := t.Shape()
+	if f := t.SuggestFormat(); f != tensor.ContiguousFormat && !t.IsContiguous() {
+		return grid{sh[0], sh[1], f}
+	}
+	return grid{sh[0] * sh[1], 1, tensor.ContiguousFormat}
+}
+
 // resize runs the passes over every plane, last dimension first (or, backwards, first dimension first).
-func resize[E any](planes int, ts []*taps, dst, src []E, backward bool, p pass[E]) {
+func resize[E any](g grid, ts []*taps, dst, src []E, backward bool, p pass[E]) {
 	nd := len(ts)
 	from, to := make([]int, nd), make([]int, nd)
-	nsrc, ndst := 1, 1
+	nsrc, ndst := g.unit, g.unit
 	var order []int
 	for i, t := range ts {
 		from[i], to[i] = t.in, t.out
@@ -158,7 +172,7 @@ func resize[E any](planes int, ts []*taps, dst, src []E, backward bool, p pass[E
 			}
 		}
 	}
-	par.For(planes, max(1, 16*1024/max(1, nsrc+ndst)), func(lo, hi int) {
+	par.For(g.planes, max(1, 16*1024/max(1, nsrc+ndst)), func(lo, hi int) {
 		var bufs [2][]E
 		for pl := lo; pl < hi; pl++ {
 			cur := src[pl*nsrc:][:nsrc]
@@ -169,7 +183,7 @@ func resize[E any](planes int, ts []*taps, dst, src []E, backward bool, p pass[E
 			}
 			shape := slices.Clone(from)
 			for step, d := range order {
-				outer, inner := 1, 1
+				outer, inner := 1, g.unit
 				for i, s := range shape {
 					if i < d {
 						outer *= s
@@ -224,26 +238,20 @@ func tables(in, out []int, mode string, align bool, scales []float64, antialias 
 	return ts
 }
 
-func floats[E float](t *T) []E { return tensor.Data[E](t.DenseAs(tensor.DTypeOf[E]())) }
-
-func into[E tensor.Element](out *T, f func(d []E)) {
-	if out.DType() == tensor.DTypeOf[E]() && out.IsContiguous() {
-		f(tensor.Data[E](out))
-		return
-	}
-	w := tensor.New(out.Shape(), tensor.DTypeOf[E]())
-	f(tensor.Data[E](w))
-	tensor.CopyRaw(out, w)
+// elements is t's memory in the format of a grid, as elements of type E.
+func elements[E tensor.Element](g grid, t *T) []E {
+	return tensor.Memory[E](t.DenseIn(g.format, tensor.DTypeOf[E]()))
 }
 
-func planesOf(sh []int) int { return sh[0] * sh[1] }
+func into[E tensor.Element](g grid, out *T, f func(d []E)) { tensor.IntoFormat(out, g.format, f) }
 
 func linearRun[E interface {
 	float
 	tensor.Element
 }](out, in *T, ts []*taps, backward bool) {
-	into(out, func(d []E) {
-		resize(planesOf(in.Shape()), ts, d, floats[E](in), backward, func(_ int, t *taps, dst, src []E, outer, inner int) {
+	g := gridOf(in)
+	into(g, out, func(d []E) {
+		resize(g, ts, d, elements[E](g, in), backward, func(_ int, t *taps, dst, src []E, outer, inner int) {
 			if backward {
 				back(t, dst, src, outer, inner)
 			} else {
@@ -307,7 +315,8 @@ func init() {
 			if !ok {
 				c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", name, x.DType().ClassName())
 			}
-			c.Alloc(0, append([]int{sh[0], sh[1]}, out...), x.DType())
+			sh = append([]int{sh[0], sh[1]}, out...)
+			c.AllocStrided(0, sh, tensor.FormatStrides(sh, x.SuggestFormat()), x.DType())
 		},
 		CPU: func(c *Ctx) {
 			x, out := c.T(0), c.Out(0)
@@ -316,19 +325,19 @@ func init() {
 			}
 			mode := c.Str(2)
 			ts := tables(x.Shape()[2:], c.Ints(1), mode, c.Bool(3), c.Floats(4), c.Bool(5), x.DType())
-			n := planesOf(x.Shape())
+			g := gridOf(x)
 			switch {
 			case strings.HasPrefix(mode, "nearest") && x.DType() == tensor.Float32:
-				into(out, func(d []float32) { resize(n, ts, d, tensor.Data[float32](x.Dense()), false, gather[float32]) })
+				into(g, out, func(d []float32) { resize(g, ts, d, elements[float32](g, x), false, gather[float32]) })
 			case strings.HasPrefix(mode, "nearest") && x.DType() == tensor.Uint8:
-				into(out, func(d []uint8) { resize(n, ts, d, tensor.Data[uint8](x.Dense()), false, gather[uint8]) })
+				into(g, out, func(d []uint8) { resize(g, ts, d, elements[uint8](g, x), false, gather[uint8]) })
 			case x.DType() == tensor.Uint8:
 				w, bits := make([][]int32, len(ts)), make([]uint, len(ts))
 				for i, t := range ts {
 					w[i], bits[i] = t.fixed()
 				}
-				into(out, func(d []uint8) {
-					resize(n, ts, d, tensor.Data[uint8](x.Dense()), false, func(dim int, t *taps, dst, src []uint8, outer, inner int) {
+				into(g, out, func(d []uint8) {
+					resize(g, ts, d, elements[uint8](g, x), false, func(dim int, t *taps, dst, src []uint8, outer, inner int) {
 						bytesAlong(t, w[dim], bits[dim], dst, src, outer, inner)
 					})
 				})
@@ -337,8 +346,8 @@ func init() {
 			case x.DType().IsReduced() && !c.Bool(5) && (mode == "cubic" || mode == "linear" && len(ts) != 2):
 				// PyTorch rounds to 16 bits after every step here
 				round := rounding(x.DType())
-				into(out, func(d []float32) {
-					resize(n, ts, d, floats[float32](x), false, func(_ int, t *taps, dst, src []float32, outer, inner int) {
+				into(g, out, func(d []float32) {
+					resize(g, ts, d, elements[float32](g, x), false, func(_ int, t *taps, dst, src []float32, outer, inner int) {
 						roundedAlong(t, dst, src, outer, inner, round)
 					})
 				})
@@ -356,7 +365,8 @@ func init() {
 		Doc:    "is the gradient of _resize_planes.",
 		Go:     "-",
 		Infer: func(c *Ctx) {
-			c.Alloc(0, append(slices.Clone(c.Shape(0)[:2]), c.Ints(1)...), c.ArgDType(0))
+			sh := append(slices.Clone(c.Shape(0)[:2]), c.Ints(1)...)
+			c.AllocStrided(0, sh, tensor.FormatStrides(sh, c.T(0).SuggestFormat()), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)

@@ -1,0 +1,58 @@
+package pool
+
+import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// globalAvg is the mean over every plane: adaptive averaging to one result.
+func globalAvg(planes, size, c int, out, in []float32) {
+	n := float32(size)
+	if c == 0 {
+		par.For(planes, max(1, 2*block/size), func(lo, hi int) {
+			for p := lo; p < hi; p++ {
+				out[p] = vec.SumF32(in[p*size:][:size]) / n
+			}
+		})
+		return
+	}
+	// Pixels are summed in groups, so that errors stay small and images can be shared among threads.
+	const group = 64
+	per := (size + group - 1) / group
+	images := planes / c
+	part := scratch(images * per * c)
+	par.For(images*per, max(1, block/(group*c)), func(lo, hi int) {
+		for u := lo; u < hi; u++ {
+			i, from := u/per, u%per*group
+			k := min(group, size-from)
+			src := in[(i*size+from)*c:]
+			vec.AddTapRowsF32(k, c, part[u*c:], 0, src, c)
+		}
+	})
+	for i := range images {
+		o := out[i*c:][:c]
+		clear(o)
+		vec.AddTapRowsF32(per, c, o, 0, part[i*per*c:], c)
+		vec.DivScalarF32(o, o, n)
+	}
+}
+
+// globalAvgBackward shares each gradient among the elements of its plane.
+func globalAvgBackward(planes, size, c int, gin, gout []float32) {
+	n := float32(size)
+	if c == 0 {
+		par.For(planes, max(1, 2*block/size), func(lo, hi int) {
+			for p := lo; p < hi; p++ {
+				vec.FillF32(gin[p*size:][:size], gout[p]/n)
+			}
+		})
+		return
+	}
+	g := scratch(planes)
+	vec.DivScalarF32(g, gout, n)
+	par.For(planes/c*size, max(1, 2*block/c), func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			copy(gin[p*c:][:c], g[p/size*c:])
+		}
+	})
+}
