@@ -1,0 +1,388 @@
+package utils
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Optimized is a module prepared for inference by OptimizeForInference. It may be used by several goroutines at once.
+type Optimized struct {
+	nn.Base
+	module nn.Layer
+	mu     sync.Mutex
+	plans  map[string]*plan
+}
+
+// OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions before them,
+// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, pictures are kept in channels-last memory, and
+// intermediate results are freed as soon as they are not needed.
+//
+// The module runs once for each shape of input; what it did is recorded and afterwards done again without it. As with tracing in
+// PyTorch, a Forward whose course depends on the values in its input, or that draws random numbers, is not fit for this. Weights count as
+// they are then: after changing them prepare the module again. The module itself stays as it is.
+// https://pytorch.org/docs/stable/generated/torch.jit.optimize_for_inference.html
+func OptimizeForInference(module nn.Layer) *Optimized {
+	for m := range nn.Modules(module) {
+		if t, ok := m.(interface{ Training() bool }); ok && t.Training() {
+			tensor.Fail(tensor.ErrValue, "OptimizeForInference: the module (%s) is in training mode: call Eval first", nn.ClassName(m))
+		}
+	}
+	o := nn.New(&Optimized{module: module, plans: map[string]*plan{}})
+	o.Eval()
+	return o
+}
+
+// Forward does what the module does, without recording gradients.
+func (o *Optimized) Forward(x *Tensor) (y *Tensor) {
+	key := fmt.Sprint(x.DType(), x.Shape(), x.SuggestFormat())
+	o.mu.Lock()
+	p := o.plans[key]
+	o.mu.Unlock()
+	tensor.NoGrad(func() {
+		if p == nil {
+			p = newPlan(o.module, x)
+			o.mu.Lock()
+			o.plans[key] = p
+			o.mu.Unlock()
+		}
+		y = p.run(x)
+	})
+	return y
+}
+
+// step is one recorded operator call. Tensors among its arguments are numbered values, or constants.
+type step struct {
+	op   *tensor.Op
+	args []tensor.Value
+	in   []slot // of the tensors in args
+	outs []int  // the values it makes; -1: nobody reads it
+	free []int  // values that nobody reads after this step
+}
+
+// writes reports that an operator changes an argument.
+func writes(op *tensor.Op) bool {
+	return op.IsInPlace() || slices.ContainsFunc(op.Sch.Params, func(p tensor.Param) bool { return p.Writes })
+}
+
+// slot says that tensor number elem (0 for a single one) of argument arg is a value.
+type slot struct{ arg, elem, value int }
+
+// plan is a recorded and simplified forward pass: value 0 is the input.
+type plan struct {
+	steps  []*step
+	values int
+	result int
+	// constants are the memory of the module's tensors, of which values may be views
+	constants map[*tensor.Storage]bool
+}
+
+// recorder is the interceptor that records calls.
+type recorder struct {
+	p      *plan
+	number map[*Tensor]int
+	keep   []*Tensor // so that no address is used twice
+	depth  int       // inside a call that is recorded as a whole
+}
+
+// opened are the composed operators that are recorded by their parts, because those can be fused. All others are recorded as they were
+// called: they find their way also when the memory layout of their arguments changes.
+var opened = map[string]bool{
+	"F::conv1d": true, "F::conv2d": true, "F::conv3d": true, "aten::conv1d": true, "aten::conv2d": true, "aten::conv3d": true,
+	"F::batch_norm": true, "aten::batch_norm": true, "F::relu": true,
+}
+
+// Intercept records one call.
+func (r *recorder) Intercept(c *tensor.Ctx, next func()) {
+	op := c.Op()
+	if r.depth > 0 || op.Body != nil && opened[op.FullName()] {
+		next()
+		return
+	}
+	s := &step{op: op}
+	for i := range c.NumArgs() {
+		v := c.Value(i)
+		s.args = append(s.args, v)
+		if v.K == tensor.KTensor {
+			s.note(r, i, 0, v.T)
+		} else if l, ok := v.X.([]*Tensor); ok {
+			for j, t := range l {
+				s.note(r, i, j, t)
+			}
+		}
+	}
+	r.depth++
+	next()
+	r.depth--
+	for i := range c.NumOut() {
+		t := c.Out(i)
+		r.keep = append(r.keep, t)
+		r.number[t] = r.p.values // also when the call wrote an argument: a new value from here on
+		s.outs = append(s.outs, r.p.values)
+		r.p.values++
+	}
+	r.p.steps = append(r.p.steps, s)
+}
+
+func (s *step) note(r *recorder, arg, elem int, t *Tensor) {
+	if t == nil {
+		return
+	}
+	if v, ok := r.number[t]; ok {
+		s.in = append(s.in, slot{arg, elem, v})
+	} else {
+		r.p.constants[t.Storage()] = true
+	}
+}
+
+// newPlan records module's forward pass for x.
+func newPlan(module nn.Layer, x *Tensor) *plan {
+	p := &plan{values: 1, constants: map[*tensor.Storage]bool{}}
+	r := &recorder{p: p, number: map[*Tensor]int{}}
+	in := x.Alias(x.Shape(), x.Strides(), x.StorageOffset()) // not to be taken for a constant of the module
+	r.number[in] = 0
+	var y *Tensor
+	tensor.Intercepted(r, func() { y = module.Forward(in) })
+	v, ok := r.number[y]
+	if !ok {
+		tensor.Fail(tensor.ErrValue, "OptimizeForInference: the result does not come from the recorded operators")
+	}
+	p.result = v
+	f := fuser{plan: p, storage: map[int]*tensor.Storage{0: in.Storage()}}
+	for t, v := range r.number {
+		f.storage[v] = t.Storage()
+	}
+	f.run()
+	p.prune()
+	return p
+}
+
+// run executes the plan.
+func (p *plan) run(x *Tensor) *Tensor {
+	vals := make([]*Tensor, p.values)
+	vals[0] = x
+	for _, s := range p.steps {
+		c := tensor.NewCall(s.op, len(s.args))
+		for i, v := range s.args {
+			*c.Arg(i) = v
+		}
+		var list int = -1
+		for _, in := range s.in {
+			a := c.Arg(in.arg)
+			if a.K == tensor.KTensor {
+				a.T = vals[in.value]
+				continue
+			}
+			if list != in.arg { // a list of its own
+				list = in.arg
+				*a = tensor.TensorsValue(slices.Clone(a.X.([]*Tensor)))
+			}
+			a.X.([]*Tensor)[in.elem] = vals[in.value]
+		}
+		for i, t := range c.DoN() {
+			if i < len(s.outs) && s.outs[i] >= 0 {
+				vals[s.outs[i]] = t
+			}
+		}
+		for _, v := range s.free {
+			p.free(vals, v)
+		}
+	}
+	return vals[p.result]
+}
+
+// free lets go of a value, and frees its memory unless another value shares it.
+func (p *plan) free(vals []*Tensor, v int) {
+	t := vals[v]
+	vals[v] = nil
+	if t == nil || p.constants[t.Storage()] {
+		return
+	}
+	for _, o := range vals {
+		if o != nil && o.Storage() == t.Storage() {
+			return
+		}
+	}
+	t.ReleaseRaw()
+}
+
+// prune drops steps whose results nobody reads, and notes when each value is read last.
+func (p *plan) prune() {
+	last := map[int]int{p.result: len(p.steps)}
+	var kept []*step
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		s := p.steps[i]
+		needed := writes(s.op) // changes something
+		for _, v := range s.outs {
+			_, read := last[v]
+			needed = needed || read
+		}
+		if !needed {
+			continue
+		}
+		s.free = nil
+		for j, v := range s.outs {
+			if _, read := last[v]; !read {
+				s.outs[j] = -1
+			}
+		}
+		for _, in := range s.in {
+			if _, later := last[in.value]; !later {
+				last[in.value] = i
+				if in.value != 0 {
+					s.free = append(s.free, in.value)
+				}
+			}
+		}
+		kept = append(kept, s)
+	}
+	slices.Reverse(kept)
+	p.steps = kept
+}
+
+// fuser replaces convolutions and what follows them by fused ones.
+type fuser struct {
+	*plan
+	storage map[int]*tensor.Storage // of each value while it was recorded
+	readers map[int][]int           // steps that read a value
+}
+
+var (
+	opConv      = tensor.Slot("aten::convolution")
+	opConvFused = tensor.Slot("torch::conv_fused")
+	opBatchNorm = tensor.Slot("aten::native_batch_norm")
+)
+
+func (f *fuser) run() {
+	f.readers = map[int][]int{f.result: {len(f.steps)}}
+	for i, s := range f.steps {
+		for _, in := range s.in {
+			f.readers[in.value] = append(f.readers[in.value], i)
+		}
+	}
+	for i, s := range f.steps {
+		if s != nil && s.op == opConv && s.args[0].K == tensor.KTensor && s.constant(1) && s.constant(2) && s.args[6].N == 0 && len(s.in) == 1 {
+			f.fuse(i)
+		}
+	}
+	f.steps = slices.DeleteFunc(f.steps, func(s *step) bool { return s == nil })
+}
+
+// constant reports that argument i is a tensor of the module, or none.
+func (s *step) constant(i int) bool {
+	return !slices.ContainsFunc(s.in, func(x slot) bool { return x.arg == i })
+}
+
+// fuse takes what follows the convolution in step i into it. The fused step stands where the last of them stood.
+func (f *fuser) fuse(i int) {
+	s := f.steps[i]
+	w, b := s.args[1].T, s.args[2].T
+	if w.DType() != tensor.Float32 {
+		return
+	}
+	residual := -1
+	lo, hi := math.Inf(-1), math.Inf(1)
+	at, cur, changed := i, s.outs[0], false
+	for {
+		r := f.readers[cur]
+		if len(r) != 1 || r[0] == len(f.steps) {
+			break
+		}
+		n := f.steps[r[0]]
+		if n == nil || !f.intact(s.in[0].value, i, r[0]) {
+			break
+		}
+		if n.op == opBatchNorm && residual < 0 && !changed {
+			if n.args[5].N != 0 || n.in[0].arg != 0 || len(n.in) != 1 || n.args[3].T == nil || n.args[4].T == nil {
+				break
+			}
+			w, b = FuseConvBNWeights(w, b, n.args[3].T, n.args[4].T, n.args[7].Float(), n.args[1].T, n.args[2].T, false)
+		} else if l, h, ok := limits(n); ok {
+			lo, hi, changed = l, h, true
+		} else if other, ok := f.shortcut(n, cur); ok && residual < 0 && f.storage[other] != nil {
+			residual = other
+		} else {
+			break
+		}
+		f.steps[at] = nil
+		at, cur = r[0], n.outs[0]
+		if changed {
+			break // nothing comes after the activation
+		}
+	}
+	w = w.Detach().To(tensor.ChannelsLast)
+	if w.Dim() == 5 {
+		w = w.To(tensor.ChannelsLast3d)
+	}
+	if b != nil {
+		b = b.Detach()
+	}
+	n := &step{op: opConvFused, outs: []int{cur}, in: []slot{{0, 0, s.in[0].value}}, args: []tensor.Value{
+		{K: tensor.KTensor}, tensor.TensorValue(w), tensor.TensorValue(b), {},
+		s.args[3], s.args[4], s.args[5], s.args[8], tensor.FloatValue(lo), tensor.FloatValue(hi),
+	}}
+	if residual >= 0 {
+		n.args[3] = tensor.Value{K: tensor.KTensor}
+		n.in = append(n.in, slot{3, 0, residual})
+	}
+	f.steps[at] = n
+}
+
+// intact reports that the memory of value v is not written by the steps from i up to but without j, and not by j in place.
+func (f *fuser) intact(v, i, j int) bool {
+	for k := i + 1; k <= j; k++ {
+		n := f.steps[k]
+		if n == nil || !writes(n.op) || len(n.outs) == 0 {
+			continue
+		}
+		if f.storage[n.outs[0]] == f.storage[v] {
+			return false
+		}
+	}
+	return true
+}
+
+// limits reads an activation that clamps.
+func limits(n *step) (lo, hi float64, ok bool) {
+	switch n.op.FullName() {
+	case "aten::relu", "aten::relu_", "F::relu":
+		return 0, math.Inf(1), true
+	case "aten::relu6", "aten::relu6_", "F::relu6":
+		return 0, 6, true
+	case "aten::hardtanh", "aten::hardtanh_", "F::hardtanh", "aten::clamp", "aten::clamp_":
+		number := func(v tensor.Value, none float64) float64 {
+			if v.K == tensor.KNone {
+				return none
+			}
+			return v.Num().F
+		}
+		return number(n.args[1], math.Inf(-1)), number(n.args[2], math.Inf(1)), true
+	}
+	return 0, 0, false
+}
+
+// shortcut reads an addition of another value of the same shape to cur.
+func (f *fuser) shortcut(n *step, cur int) (other int, ok bool) {
+	switch n.op.FullName() {
+	case "aten::add.Tensor", "aten::add_.Tensor":
+	default:
+		return 0, false
+	}
+	if len(n.in) != 2 || n.in[0].arg != 0 || n.in[1].arg != 1 || !tensor.SameShape(n.args[0].T.Shape(), n.args[1].T.Shape()) || n.args[0].T.DType() != n.args[1].T.DType() {
+		return 0, false
+	}
+	if len(n.args) > 2 && n.args[2].K != tensor.KNone && n.args[2].Num().F != 1 {
+		return 0, false
+	}
+	if n.in[0].value == cur {
+		return n.in[1].value, true
+	}
+	if writes(n.op) { // the other one is overwritten, which its readers may count on
+		return 0, false
+	}
+	return n.in[0].value, true
+}

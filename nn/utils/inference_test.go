@@ -1,0 +1,146 @@
+package utils_test
+
+import (
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/nn/utils"
+	"github.com/gotorch-dev/torch/tensor"
+	"github.com/gotorch-dev/torch/vision/models"
+)
+
+// settle gives the batch norms of a module uneven statistics and weights, and puts it in evaluation mode.
+func settle(m nn.Module) {
+	tensor.NoGrad(func() {
+		for c := range nn.Modules(m) {
+			if b, ok := c.(*nn.BatchNorm2d); ok {
+				n := []int{b.NumFeatures}
+				b.RunningMean.CopyInPlace(torch.Randn(n).MulScalar(0.1))
+				b.RunningVar.CopyInPlace(torch.Rand(n).AddScalar(0.5))
+				b.Weight.CopyInPlace(torch.Rand(n).AddScalar(0.5))
+				b.Bias.CopyInPlace(torch.Randn(n).MulScalar(0.1))
+			}
+		}
+	})
+	nn.Eval(m)
+}
+
+func relative(a, b *torch.Tensor) float64 {
+	return a.Sub(b).Abs().Max().Item() / (1e-12 + b.Abs().Max().Item())
+}
+
+type shortcuts struct {
+	nn.Base
+	A, B *nn.Sequential
+}
+
+func (m *shortcuts) Forward(x *torch.Tensor) *torch.Tensor {
+	y := m.A.Forward(x)
+	z := m.B.Forward(y).AddInPlace(y)       // in place on the branch
+	z = m.B.Forward(z).Add(z).ReLU()        // a new tensor, and an activation
+	y.AddInPlace(m.B.Forward(z))            // in place on the other one
+	z = torch.Cat([]*torch.Tensor{y, z, y}) // values that are read several times
+	return z.Add(m.B.Forward(y).Sum())
+}
+
+func convBN(in, out int, act nn.Layer) *nn.Sequential {
+	s := nn.NewSequential(nn.NewConv2d(in, out, 3, nn.Conv2dOptions{Padding: nn.Size{1}}), nn.NewBatchNorm2d(out))
+	if act != nil {
+		s.Append(act)
+	}
+	return s
+}
+
+func TestOptimizeForInference(t *testing.T) {
+	for name, make := range map[string]func() nn.Layer{
+		"resnet18":     func() nn.Layer { return models.NewResNet18() },
+		"mobilenet_v2": func() nn.Layer { return models.NewMobileNetV2() },
+		"resnet9":      func() nn.Layer { return models.NewResNet9(3, 10, 8) },
+		"sequential": func() nn.Layer {
+			return nn.NewSequential(convBN(3, 8, nn.NewReLU()), convBN(8, 8, nn.NewReLU6(nn.InplaceOptions{Inplace: true})), convBN(8, 5, nil), nn.NewSigmoid())
+		},
+		"shortcuts": func() nn.Layer {
+			return nn.New(&shortcuts{A: convBN(3, 6, nn.NewReLU()), B: convBN(6, 6, nn.NewHardtanh())})
+		},
+	} {
+		torch.ManualSeed(5)
+		m := make()
+		settle(m)
+		before := nn.StateDict(m)
+		var sums []float64
+		for _, v := range before.All() {
+			sums = append(sums, v.Double().Sum().Item())
+		}
+		o := utils.OptimizeForInference(m)
+		for _, shape := range [][]int{{2, 3, 32, 32}, {2, 3, 32, 32}, {1, 3, 40, 36}, {2, 3, 32, 32}} {
+			x := torch.Randn(shape)
+			old := x.Clone()
+			var want *torch.Tensor
+			tensor.NoGrad(func() { want = m.Forward(x) })
+			for range 2 {
+				got := o.Forward(x)
+				if !tensor.SameShape(got.Shape(), want.Shape()) {
+					t.Fatalf("%s: shape %v, want %v", name, got.Shape(), want.Shape())
+				}
+				if d := relative(got, want); !(d <= 1e-4) {
+					t.Errorf("%s of %v: result differs by %g", name, shape, d)
+				}
+			}
+			if !torch.Equal(x, old) {
+				t.Errorf("%s: the input was changed", name)
+			}
+			got := o.Forward(x.To(torch.ChannelsLast))
+			if d := relative(got, want); !(d <= 1e-4) {
+				t.Errorf("%s of %v, channels last: result differs by %g", name, shape, d)
+			}
+		}
+		i := 0
+		for k, v := range nn.StateDict(m).All() {
+			if s := v.Double().Sum().Item(); s != sums[i] {
+				t.Errorf("%s: %s was changed", name, k)
+			}
+			i++
+		}
+		if len(utils.PlanOf(o)) == 0 {
+			t.Errorf("%s: nothing was recorded", name)
+		}
+		for _, op := range utils.PlanOf(o) {
+			if op == "aten::native_batch_norm" || op == "aten::convolution" {
+				t.Errorf("%s: %s was not fused: %v", name, op, utils.PlanOf(o))
+				break
+			}
+		}
+	}
+}
+
+func TestFuseEval(t *testing.T) {
+	torch.ManualSeed(2)
+	conv, bn := nn.NewConv2d(3, 6, 3), nn.NewBatchNorm2d(6)
+	seq := nn.NewSequential(conv, bn)
+	settle(seq)
+	x := torch.Randn([]int{2, 3, 8, 8})
+	if d := relative(utils.FuseConvBNEval(conv, bn).Forward(x), seq.Forward(x)); !(d <= 1e-5) {
+		t.Errorf("convolution: differs by %g", d)
+	}
+	up := nn.NewConvTranspose2d(3, 6, 3, nn.ConvTranspose2dOptions{NoBias: true})
+	nn.Eval(up)
+	if d := relative(utils.FuseConvBNEval(up, bn).Forward(x), bn.Forward(up.Forward(x))); !(d <= 1e-5) {
+		t.Errorf("transposed convolution: differs by %g", d)
+	}
+	lin, bn1 := nn.NewLinear(4, 6), nn.NewBatchNorm1d(6)
+	nn.Eval(lin)
+	nn.Eval(bn1)
+	tensor.NoGrad(func() {
+		bn1.RunningMean.CopyInPlace(torch.Randn([]int{6}))
+		bn1.Weight.CopyInPlace(torch.Rand([]int{6}))
+	})
+	v := torch.Randn([]int{5, 4})
+	if d := relative(utils.FuseLinearBNEval(lin, bn1).Forward(v), bn1.Forward(lin.Forward(v))); !(d <= 1e-5) {
+		t.Errorf("linear: differs by %g", d)
+	}
+	nn.Train(bn, true)
+	if err := tensor.Try(func() { utils.FuseConvBNEval(conv, bn) }); err == nil || err.Error()[:21] != "Fusion only for eval!" {
+		t.Errorf("training mode: got %v", err)
+	}
+}
