@@ -3,6 +3,7 @@ package torch_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -75,5 +76,40 @@ func TestIndexGradient(t *testing.T) {
 	y.Sum().Backward()
 	if got, want := torch.Data[float32](z.Grad()), []float32{2, 0, 2}; !slices.Equal(got, want) {
 		t.Errorf("gradient %v, want %v", got, want)
+	}
+}
+
+// TestIndexMessages compares what a wrong index or value is told with PyTorch's text; nothing is checked where nothing is picked.
+func TestIndexMessages(t *testing.T) {
+	x := torch.Zeros([]int{2, 3})
+	for _, c := range []struct {
+		parts []any
+		value *torch.Tensor // nil: read
+		want  string
+	}{
+		{[]any{torch.Ellipsis, 3}, nil, "index 3 is out of bounds for dimension 1 with size 3"},
+		{[]any{nil, 0, 3}, nil, "index 3 is out of bounds for dimension 2 with size 3"},
+		{[]any{torch.List(0, 2), torch.List(-4, 0)}, nil, "index -4 is out of bounds for dimension 1 with size 3"},
+		{[]any{torch.Slice(), torch.List(3)}, nil, "index 3 is out of bounds for dimension 0 with size 3"},
+		{[]any{torch.Slice(0, 0), torch.List(9)}, nil, ""},
+		{[]any{torch.Slice(0, 1, 0)}, nil, "slice step cannot be zero"},
+		{[]any{torch.Slice(0, 1, -1)}, nil, "step must be greater than zero"},
+		{[]any{0, 0}, torch.Zeros([]int{3}), "expand(torch.FloatTensor{[3]}, size=[]): the number of sizes provided (0) must be greater or equal to the number of dimensions in the tensor (1)"},
+		{[]any{0}, torch.Zeros([]int{4}), "The expanded size of the tensor (3) must match the existing size (4) at non-singleton dimension 0.  Target sizes: [3].  Tensor sizes: [4]"},
+		{[]any{nil, 0}, torch.Zeros([]int{3, 4}), "The expanded size of the tensor (3) must match the existing size (4) at non-singleton dimension 1.  Target sizes: [1, 3].  Tensor sizes: [3, 4]"},
+		{[]any{torch.List(0)}, torch.Zeros([]int{1, 1, 4}), "shape mismatch: value tensor of shape [4] cannot be broadcast to indexing result of shape [1, 3]"},
+		{[]any{0}, torch.Zeros([]int{1, 1, 3}), ""},
+		{[]any{torch.List(0, 1), 0}, torch.Zeros([]int{1, 1, 2}), ""},
+	} {
+		err := torch.Try(func() {
+			if c.value == nil {
+				x.Index(c.parts...)
+			} else {
+				x.SetIndex(c.value, c.parts...)
+			}
+		})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", c.parts, err, c.want)
+		}
 	}
 }

@@ -68,6 +68,14 @@ func (m *AdaptiveLogSoftmaxWithLoss) Predict(x *Tensor) *Tensor {
 // Forward gives each row's log-probability of its target, and their mean times -1: x (N, in) and target (N), or (in) and a 0-d target.
 // Only the clusters that the targets lie in are computed.
 func (m *AdaptiveLogSoftmaxWithLoss) Forward(x, target *Tensor) (out, loss *Tensor) {
+	r := m.runAll(m, []*Tensor{x, target}, func(in []*Tensor) []*Tensor {
+		out, loss := m.forward(in[0], in[1])
+		return []*Tensor{out, loss}
+	})
+	return r[0], r[1]
+}
+
+func (m *AdaptiveLogSoftmaxWithLoss) forward(x, target *Tensor) (out, loss *Tensor) {
 	batched := target.Dim() > 0
 	switch {
 	case target.Dim() > 1:

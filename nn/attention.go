@@ -92,6 +92,17 @@ type AttentionOptions struct {
 // batch there is no N. It returns the output, shaped as the query, and the attention weights (N, L, S), nil with NoWeights.
 func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...AttentionOptions) (out, weights *Tensor) {
 	o := first(opts)
+	if m.hooks == nil {
+		return m.forward(query, key, value, o)
+	}
+	r := m.runAll(m, []*Tensor{query, key, value}, func(in []*Tensor) []*Tensor {
+		out, weights := m.forward(in[0], in[1], in[2], o)
+		return []*Tensor{out, weights}
+	})
+	return r[0], r[1]
+}
+
+func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptions) (out, weights *Tensor) {
 	batched := query.Dim() == 3
 	if m.BatchFirst && batched {
 		// the same tensor stays the same tensor, so that self-attention is recognised

@@ -37,15 +37,35 @@ func (b *Base) RegisterForwardPreHook(f func(m Module, inputs []*Tensor) []*Tens
 	return register(&b.hookSet().pre, f)
 }
 
-// RegisterForwardHook calls f after every Forward; what it returns, unless nil, is used instead of the output.
+// RegisterForwardHook calls f after every Forward; what it returns, unless nil, is used instead of the output. Of a module with several
+// results, as LSTM, f sees and replaces the first; RegisterForwardHookAll is for all of them.
 func (b *Base) RegisterForwardHook(f func(m Module, inputs []*Tensor, output *Tensor) *Tensor) Handle {
+	return b.RegisterForwardHookAll(func(m Module, inputs, outputs []*Tensor) []*Tensor {
+		r := f(m, inputs, outputs[0])
+		if r == nil {
+			return nil
+		}
+		return append([]*Tensor{r}, outputs[1:]...)
+	})
+}
+
+// RegisterForwardHookAll calls f after every Forward with all results in a row: LSTM's are the outputs, h and c, those of
+// MultiheadAttention the outputs and the weights (nil when they are not wanted). What it returns, unless nil, is used instead.
+func (b *Base) RegisterForwardHookAll(f func(m Module, inputs, outputs []*Tensor) []*Tensor) Handle {
 	return register(&b.hookSet().post, f)
 }
 
 // RegisterFullBackwardHook calls f when the gradients with respect to the module's inputs are known; those that it returns, unless
-// nil, are used instead.
+// nil, are used instead. Where no input requires grad, as in the first layer of a network, f is called when the gradients of the outputs
+// are known, and gradInput holds only nils.
 func (b *Base) RegisterFullBackwardHook(f func(m Module, gradInput, gradOutput []*Tensor) []*Tensor) Handle {
 	return register(&b.hookSet().back, f)
+}
+
+// RegisterFullBackwardPreHook calls f before the gradient passes through the module; the gradients of the outputs that it returns, unless
+// nil, are used instead.
+func (b *Base) RegisterFullBackwardPreHook(f func(m Module, gradOutput []*Tensor) []*Tensor) Handle {
+	return register(&b.hookSet().backPre, f)
 }
 
 // Run calls forward with the module's hooks around it. The layers of this package do so in Forward; a module of your own does when
@@ -54,7 +74,7 @@ func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 	if b.hooks == nil {
 		return forward(x)
 	}
-	return b.runHooked(m, []*Tensor{x}, func(in []*Tensor) *Tensor { return forward(in[0]) })
+	return b.runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in[0])} })[0]
 }
 
 // runN is Run for several inputs.
@@ -62,43 +82,100 @@ func (b *Base) runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Te
 	if b.hooks == nil {
 		return forward(in)
 	}
-	return b.runHooked(m, in, forward)
+	return b.runHooked(m, in, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in)} })[0]
 }
 
-func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
+// runAll is Run for several inputs and results; missing inputs at the end are left out.
+func (b *Base) runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
+	if b.hooks == nil {
+		return forward(in)
+	}
+	n := len(in)
+	for in[n-1] == nil {
+		n--
+	}
+	return b.runHooked(m, in[:n:n], func(got []*Tensor) []*Tensor {
+		return forward(append(got[:len(got):len(got)], in[n:]...))
+	})
+}
+
+// run2 is Run for two results.
+func (b *Base) run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tensor, *Tensor) {
+	if b.hooks == nil {
+		return forward(x)
+	}
+	r := b.runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor {
+		p, q := forward(in[0])
+		return []*Tensor{p, q}
+	})
+	return r[0], r[1]
+}
+
+func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	h := b.hooks
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {
 			in = r
 		}
 	}
-	if len(h.back) == 0 {
+	if len(h.back)+len(h.backPre) == 0 || !tensor.IsGradEnabled() {
 		return b.post(m, in, forward(in))
 	}
-	// gradients with respect to the inputs pass through an identity node in front of the module, those of the output through one behind
+	// gradients with respect to the inputs pass through an identity node in front of the module, those of the outputs through one behind
 	var gradOut []*Tensor
-	inner := make([]*Tensor, len(in))
-	for i, t := range in {
-		inner[i] = t.Detach()
-	}
-	tensor.Attach("BackwardHookFunctionBackward", in, inner, func(g []*Tensor) []*Tensor {
+	call := func(g []*Tensor) []*Tensor {
 		for _, f := range h.back {
 			if r := (*f)(m, g, gradOut); r != nil {
 				g = r
 			}
 		}
 		return g
-	})
+	}
+	inner, wired := passing(in, call)
 	out := forward(inner)
-	res := out.Detach()
-	tensor.Attach("BackwardHookFunctionBackward", []*Tensor{out}, []*Tensor{res}, func(g []*Tensor) []*Tensor {
-		gradOut = append([]*Tensor(nil), g...) // the engine reuses the slice
+	res, _ := passing(out, func(g []*Tensor) []*Tensor {
+		for _, f := range h.backPre {
+			if r := (*f)(m, g); r != nil {
+				g = r
+			}
+		}
+		gradOut = g
+		if !wired {
+			call(make([]*Tensor, len(in)))
+		}
 		return g
 	})
 	return b.post(m, in, res)
 }
 
-func (b *Base) post(m Module, in []*Tensor, out *Tensor) *Tensor {
+// passing gives each tensor that requires grad an identity node whose gradients go through f: one entry for each of ts, nil where no
+// gradient arrives. ok is false when none requires grad.
+func passing(ts []*Tensor, f func(grads []*Tensor) []*Tensor) (out []*Tensor, ok bool) {
+	out = append([]*Tensor(nil), ts...)
+	var from, to []*Tensor
+	var at []int
+	for i, t := range ts {
+		if t != nil && t.RequiresGrad() {
+			out[i] = t.Detach()
+			from, to, at = append(from, t), append(to, out[i]), append(at, i)
+		}
+	}
+	ok = tensor.Attach("BackwardHookFunctionBackward", from, to, func(g []*Tensor) []*Tensor {
+		all := make([]*Tensor, len(ts))
+		for k, i := range at {
+			all[i] = g[k]
+		}
+		all = f(all)
+		res := make([]*Tensor, len(at))
+		for k, i := range at {
+			res[k] = all[i]
+		}
+		return res
+	})
+	return out, ok
+}
+
+func (b *Base) post(m Module, in, out []*Tensor) []*Tensor {
 	for _, f := range b.hooks.post {
 		if r := (*f)(m, in, out); r != nil {
 			out = r
@@ -120,4 +197,19 @@ func RegisterForwardHook(m Module, f func(m Module, inputs []*Tensor, output *Te
 // RegisterForwardPreHook is the method of Base for a module whose type is not known.
 func RegisterForwardPreHook(m Module, f func(m Module, inputs []*Tensor) []*Tensor) Handle {
 	return m.moduleBase().RegisterForwardPreHook(f)
+}
+
+// RegisterForwardHookAll is the method of Base for a module whose type is not known.
+func RegisterForwardHookAll(m Module, f func(m Module, inputs, outputs []*Tensor) []*Tensor) Handle {
+	return m.moduleBase().RegisterForwardHookAll(f)
+}
+
+// RegisterFullBackwardHook is the method of Base for a module whose type is not known.
+func RegisterFullBackwardHook(m Module, f func(m Module, gradInput, gradOutput []*Tensor) []*Tensor) Handle {
+	return m.moduleBase().RegisterFullBackwardHook(f)
+}
+
+// RegisterFullBackwardPreHook is the method of Base for a module whose type is not known.
+func RegisterFullBackwardPreHook(m Module, f func(m Module, gradOutput []*Tensor) []*Tensor) Handle {
+	return m.moduleBase().RegisterFullBackwardPreHook(f)
 }

@@ -597,11 +597,13 @@ func NewTripletMarginWithDistanceLoss(opts ...TripletMarginWithDistanceLossOptio
 
 // Forward computes the loss.
 func (m *TripletMarginWithDistanceLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
-	dp, dn := m.DistanceFunction(anchor, positive), m.DistanceFunction(anchor, negative)
-	if m.Swap {
-		dn = call("minimum", dn, m.DistanceFunction(positive, negative))
-	}
-	return reduce(call("clamp_min", dp.Sub(dn).AddScalar(m.Margin), 0), m.Reduction)
+	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
+		dp, dn := m.DistanceFunction(in[0], in[1]), m.DistanceFunction(in[0], in[2])
+		if m.Swap {
+			dn = call("minimum", dn, m.DistanceFunction(in[1], in[2]))
+		}
+		return reduce(call("clamp_min", dp.Sub(dn).AddScalar(m.Margin), 0), m.Reduction)
+	})
 }
 
 func reduce(x *Tensor, r Reduction) *Tensor {

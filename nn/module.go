@@ -35,8 +35,10 @@ type Base struct {
 
 type hooks struct {
 	pre  []*func(m Module, inputs []*Tensor) []*Tensor
-	post []*func(m Module, inputs []*Tensor, out *Tensor) *Tensor
+	post []*func(m Module, inputs, outputs []*Tensor) []*Tensor
 	back []*func(m Module, gradIn, gradOut []*Tensor) []*Tensor
+
+	backPre []*func(m Module, gradOut []*Tensor) []*Tensor
 }
 
 func (b *Base) moduleBase() *Base { return b }

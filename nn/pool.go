@@ -96,7 +96,9 @@ func (m *MaxPool1d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool1d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("max_pool1d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("max_pool1d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+	})
 }
 
 // ExtraRepr prints the sizes.
@@ -183,7 +185,9 @@ func (m *AdaptiveMaxPool1d) ExtraRepr() string { return "output_size=" + m.Outpu
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool1d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("adaptive_max_pool1d_with_indices", x, adaptiveSize(x, m.OutputSize, 1))
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("adaptive_max_pool1d_with_indices", x, adaptiveSize(x, m.OutputSize, 1))
+	})
 }
 
 // LPPool1d takes the p-norm of each window.
@@ -274,7 +278,9 @@ func (m *MaxPool2d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("max_pool2d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("max_pool2d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+	})
 }
 
 // ExtraRepr prints the sizes.
@@ -365,7 +371,9 @@ func (m *AdaptiveMaxPool2d) ExtraRepr() string { return "output_size=" + m.Outpu
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("adaptive_max_pool2d_with_indices", x, adaptiveSize(x, m.OutputSize, 2))
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("adaptive_max_pool2d_with_indices", x, adaptiveSize(x, m.OutputSize, 2))
+	})
 }
 
 // LPPool2d takes the p-norm of each window.
@@ -444,15 +452,15 @@ func NewFractionalMaxPool2d[S SizeArg](kernelSize S, opts ...FractionalMaxPoolOp
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *FractionalMaxPool2d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor {
-		y, _ := m.ForwardIndices(x)
-		return y
-	})
+	y, _ := m.ForwardIndices(x)
+	return y
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("fractional_max_pool2d_with_indices", x, m.KernelSize, m.OutputSize, ratioArg(m.OutputRatio), kw{"_random_samples": m.RandomSamples})
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("fractional_max_pool2d_with_indices", x, m.KernelSize, m.OutputSize, ratioArg(m.OutputRatio), kw{"_random_samples": m.RandomSamples})
+	})
 }
 
 // MaxPool3d takes the maximum of each window of 3 spatial dimensions.
@@ -486,7 +494,9 @@ func (m *MaxPool3d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("max_pool3d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("max_pool3d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+	})
 }
 
 // ExtraRepr prints the sizes.
@@ -577,7 +587,9 @@ func (m *AdaptiveMaxPool3d) ExtraRepr() string { return "output_size=" + m.Outpu
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("adaptive_max_pool3d_with_indices", x, adaptiveSize(x, m.OutputSize, 3))
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("adaptive_max_pool3d_with_indices", x, adaptiveSize(x, m.OutputSize, 3))
+	})
 }
 
 // LPPool3d takes the p-norm of each window.
@@ -656,15 +668,15 @@ func NewFractionalMaxPool3d[S SizeArg](kernelSize S, opts ...FractionalMaxPoolOp
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *FractionalMaxPool3d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor {
-		y, _ := m.ForwardIndices(x)
-		return y
-	})
+	y, _ := m.ForwardIndices(x)
+	return y
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return call2("fractional_max_pool3d_with_indices", x, m.KernelSize, m.OutputSize, ratioArg(m.OutputRatio), kw{"_random_samples": m.RandomSamples})
+	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+		return call2("fractional_max_pool3d_with_indices", x, m.KernelSize, m.OutputSize, ratioArg(m.OutputRatio), kw{"_random_samples": m.RandomSamples})
+	})
 }
 
 func noneOr(s Size) string {

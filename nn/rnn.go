@@ -375,6 +375,24 @@ func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 	return out, hn, cn
 }
 
+// hooked is forward with the module's hooks around it.
+func (m *RNNBase) hooked(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
+	if m.hooks == nil {
+		return m.forward(x, h0, c0)
+	}
+	r := m.runAll(m.self, []*Tensor{x, h0, c0}, func(in []*Tensor) []*Tensor {
+		out, hn, cn := m.forward(in[0], in[1], in[2])
+		if cn == nil {
+			return []*Tensor{out, hn}
+		}
+		return []*Tensor{out, hn, cn}
+	})
+	if len(r) == 2 {
+		return r[0], r[1], nil
+	}
+	return r[0], r[1], r[2]
+}
+
 // start checks the initial states, or makes zeros.
 func (m *RNNBase) start(dt tensor.DType, n int, h0, c0 *Tensor) (h, c *Tensor) {
 	layers := m.NumLayers * m.directions()
@@ -409,7 +427,7 @@ func NewRNN(inputSize, hiddenSize int, opts ...RNNOptions) *RNN {
 // Forward runs over the sequences x (L, N, in), (N, L, in) when BatchFirst, or (L, in), from the state h0 (layers·directions, N, hidden),
 // zeros when it is not given. It returns the last layer's outputs and the last states of all layers.
 func (m *RNN) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
-	out, hn, _ = m.forward(x, first(h0), nil)
+	out, hn, _ = m.hooked(x, first(h0), nil)
 	return out, hn
 }
 
@@ -426,7 +444,7 @@ func NewGRU(inputSize, hiddenSize int, opts ...RNNOptions) *GRU {
 
 // Forward is RNN's.
 func (m *GRU) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
-	out, hn, _ = m.forward(x, first(h0), nil)
+	out, hn, _ = m.hooked(x, first(h0), nil)
 	return out, hn
 }
 
@@ -444,7 +462,7 @@ func NewLSTM(inputSize, hiddenSize int, opts ...RNNOptions) *LSTM {
 // Forward is RNN's, with the states h0 (layers·directions, N, hidden or ProjSize) and c0 (layers·directions, N, hidden): give both or none.
 func (m *LSTM) Forward(x *Tensor, state ...*Tensor) (out, hn, cn *Tensor) {
 	h0, c0 := pair(state)
-	return m.forward(x, h0, c0)
+	return m.hooked(x, h0, c0)
 }
 
 func pair(state []*Tensor) (h, c *Tensor) {
@@ -527,6 +545,24 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 	return cellStep(m.mode, m.ReLU, linear(x, m.WeightIH, m.BiasIH), h, c, m.WeightHH, m.BiasHH, nil)
 }
 
+// hooked is forward with the module's hooks around it.
+func (m *RNNCellBase) hooked(x, h, c *Tensor) (hn, cn *Tensor) {
+	if m.hooks == nil {
+		return m.forward(x, h, c)
+	}
+	r := m.runAll(m.self, []*Tensor{x, h, c}, func(in []*Tensor) []*Tensor {
+		hn, cn := m.forward(in[0], in[1], in[2])
+		if cn == nil {
+			return []*Tensor{hn}
+		}
+		return []*Tensor{hn, cn}
+	})
+	if len(r) == 1 {
+		return r[0], nil
+	}
+	return r[0], r[1]
+}
+
 // RNNCell is one step of an RNN.
 // https://pytorch.org/docs/stable/generated/torch.nn.RNNCell.html
 type RNNCell struct{ RNNCellBase }
@@ -540,7 +576,7 @@ func NewRNNCell(inputSize, hiddenSize int, opts ...RNNCellOptions) *RNNCell {
 
 // Forward gives the next state for the input x (N, in) or (in) and the state h, zeros when it is not given.
 func (m *RNNCell) Forward(x *Tensor, h ...*Tensor) *Tensor {
-	hn, _ := m.forward(x, first(h), nil)
+	hn, _ := m.hooked(x, first(h), nil)
 	return hn
 }
 
@@ -557,7 +593,7 @@ func NewGRUCell(inputSize, hiddenSize int, opts ...RNNCellOptions) *GRUCell {
 
 // Forward gives the next state for the input x (N, in) or (in) and the state h, zeros when it is not given.
 func (m *GRUCell) Forward(x *Tensor, h ...*Tensor) *Tensor {
-	hn, _ := m.forward(x, first(h), nil)
+	hn, _ := m.hooked(x, first(h), nil)
 	return hn
 }
 
@@ -575,5 +611,5 @@ func NewLSTMCell(inputSize, hiddenSize int, opts ...RNNCellOptions) *LSTMCell {
 // Forward gives the next states for the input x (N, in) or (in) and the states h and c, zeros when they are not given.
 func (m *LSTMCell) Forward(x *Tensor, state ...*Tensor) (hn, cn *Tensor) {
 	h, c := pair(state)
-	return m.forward(x, h, c)
+	return m.hooked(x, h, c)
 }

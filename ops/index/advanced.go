@@ -138,23 +138,7 @@ func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 		n *= s
 	}
 	a.off = make([]int, n)
-	for _, d := range dims {
-		t := list[d]
-		if !tensor.SameShape(t.Shape(), ish) {
-			t = t.Detach().Expand(ish)
-		}
-		size, st := shape[d], stride[d]
-		for i, x := range longs(t) {
-			k := int(x)
-			if k < -size || k >= size {
-				c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", x, d, size)
-			}
-			if k < 0 {
-				k += size
-			}
-			a.off[i] += k * st
-		}
-	}
+	a.offsetsOf(c, shape, stride, list, dims)
 	adjacent := len(dims) == 0 || dims[len(dims)-1]-dims[0] == len(dims)-1
 	for d := range shape {
 		if list[d] != nil {
@@ -182,6 +166,43 @@ func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 		a.afterOff = a.after.offsets()
 	}
 	return a
+}
+
+// offsetsOf adds up what the index tensors of dims contribute to each element's place. As in PyTorch the elements are checked one after
+// another, each in all its dimensions (counted among the indexed ones), and nothing is checked where nothing is picked.
+func (a *advanced) offsetsOf(c *Ctx, shape, stride []int, list []*T, dims []int) {
+	picked := len(a.off)
+	for d, s := range shape {
+		switch {
+		case list[d] == nil:
+			picked *= s
+		case s == 0 && len(a.off) > 0:
+			c.Fail(tensor.ErrIndex, "index is out of bounds for dimension with size 0")
+		}
+	}
+	if picked == 0 {
+		return
+	}
+	at := make([][]int64, len(dims))
+	for k, d := range dims {
+		t := list[d]
+		if !tensor.SameShape(t.Shape(), a.indexShape) {
+			t = t.Detach().Expand(a.indexShape)
+		}
+		at[k] = longs(t)
+	}
+	for i := range a.off {
+		for k, d := range dims {
+			x, size := int(at[k][i]), shape[d]
+			if x < -size || x >= size {
+				c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", x, k, size)
+			}
+			if x < 0 {
+				x += size
+			}
+			a.off[i] += x * stride[d]
+		}
+	}
 }
 
 // read copies the chosen elements to dst in order.

@@ -156,19 +156,19 @@ func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 	d := 0
 	var list []*T
 	some := false
-	at := func(d int, x *T) {
+	pick := func(d int, x *T) {
 		for len(list) <= d {
 			list = append(list, nil)
 		}
 		list[d] = x
 		some = true
 	}
-	for _, p := range flat {
+	for at, p := range flat { // errors count the parts, as PyTorch's do
 		switch x := p.(type) {
 		case int:
 			n := t.Shape()[d]
 			if x < -n || x >= n {
-				c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", x, d, n)
+				c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", x, at, n)
 			}
 			t = t.Select(d, x)
 		case tensor.SliceIndex:
@@ -178,7 +178,10 @@ func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 			if !hasStep {
 				step = 1
 			}
-			if step <= 0 {
+			switch {
+			case step == 0:
+				c.Fail(tensor.ErrValue, "slice step cannot be zero")
+			case step < 0:
 				c.Fail(tensor.ErrValue, "step must be greater than zero")
 			}
 			if hasLo || hasHi || step != 1 {
@@ -203,24 +206,24 @@ func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 			if x {
 				b = 1
 			}
-			at(d, boolList([]int{b}))
+			pick(d, boolList([]int{b}))
 			d++
 		case *T:
 			if x.Dim() == 0 && x.DType().IsInt() && x.DType() != tensor.Uint8 {
 				n, i := t.Shape()[d], int(x.Num().I)
 				if i < -n || i >= n {
-					c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", i, d, n)
+					c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", i, at, n)
 				}
 				t = t.Select(d, i)
 				continue
 			}
 			if (x.DType() == tensor.Bool || x.DType() == tensor.Uint8) && x.Dim() == 0 {
 				t = t.Unsqueeze(d)
-				at(d, x.Reshape([]int{1}))
+				pick(d, x.Reshape([]int{1}))
 				d++
 				continue
 			}
-			at(d, x)
+			pick(d, x)
 			if x.DType() == tensor.Bool || x.DType() == tensor.Uint8 {
 				d += x.Dim() // index.Tensor spreads a mask over its dimensions itself
 				continue
@@ -270,15 +273,20 @@ func init() {
 		Body: func(c *Ctx) {
 			self, v := c.T(0), c.T(2)
 			t, list := basic(c, self, parts(c.Value(1)))
+			lead := 0 // leading ones may be more than t has dimensions
+			for lead < v.Dim() && v.Size(lead) == 1 {
+				lead++
+			}
 			if list != nil {
 				if v.DType() != t.DType() {
 					v = v.ToDType(t.DType())
 				}
+				v = v.Reshape(v.Shape()[lead:])
 				call1("index_put_", t, compact(list), v, false)
 				return
 			}
-			for v.Dim() > t.Dim() && v.Size(0) == 1 { // leading ones may be too many
-				v = v.SqueezeDim(0)
+			if v.Dim() > 0 && !tensor.SameShape(v.Shape(), t.Shape()) {
+				v = v.Reshape(v.Shape()[lead:]).Expand(t.Shape())
 			}
 			t.CopyInPlace(v)
 		},

@@ -94,7 +94,7 @@ func expand(c *Ctx) *T {
 			"torch."+t.DType().ClassName()+"Tensor", tensor.ShapeString(t.Shape()), tensor.ShapeString(size), len(size), t.Dim())
 	}
 	st := make([]int, len(size))
-	for i := range size {
+	for i := len(size) - 1; i >= 0; i-- { // from the end, so that the same dimension is named as in PyTorch
 		n, s := 1, 0
 		if i >= lead {
 			n, s = t.Shape()[i-lead], t.Strides()[i-lead]

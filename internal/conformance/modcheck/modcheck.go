@@ -209,7 +209,22 @@ func runMode(d *golden.Decoder, rec *record, c *caseRecord, m nn.Module, dt tens
 			return fmt.Errorf("buffer %s afterwards: %w", name, err)
 		}
 	}
-	return gradients(d, c, got, params, dt)
+	if err := gradients(d, c, got, params, dt); err != nil {
+		return err
+	}
+	return hooked(m, args, kwargs)
+}
+
+// hooked runs a module once more and expects its hooks to run, once each.
+func hooked(m nn.Module, args []any, kwargs map[string]any) error {
+	before, after := 0, 0
+	nn.RegisterForwardPreHook(m, func(nn.Module, []*tensor.Tensor) []*tensor.Tensor { before++; return nil })
+	nn.RegisterForwardHook(m, func(nn.Module, []*tensor.Tensor, *tensor.Tensor) *tensor.Tensor { after++; return nil })
+	tensor.NoGrad(func() { forward(m, args, kwargs) })
+	if before != 1 || after != 1 {
+		return fmt.Errorf("its hooks ran %d and %d times", before, after)
+	}
+	return nil
 }
 
 func gradients(d *golden.Decoder, c *caseRecord, got any, params map[string]*tensor.Tensor, dt tensor.DType) error {
@@ -391,6 +406,18 @@ func forward(m nn.Module, args []any, kwargs map[string]any) any {
 		if f := reflect.ValueOf(m).Elem().FieldByName("ReturnIndices"); f.IsValid() && f.Bool() {
 			out, idx := x.ForwardIndices(ts[0])
 			return golden.Tuple{out, idx}
+		}
+	}
+	if size, ok := toSize(kwargs["output_size"]); ok && size != nil {
+		switch x := m.(type) {
+		case interface {
+			ForwardSize(*tensor.Tensor, ...int) *tensor.Tensor
+		}:
+			return x.ForwardSize(ts[0], size...)
+		case interface {
+			Forward(x, indices *tensor.Tensor, outputSize ...int) *tensor.Tensor
+		}:
+			return x.Forward(ts[0], ts[1], size...)
 		}
 	}
 	f := reflect.ValueOf(m).MethodByName("Forward")

@@ -146,7 +146,11 @@ func explicit(m map[string]any, key string) float64 {
 
 func betas(m map[string]any) (b [2]float64) {
 	if l, ok := m["betas"].([]any); ok && len(l) == 2 {
-		b[0], b[1] = l[0].(float64), l[1].(float64)
+		for i := range b {
+			if b[i] = l[i].(float64); b[i] == 0 {
+				b[i] = optim.Zero
+			}
+		}
 	}
 	return b
 }
