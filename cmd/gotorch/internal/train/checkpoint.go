@@ -73,6 +73,9 @@ func loadCheckpoint(path string) (*serialize.Dict, error) {
 		return nil, fmt.Errorf("cannot read the checkpoint %s: %w", path, err)
 	}
 	d, ok := v.(*serialize.Dict)
+	if ok && d.Get("format") != "gotorch.train" && filepath.Base(path) == modelFile {
+		return nil, fmt.Errorf("%s holds only weights: give the %s beside it", path, checkpointFile)
+	}
 	if !ok || d.Get("format") != "gotorch.train" {
 		return nil, fmt.Errorf("%s is not a checkpoint of gotorch train", path)
 	}
@@ -94,6 +97,9 @@ func (r *run) restore(d *serialize.Dict) (err error) {
 	evalSteps, evals := get[[]any](rd, "eval_steps"), get[[]any](rd, "evals")
 	if rd.err != nil {
 		return rd.err
+	}
+	if ts, ok := d.Get("task_state").(*serialize.Dict); !ok || ts.Get("vocab") != r.task.state().Get("vocab") {
+		return errors.New("the text has other characters than the one the run began with")
 	}
 	for _, e := range evalSteps {
 		n, _ := e.(int)

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -138,6 +139,8 @@ func (c *Config) complete(set given) error {
 		return fmt.Errorf("--root is where mnist lies; the digits are embedded: use --data mnist, or leave --root out")
 	case c.Data == "mnist" && c.Root == "" && !charlm:
 		return fmt.Errorf("--data mnist needs the folder of its files: --root DIR")
+	case !charlm && firstSet(set, "dropout", "context", "layers", "heads", "width") != "":
+		return fmt.Errorf("--%s belongs to the gpt of --task charlm; --model %s has none", firstSet(set, "dropout", "context", "layers", "heads", "width"), c.Model)
 	case set("epochs") && set("steps"):
 		return fmt.Errorf("--epochs and --steps both say when to stop: give one of them")
 	}
@@ -153,8 +156,11 @@ func (c *Config) complete(set given) error {
 	if c.Steps < 0 || set("steps") && c.Steps == 0 {
 		return fmt.Errorf("--steps %d: want at least 1", c.Steps)
 	}
-	if set("lr") && !(c.LR > 0) {
-		return fmt.Errorf("--lr %g: want more than 0", c.LR)
+	if set("lr") && !(c.LR > 0 && c.LR <= math.MaxFloat64) {
+		return fmt.Errorf("--lr %g: want a number above 0", c.LR)
+	}
+	if !(c.ClipNorm >= 0) {
+		return fmt.Errorf("--clip-norm %g: want 0 (no bound) or more", c.ClipNorm)
 	}
 	if !(c.WeightDecay >= 0) {
 		return fmt.Errorf("--weight-decay %g: want 0 or more", c.WeightDecay)
@@ -167,6 +173,16 @@ func (c *Config) complete(set given) error {
 		return fmt.Errorf("--width %d is not a multiple of --heads %d", c.Width, c.Heads)
 	}
 	return nil
+}
+
+// firstSet is the first of the flags that was given, "" when none was.
+func firstSet(set given, flags ...string) string {
+	for _, f := range flags {
+		if set(f) {
+			return f
+		}
+	}
+	return ""
 }
 
 // defaults are good settings for each task.

@@ -1,10 +1,12 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +57,7 @@ func summaryCommand() *cobra.Command {
 		Example:   "  gotorch summary lenet",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := choose("model", args[0], modelNames); err != nil {
-				return fmt.Errorf("unknown model %q: want one of %v", args[0], modelNames)
+				return errors.New(strings.ReplaceAll(err.Error(), "--model", "model"))
 			}
 			if batch < 1 {
 				return fmt.Errorf("--batch-size %d: want at least 1", batch)

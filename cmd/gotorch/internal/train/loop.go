@@ -311,9 +311,9 @@ func (r *run) finish(start time.Time, samples int) error {
 	done := doneEvent{"done", s.epoch, s.step, jsonFloat(trainLoss), jsonFloat(final), nil, secs, float64(samples) / math.Max(secs, 1e-9), r.path(checkpointFile), r.path(modelFile)}
 	if r.cfg.Task == "charlm" {
 		done.TestAccuracy, done.ValLoss = nil, jsonFloat(final)
-		r.report.line("done: %d steps in %.1f s, train loss %.4f, validation loss %.4f", s.step, secs, trainLoss, final)
+		r.report.line("done: %s in %.1f s, train loss %.4f, validation loss %.4f", count(s.step, "step"), secs, trainLoss, final)
 	} else {
-		r.report.line("done: %d steps in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", s.step, secs,
+		r.report.line("done: %s in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", count(s.step, "step"), secs,
 			term.Rate(float64(samples)/math.Max(secs, 1e-9)), trainLoss, 100*final)
 	}
 	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile), r.path(curveFile))

@@ -153,12 +153,20 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if r.resume != nil {
 		r.report.line("resuming %s at step %d of %d", r.out, r.st.step, r.total)
 	}
-	r.report.line("training %s on %s, %d steps of %d samples, %d threads, into %s", r.cfg.Model, dataName(&r.cfg), r.total, r.cfg.BatchSize, torch.NumThreads(), r.out)
+	r.report.line("training %s on %s, %s of %d samples, %s, into %s", r.cfg.Model, dataName(&r.cfg), count(r.total, "step"), r.cfg.BatchSize, count(torch.NumThreads(), "thread"), r.out)
 	err = r.train(cmd.Context())
 	if errors.Is(err, errInterrupted) {
 		return ExitCode(130)
 	}
 	return err
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func dataName(c *Config) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"image"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -181,10 +182,53 @@ func TestMistakes(t *testing.T) {
 		{"predict --checkpoint " + cut + " a.png", "cannot read the checkpoint"},
 		{"generate --prompt x --temperature -1", "--temperature"},
 		{"summary nothing", "unknown model"},
+		{"summary lenett", "did you mean model lenet?"},
+		{"train --heads 3", "--heads belongs to the gpt"},
+		{"train --clip-norm -1", "--clip-norm -1"},
+		{"train --lr +Inf", "--lr +Inf"},
+		{"eval --threads -1", "--threads -1"},
 	} {
 		_, err := command(context.Background(), strings.Fields(c.args)...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("gotorch %s: %v, want an error with %q", c.args, err, c.want)
+		}
+	}
+}
+
+// TestOtherText refuses to go on with a text whose characters are others.
+func TestOtherText(t *testing.T) {
+	dir := t.TempDir()
+	text, run := filepath.Join(dir, "text.txt"), filepath.Join(dir, "r")
+	args := []string{"train", "--text", text, "--context", "8", "--width", "8", "--layers", "1", "--heads", "1", "--steps", "1", "--quiet", "--tensorboard=false"}
+	for i, s := range []string{"abcdef ", "ABCDEF "} {
+		if err := os.WriteFile(text, []byte(strings.Repeat(s, 40)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := command(context.Background(), append(args, [][]string{{"--out", run}, {"--resume=" + run}}[i]...)...)
+		if i == 0 && err != nil || i == 1 && (err == nil || !strings.Contains(err.Error(), "other characters")) {
+			t.Errorf("text %d: %v", i, err)
+		}
+	}
+}
+
+// TestPictureShapes reads pictures that are much longer than wide without making a huge square of them.
+func TestPictureShapes(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {1, 200000}, {200000, 1}, {28, 28}, {3, 5}} {
+		src := image.NewGray(image.Rect(0, 0, size[0], size[1]))
+		for i := range src.Pix {
+			src.Pix[i] = 200 // a light ground is turned dark
+		}
+		path := filepath.Join(t.TempDir(), "p.png")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(png.Encode(f, src), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		g, err := readGray(path)
+		if err != nil || g.Bounds() != image.Rect(0, 0, 28, 28) || g.Pix[0] != 55 || g.Pix[14*28+14] != 55 {
+			t.Errorf("%v: %v", size, err)
 		}
 	}
 }

@@ -78,6 +78,9 @@ func evalCommand() *cobra.Command {
 		Use: "eval", Short: "Measure a trained model on a test part", Args: cobra.NoArgs,
 		Example: "  gotorch eval --checkpoint runs/digits-lenet\n  gotorch eval --checkpoint runs/digits-lenet --data mnist --root DIR",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if threads < 0 {
+				return fmt.Errorf("--threads %d: want 0 (all cores) or more", threads)
+			}
 			if threads > 0 {
 				torch.SetNumThreads(threads)
 			}
@@ -247,15 +250,15 @@ func readGray(path string) (*image.Gray, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	b := src.Bounds()
+	// the longer side fills the 28 pixels, the picture lies in the middle on its own ground
+	const size = 28
+	b, ground := src.Bounds(), border(src)
+	out := image.NewGray(image.Rect(0, 0, size, size))
+	draw.Draw(out, out.Bounds(), image.NewUniform(color.Gray{ground}), image.Point{}, draw.Src)
 	side := max(b.Dx(), b.Dy())
-	square := image.NewGray(image.Rect(0, 0, side, side))
-	ground := border(src)
-	draw.Draw(square, square.Bounds(), image.NewUniform(color.Gray{ground}), image.Point{}, draw.Src)
-	at := image.Pt((side-b.Dx())/2, (side-b.Dy())/2)
-	draw.Draw(square, image.Rectangle{at, at.Add(b.Size())}, src, b.Min, draw.Over)
-	out := image.NewGray(image.Rect(0, 0, 28, 28))
-	draw.CatmullRom.Scale(out, out.Bounds(), square, square.Bounds(), draw.Src, nil)
+	w, h := max(1, (b.Dx()*size+side/2)/side), max(1, (b.Dy()*size+side/2)/side)
+	at := image.Pt((size-w)/2, (size-h)/2)
+	draw.CatmullRom.Scale(out, image.Rectangle{at, at.Add(image.Pt(w, h))}, src, b, draw.Over, nil)
 	if ground > 127 { // dark on light: turn it round
 		for i, v := range out.Pix {
 			out.Pix[i] = 255 - v
