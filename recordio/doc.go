@@ -31,7 +31,9 @@
 //
 // MXNet aborts the process on a damaged file; here every failure is a
 // [CorruptError] with the byte offset, and [ReaderOptions].SkipBad goes on with
-// the next readable record. MXNet accepts any continuation flag in any order;
+// the next readable record, also where lost or added bytes have moved all later
+// headers off their multiples of four. A length that covers another record is
+// damage too. MXNet accepts any continuation flag in any order;
 // here a sequence no writer produces is an error. JPEG and PNG files written by
 // [PackImg] hold the same pictures as OpenCV's but not the same bytes, because
 // the encoders differ; payloads stored as they are ([Pack], im2rec

@@ -1,6 +1,7 @@
 package recordio
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -218,12 +219,52 @@ func load(src source, off int64, s span, dst []byte) ([]byte, error) {
 		if err := readFull(src, dst[at:], off+headSize); err != nil {
 			return dst[:base], readError(src, off, err)
 		}
+		if at, ok := swallowed(src, dst[at:], off+headSize); ok {
+			return dst[:base], &CorruptError{src.name(), off, fmt.Sprintf("length %d runs over the record at offset %d", p.size, at), errSwallowed}
+		}
 		off = p.end(off)
 		if off >= s.next {
 			return dst, nil
 		}
 		dst = append(dst, magicBytes[:]...)
 	}
+}
+
+// errSwallowed marks the error of a record whose length covers another record.
+var errSwallowed = errors.New("a record inside a record")
+
+// swallowed looks for a header inside a part's payload, which lies at off. A writer
+// splits records at the magic word, so one that is there betrays a wrong length.
+// Since some writers of other tools do not split, it only counts if another header,
+// or the end, follows where it says that its part ends.
+func swallowed(src source, payload []byte, off int64) (at int64, found bool) {
+	size := int64(len(payload))
+	for i := nextMagic(payload, 0); i >= 0 && i+headSize <= len(payload); i = nextMagic(payload, i+4) {
+		w := binary.LittleEndian.Uint32(payload[i+4:])
+		p := part{flag: w >> 29, size: int64(w & lenMask)}
+		if p.flag > flagLast {
+			continue
+		}
+		switch end := p.end(int64(i)); {
+		case end == align4(size):
+			return off + int64(i), true
+		case end+4 <= size:
+			if bytes.Equal(payload[end:end+4], magicBytes[:]) {
+				return off + int64(i), true
+			}
+		default:
+			// A stream is not read ahead for the sake of a suspicion.
+			f, ok := src.(*fixedSource)
+			if !ok {
+				continue
+			}
+			var m [4]byte
+			if off+end == f.size || readFull(src, m[:], off+end) == nil && m == magicBytes {
+				return off + int64(i), true
+			}
+		}
+	}
+	return 0, false
 }
 
 // AppendRecord appends the encoded form of payload to dst: header, parts and

@@ -39,7 +39,8 @@ type Reader struct {
 	src    source
 	opt    ReaderOptions
 	off    int64 // next record
-	origin int64 // first record; headers lie at multiples of four from here
+	origin int64 // first record
+	phase  int64 // headers lie at multiples of four from here
 	seek   io.Seeker
 	stream io.Reader
 	dead   map[int64]struct{}
@@ -56,7 +57,7 @@ func NewReader(r io.Reader, opts ...ReaderOptions) *Reader {
 	if s, ok := r.(io.Seeker); ok {
 		// A pipe is an *os.File too; the failing call tells them apart.
 		if pos, err := s.Seek(0, io.SeekCurrent); err == nil {
-			rd.seek, rd.origin, rd.off = s, pos, pos
+			rd.seek, rd.origin, rd.phase, rd.off = s, pos, pos, pos
 		}
 	}
 	rd.src = &streamSource{r: r, base: rd.off}
@@ -88,18 +89,28 @@ func (r *Reader) Next() ([]byte, error) { return r.AppendNext(nil) }
 func (r *Reader) AppendNext(dst []byte) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s, err := r.find()
-	if err != nil {
-		return dst, err
+	var damage error
+	for {
+		s, err := r.find(damage)
+		if err != nil {
+			return dst, err
+		}
+		out, err := load(r.src, r.off, s, dst)
+		if err == nil && r.opt.SkipBad && r.shifted(s) {
+			err = &CorruptError{r.src.name(), r.off, fmt.Sprintf("length %d runs over another record", s.size), errSwallowed}
+		}
+		if err == nil {
+			r.advance(s)
+			return out, nil
+		}
+		// Any other error means that the file is changing under us, since the
+		// headers were good a moment ago, or that the disk fails. Neither is
+		// worth skipping over.
+		if !r.opt.SkipBad || !errors.Is(err, errSwallowed) {
+			return dst, err
+		}
+		damage = err
 	}
-	out, err := load(r.src, r.off, s, dst)
-	if err != nil {
-		// The headers were good a moment ago: the file is changing under us,
-		// or the disk fails. Neither is worth skipping over.
-		return dst, err
-	}
-	r.advance(s)
-	return out, nil
 }
 
 // Skip steps over the next record without reading its payload and returns its
@@ -107,7 +118,7 @@ func (r *Reader) AppendNext(dst []byte) ([]byte, error) {
 func (r *Reader) Skip() (offset, length int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s, err := r.find()
+	s, err := r.find(nil)
 	if err != nil {
 		return r.off, 0, err
 	}
@@ -116,35 +127,38 @@ func (r *Reader) Skip() (offset, length int64, err error) {
 	return offset, s.size, nil
 }
 
-// find measures the record at r.off, moving r.off over damage under SkipBad.
-func (r *Reader) find() (span, error) {
+// find measures the record at r.off, moving r.off over damage under SkipBad. first,
+// unless nil, is what is known to be wrong with the record there.
+func (r *Reader) find(first error) (span, error) {
 	if r.closed {
 		return span{}, ErrClosed
 	}
 	if r.opt.SkipBad && r.dead == nil {
 		r.dead = map[int64]struct{}{}
 	}
-	var first error
+	moved := false
 	for {
-		s, err := walk(r.src, r.off, r.dead)
-		if err == nil || err == io.EOF || !r.opt.SkipBad || !errors.Is(err, ErrCorrupt) {
-			if first != nil && (err == nil || err == io.EOF) {
-				r.bad++
-				if r.opt.OnBad != nil {
-					r.opt.OnBad(first, r.off)
+		if first == nil || moved {
+			s, err := walk(r.src, r.off, r.dead)
+			if err == nil || err == io.EOF || !r.opt.SkipBad || !errors.Is(err, ErrCorrupt) {
+				if first != nil && (err == nil || err == io.EOF) {
+					r.bad++
+					if r.opt.OnBad != nil {
+						r.opt.OnBad(first, r.off)
+					}
 				}
+				return s, err
 			}
-			return s, err
+			// Several false heads in a row are one damaged stretch: report the first.
+			if first == nil {
+				first = err
+			}
 		}
-		// Several false heads in a row are one damaged stretch: report the first.
-		if first == nil {
-			first = err
-		}
-		next, err := findHead(r.src, r.off+4, r.origin)
+		next, err := findHead(r.src, r.off+1, r.phase, r.dead)
 		if err != nil && err != io.EOF {
 			return span{}, readError(r.src, r.off, err)
 		}
-		r.off = next
+		r.off, r.phase, moved = next, next, true
 		if err == io.EOF {
 			r.bad++
 			if r.opt.OnBad != nil {
@@ -154,6 +168,16 @@ func (r *Reader) find() (span, error) {
 		}
 		r.release()
 	}
+}
+
+// shifted says whether the record at r.off, whose headers are good, covers another
+// that was moved off its multiple of four: then what follows is no header either.
+func (r *Reader) shifted(s span) bool {
+	if _, ok := r.src.(*fixedSource); !ok {
+		return false
+	}
+	_, err := readPart(r.src, s.next)
+	return errors.Is(err, ErrCorrupt) && covers(r.src, r.off, r.dead)
 }
 
 func (r *Reader) advance(s span) {
@@ -176,11 +200,11 @@ func (r *Reader) Resync() (int64, error) {
 	if r.closed {
 		return r.off, ErrClosed
 	}
-	next, err := findHead(r.src, r.off+4, r.origin)
+	next, err := findHead(r.src, r.off+1, r.phase, nil)
 	if err != nil && err != io.EOF {
 		return r.off, readError(r.src, r.off, err)
 	}
-	r.off = next
+	r.off, r.phase = next, next
 	r.release()
 	return next, err
 }
@@ -238,7 +262,7 @@ func (r *Reader) SeekTo(offset int64) error {
 		}
 		r.src = &streamSource{r: r.stream, base: offset}
 	}
-	r.off = offset
+	r.off, r.phase = offset, offset
 	return nil
 }
 

@@ -141,13 +141,15 @@ func nextMagic(b []byte, from int) int {
 	return -1
 }
 
-// findHead returns the first offset >= off, at a multiple of four from origin,
-// of a header that may start a record (flag 0 or 1). io.EOF means there is none.
-func findHead(src source, off, origin int64) (int64, error) {
+// findHead returns the first offset >= off of a header that may start a record
+// (flag 0 or 1). io.EOF means there is none. Headers lie at multiples of four from
+// phase; where bytes were lost or added they do not, and one elsewhere is believed
+// if what it begins is whole and followed by another header or the end. For the same
+// reason one at a multiple of four is not believed if it covers one that is.
+func findHead(src source, off, phase int64, dead map[int64]struct{}) (int64, error) {
 	// The window starts small: the next head is usually near, and a file full of
 	// false heads would otherwise have 64 KiB read for each of them.
 	window := int64(256)
-	off = origin + align4(off-origin)
 	var buf []byte
 	for {
 		if int(window) > len(buf) {
@@ -164,18 +166,67 @@ func findHead(src source, off, origin int64) (int64, error) {
 		if err := readFull(src, b, off); err != nil {
 			return off, err
 		}
-		for i := nextMagic(b, 0); i >= 0 && i+headSize <= len(b); i = nextMagic(b, i+4) {
-			if f := b[i+7] >> 5; f == flagWhole || f == flagFirst {
-				return off + int64(i), nil
+		for i := 0; ; i++ {
+			k := bytes.Index(b[i:], magicBytes[:])
+			if k < 0 || i+k+headSize > len(b) {
+				break
+			}
+			i += k
+			if f := b[i+7] >> 5; f != flagWhole && f != flagFirst {
+				continue
+			}
+			at := off + int64(i)
+			if confirmed(src, at, dead) || (at-phase)%4 == 0 && !covers(src, at, dead) {
+				return at, nil
 			}
 		}
 		window = min(4*window, 64<<10)
-		// Keep one word of overlap, so that a header across the border is seen.
-		off += (have - headSize + 4) &^ 3
+		// Keep all but one byte of a header, so that one across the border is seen.
+		off += have - headSize + 1
 		if s, ok := src.(*streamSource); ok {
 			s.release(off)
 		}
 	}
+}
+
+// confirmed says whether a whole record lies at off, with a header or the end of
+// the file behind it.
+func confirmed(src source, off int64, dead map[int64]struct{}) bool {
+	s, err := walk(src, off, dead)
+	if err != nil {
+		return false
+	}
+	_, err = readPart(src, s.next)
+	return err == nil || err == io.EOF
+}
+
+// covers says whether near behind the unconfirmed head at off, within what it claims
+// as its payload, a confirmed one lies. Only so far is looked, and not in a stream,
+// since a hostile file may be nothing but heads.
+func covers(src source, off int64, dead map[int64]struct{}) bool {
+	f, ok := src.(*fixedSource)
+	if !ok {
+		return false
+	}
+	p, err := readPart(src, off)
+	if err != nil {
+		return true // it begins nothing
+	}
+	var buf [4096]byte
+	b := buf[:min(int64(len(buf)), p.size, max(f.size-off-headSize, 0))]
+	if readFull(src, b, off+headSize) != nil {
+		return false
+	}
+	for i, tries := 0, 0; i+headSize <= len(b) && tries < 16; i, tries = i+1, tries+1 {
+		k := bytes.Index(b[i:], magicBytes[:])
+		if k < 0 {
+			return false
+		}
+		if i += k; confirmed(src, off+headSize+int64(i), dead) {
+			return true
+		}
+	}
+	return false
 }
 
 // guarded serialises Close against reads of a mapping: unmapping memory that
