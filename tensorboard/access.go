@@ -379,6 +379,61 @@ func (l *Log) Meshes(run, tag string) ([]MeshPart, error) {
 	return out, nil
 }
 
+// MeshName takes the part's suffix off a tag of the mesh plugin: it is the name
+// that AddMesh was called with. vertices says that the tag is of that part, which
+// every mesh has.
+func MeshName(tag string) (name string, vertices bool) {
+	for kind, suffix := range meshSuffix {
+		if n, ok := strings.CutSuffix(tag, suffix); ok && suffix != "" {
+			return n, kind == meshVertex
+		}
+	}
+	return tag, false
+}
+
+// MeshAt reads the mesh that the vertices number i of a name belong to: the parts
+// of that step, the vertices first.
+func (l *Log) MeshAt(run, name string, i int) ([]MeshPart, error) {
+	conv := func(it item, v *Value) (MeshPart, error) {
+		m := MeshPart{Step: it.step, Wall: it.wall}
+		if v.Metadata != nil {
+			if err := m.parse(v.Metadata.Content); err != nil {
+				return m, err
+			}
+		}
+		d, err := v.Tensor.Float64s()
+		m.Shape, m.Values = v.Tensor.dims(), convert[float32](d)
+		return m, err
+	}
+	v, err := one(load(l, run, PluginMesh, name+meshSuffix[meshVertex], i, conv))
+	if err != nil {
+		return nil, err
+	}
+	v.Part = "vertex"
+	out := []MeshPart{v}
+	for _, kind := range []int{meshFace, meshColor} {
+		tag := name + meshSuffix[kind]
+		points, err := l.Points(run, PluginMesh, tag)
+		if err != nil {
+			continue // there is no such part
+		}
+		// Written together, the parts share a step and a time.
+		for k := len(points) - 1; k >= 0; k-- {
+			if points[k].Step != v.Step || points[k].Wall != v.Wall {
+				continue
+			}
+			p, err := one(load(l, run, PluginMesh, tag, k, conv))
+			if err != nil {
+				return nil, err
+			}
+			p.Part = map[int]string{meshFace: "face", meshColor: "color"}[kind]
+			out = append(out, p)
+			break
+		}
+	}
+	return out, nil
+}
+
 // Graph reads the newest graph of a run.
 func (l *Log) Graph(run string) (*Graph, error) {
 	g, err := load(l, run, PluginGraphs, runGraphTag, -1, func(_ item, v *Value) (*Graph, error) {

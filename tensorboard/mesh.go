@@ -17,7 +17,10 @@ const (
 	meshColor  = 3
 )
 
-var meshSuffix = [...]string{meshVertex: "_VERTEX", meshFace: "_FACE", meshColor: "_COLOR"}
+// MeshVertices ends the tag of a mesh's vertices.
+const MeshVertices = "_VERTEX"
+
+var meshSuffix = [...]string{meshVertex: MeshVertices, meshFace: "_FACE", meshColor: "_COLOR"}
 
 // MeshOptions are the options of [SummaryWriter.AddMesh].
 type MeshOptions struct {

@@ -384,6 +384,34 @@ func TestEveryEndpoint(t *testing.T) {
 	if pr := askJSON[object](t, s, "/api/pr", at(sgd, "pr/cats")); len(pr["points"].([]any)) != 6 {
 		t.Errorf("pr: %v", pr["n"])
 	}
+	type mesh struct {
+		Step, Batch, Total int
+		Vertices           []any
+		Colors, Faces      []int
+	}
+	ball := askJSON[mesh](t, s, "/api/mesh", at(sgd, "shapes/sphere"))
+	if ball.Batch != 1 || ball.Total != 1200 || len(ball.Vertices) != 3600 || len(ball.Colors) != 3600 || len(ball.Faces) != 3*2304 { // without the wrong face
+		t.Errorf("sphere: batch %d, total %d, %d coordinates, %d colours, %d corners", ball.Batch, ball.Total, len(ball.Vertices), len(ball.Colors), len(ball.Faces))
+	}
+	q := at(sgd, "shapes/cloud")
+	q.Set("k", "1")
+	dots := askJSON[mesh](t, s, "/api/mesh", q)
+	if dots.Step != 10 || dots.Batch != 2 || dots.Total != 3000 || dots.Colors != nil || dots.Faces != nil {
+		t.Errorf("cloud: %+v", dots)
+	}
+	q.Set("k", "0")
+	q.Set("i", "0")
+	if dots = askJSON[mesh](t, s, "/api/mesh", q); dots.Step != 0 || dots.Vertices[0] != "NaN" {
+		t.Errorf("cloud at the first step: step %d, %v", dots.Step, dots.Vertices[0])
+	}
+	for _, bad := range []string{"k=2", "i=2", "i=x"} {
+		if w := ask(s, "/api/mesh?"+at(sgd, "shapes/cloud").Encode()+"&"+bad); w.Code != http.StatusNotFound && w.Code != http.StatusBadRequest {
+			t.Errorf("mesh with %s: %d %s", bad, w.Code, w.Body)
+		}
+	}
+	if p := askJSON[object](t, s, "/api/points", url.Values{"run": {sgd}, "tag": {"shapes/cloud"}, "plugin": {"mesh"}}); p["n"] != 2.0 {
+		t.Errorf("points of the cloud: %v", p)
+	}
 	e := askJSON[projection](t, s, "/api/embedding", url.Values{"run": {sgd}})
 	if e.Rows != 600 || e.Dims != 16 || len(e.Labels) != 600 || !slices.Equal(e.Header, []string{"class", "id"}) || e.Labels[7][1] != "7" {
 		t.Errorf("embedding: %d rows, %d dims, %v", e.Rows, e.Dims, e.Header)

@@ -296,6 +296,9 @@ func TestBrowser(t *testing.T) {
 		{"pr", `document.querySelector(".card canvas")`},
 		{"hparams", `document.querySelectorAll(".hp tbody tr").length === 4`},
 		{"embeddings", `document.querySelector(".panel h3")?.textContent.includes("features")`},
+		{"mesh", `(() => {
+			const shown = [...document.querySelectorAll(".meshbox canvas")].filter((c) => new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer).filter((v) => v).length > 2000);
+			return shown.length === 2 && document.querySelector("main").innerText.includes("1,200 vertices, 2,304 faces"); })()`},
 		{"custom", `document.querySelectorAll(".card canvas").length >= 3`},
 	} {
 		b.js(`document.getElementById("tab-` + p.id + `").click()`)

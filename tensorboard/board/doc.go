@@ -49,7 +49,7 @@
 //	GET /api/scalars.csv?tag=T&run=R
 //	    The whole curve as CSV: wall time, step, value.
 //	GET /api/points?plugin=P&tag=T&run=R
-//	    {n, v, points: [[step, wall], …]} of images or audio.
+//	    {n, v, points: [[step, wall], …]} of images, audio or mesh.
 //	GET /api/image?tag=T&run=R&i=I&k=K
 //	    File number K of the image at point I: PNG, JPEG, GIF, BMP or WebP.
 //	GET /api/audio?tag=T&run=R&i=I&k=K
@@ -60,6 +60,10 @@
 //	    {n, points: [{step, wall, html}]}, newest first; html is clean.
 //	GET /api/pr?tag=T&run=R&steps=50
 //	    {n, points: [{step, wall, precision, recall, tp, fp, tn, fn}]}
+//	GET /api/mesh?tag=T&run=R&i=I&k=K
+//	    {step, wall, batch, total, vertices: […], colors: […]?, faces: […]?}: mesh K
+//	    of the batch at point I, flat lists of x, y, z; 0…255; and three vertices a
+//	    face. Of a large cloud a part of its points: total is how many there are.
 //	GET /api/graph?run=R
 //	    {nodes: [{name, op, inputs, device, attrs, shapes}], total}
 //	GET /api/hparams

@@ -113,6 +113,10 @@ func writeSample(t testing.TB, dir string) {
 				}
 				meta[i] = []string{fmt.Sprintf("class %d", c), fmt.Sprint(i)}
 			}
+			sphere, cloud := sampleMeshes(rnd)
+			must(t, w.AddMesh("shapes/sphere", sphere[0], 0, tensorboard.MeshOptions{Faces: sphere[1], Colors: sphere[2]}))
+			must(t, w.AddMesh("shapes/cloud", cloud, 0))
+			must(t, w.AddMesh("shapes/cloud", cloud, 10))
 			must(t, w.AddEmbedding(tensorboard.Of(emb, n, d), 0, tensorboard.EmbeddingOptions{Tag: "features", Metadata: meta, Header: []string{"class", "id"}}))
 		}
 		opt := "sgd"
@@ -131,6 +135,33 @@ func writeSample(t testing.TB, dir string) {
 	must(t, w.AddScalar(evilTag, 3, 3))
 	must(t, w.AddText(evilTag, evilText, 0))
 	must(t, w.Close())
+}
+
+// sampleMeshes makes a sphere (vertices, faces, colours) and a batch of two clouds.
+func sampleMeshes(rnd *rand.Rand) (sphere [3]tensorboard.Array, cloud tensorboard.Array) {
+	const rows, cols = 24, 48
+	var v, c []float32
+	var f []int32
+	for i := range rows + 1 {
+		for j := range cols {
+			a, b := math.Pi*float64(i)/rows, 2*math.Pi*float64(j)/cols
+			v = append(v, float32(math.Sin(a)*math.Cos(b)), float32(math.Cos(a)), float32(math.Sin(a)*math.Sin(b)))
+			c = append(c, float32(255*i/rows), float32(255*j/cols), 160)
+			if i < rows {
+				p, q := int32(i*cols+j), int32(i*cols+(j+1)%cols)
+				f = append(f, p, q, p+cols, q, q+cols, p+cols)
+			}
+		}
+	}
+	f = append(f, 0, 1, 99999) // a vertex that there is not
+	sphere = [3]tensorboard.Array{tensorboard.Of(v, 1, len(v)/3, 3), tensorboard.Of(f, 1, len(f)/3, 3), tensorboard.Of(c, 1, len(c)/3, 3)}
+	var pts []float32
+	for i := range 6000 {
+		a := float64(i%3000) / 150
+		pts = append(pts, float32(math.Cos(a)+0.05*rnd.NormFloat64()), float32(a/10-1), float32(math.Sin(a)+0.05*rnd.NormFloat64()))
+	}
+	pts[0] = float32(math.NaN())
+	return sphere, tensorboard.Of(pts, 2, 3000, 3)
 }
 
 func sampleGraph() *tensorboard.Graph {

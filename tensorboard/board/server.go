@@ -415,6 +415,7 @@ func (s *Server) routes() {
 	s.tagged("histograms", tensorboard.PluginHistograms, s.histograms)
 	s.tagged("text", tensorboard.PluginText, s.text)
 	s.tagged("pr", tensorboard.PluginPRCurves, s.prCurves)
+	s.tagged("mesh", tensorboard.PluginMesh, s.mesh)
 	s.handle("graph", s.graph)
 	s.handle("hparams", s.hparams)
 	s.handle("custom", s.custom)

@@ -79,6 +79,7 @@ var shown = map[string]bool{
 	tensorboard.PluginScalars: true, tensorboard.PluginImages: true, tensorboard.PluginAudio: true,
 	tensorboard.PluginHistograms: true, tensorboard.PluginText: true, tensorboard.PluginPRCurves: true,
 	tensorboard.PluginGraphs: true, tensorboard.PluginHParams: true, tensorboard.PluginCustomScalars: true,
+	tensorboard.PluginMesh: true,
 }
 
 func (s *Server) state(r *http.Request) (any, error) {
@@ -128,6 +129,13 @@ func (s *Server) state(r *http.Request) (any, error) {
 					continue
 				}
 				tr := tagReply{Tag: tag, N: t.Count, Version: t.Version, Name: t.DisplayName, Desc: t.Description}
+				if plugin == tensorboard.PluginMesh { // three tags for each mesh, one is enough
+					name, vertices := tensorboard.MeshName(tag)
+					if !vertices {
+						continue
+					}
+					tr.Tag, tr.Name = name, ""
+				}
 				if tr.Name == tag {
 					tr.Name = ""
 				}
@@ -179,20 +187,24 @@ type tagArgs struct {
 	info     tensorboard.TagInfo
 }
 
-// tagArg reads them. With an empty plugin the request names it, images or audio.
+// tagArg reads them. With an empty plugin the request names it. Meshes are asked
+// for by name, their tag is that of the vertices.
 func (s *Server) tagArg(r *http.Request, plugin string) (a tagArgs, err error) {
 	q := r.URL.Query()
 	if plugin == "" {
 		switch plugin = q.Get("plugin"); plugin {
-		case tensorboard.PluginImages, tensorboard.PluginAudio:
+		case tensorboard.PluginImages, tensorboard.PluginAudio, tensorboard.PluginMesh:
 		default:
-			return a, badRequest("plugin must be images or audio")
+			return a, badRequest("plugin must be images, audio or mesh")
 		}
 	}
 	if a.run, _, err = s.runName(q.Get("run")); err != nil {
 		return a, err
 	}
 	a.tag = q.Get("tag")
+	if plugin == tensorboard.PluginMesh {
+		a.tag += tensorboard.MeshVertices
+	}
 	a.info, err = s.log.Tag(a.run, plugin, a.tag)
 	return a, err
 }

@@ -9,10 +9,11 @@ import * as text from "./text.js";
 import * as graph from "./graph.js";
 import * as pr from "./pr.js";
 import * as hparams from "./hparams.js";
+import * as mesh from "./mesh.js";
 import * as embeddings from "./embeddings.js";
 import * as custom from "./custom.js";
 
-const pages = [scalars, images, audio, histograms, text, graph, pr, hparams, embeddings, custom];
+const pages = [scalars, images, audio, histograms, text, graph, pr, hparams, embeddings, mesh, custom];
 const main = document.getElementById("main");
 const tabs = document.getElementById("tabs");
 let page = null; // {def, view}
