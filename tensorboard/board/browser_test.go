@@ -323,6 +323,13 @@ func TestBrowser(t *testing.T) {
 			time.Sleep(200 * time.Millisecond)
 			b.shot("graph-open")
 		}
+		if p.id == "embeddings" {
+			b.js(`[...document.querySelectorAll(".seg button")].find((x) => x.dataset.value === "tsne").click()`)
+			b.wait(`document.querySelector(".panel").textContent.includes("step 700 of 700")`)
+			b.shot("embeddings-tsne")
+			b.js(`[...document.querySelectorAll(".seg button")].find((x) => x.dataset.value === "pca").click()`)
+			b.wait(`document.querySelector(".panel").textContent.includes("% of the variance")`)
+		}
 		if p.id == "text" {
 			got := b.js(`return {scripts: document.querySelectorAll(".md script, .md img, .md iframe, .md [onerror], .md [onclick]").length,
 				links: [...document.querySelectorAll(".md a")].map((a) => a.protocol), tables: document.querySelectorAll(".md table").length}`).(map[string]any)

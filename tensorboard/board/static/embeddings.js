@@ -1,7 +1,9 @@
-// Embeddings: points by their principal components, in two or three dimensions.
+// Embeddings: points by their principal components or by t-SNE, in two or three
+// dimensions.
 import { h, get, url, num, fmt, select, field, segmented, checkbox, setting, remember, empty, clear, cssVar } from "./util.js";
 import { visible } from "./store.js";
 import { ramp } from "./hparams.js";
+import { TSNE, most } from "./tsne.js";
 
 export const id = "embeddings", label = "Embeddings", plugin = "embeddings";
 
@@ -19,6 +21,8 @@ export function mount(root) {
   let key = "", d = null, meta = null, sprite = null, picked = -1, over = -1, found = null, frame = 0, asked = 0;
   let dims = setting("embdims", "3"), axes = [0, 1, 2], colorBy = 0, labels = setting("emblabels", false) === true, images = setting("embimages", true) !== false;
   let cam = { yaw: 0.6, pitch: 0.45, zoom: 1, x: 0, y: 0 };
+  let method = "pca", tsne = null, sample = [], coords = [], running = 0;
+  const steps = 700;
   let scale = 1, mid = [0, 0, 0], tints = [], screen = [];
 
   const choices = () => visible().flatMap((r) => (r.tags.embeddings || []).map((t, i) => ({ run: r, i, tag: t.tag, key: r.id + ":" + i })));
@@ -37,6 +41,8 @@ export function mount(root) {
     key = c.key;
     d = null;
     const mine = ++asked;
+    stop();
+    tsne = null;
     clear(panel).append(h("p", {}, "Finding the principal components…"));
     paint();
     try {
@@ -60,23 +66,64 @@ export function mount(root) {
     }
     canvas.setAttribute("aria-label", `${d.rows} points of ${c.tag} by principal components`);
     cam = { yaw: 0.6, pitch: 0.45, zoom: 1, x: 0, y: 0 };
+    restart();
     controls();
     prepare();
   }
 
+  // restart begins t-SNE anew, with every k-th point if they are many.
+  function restart() {
+    stop();
+    tsne = null;
+    if (method === "pca" || !d) return;
+    const skip = Math.ceil(d.rows / most);
+    sample = d.points.map((_, i) => i).filter((i) => i % skip === 0);
+    tsne = new TSNE(sample.map((i) => d.points[i]), +dims);
+    run();
+  }
+
+  function stop() { clearTimeout(running); running = 0; }
+
+  function run() {
+    running = setTimeout(() => {
+      const until = performance.now() + 25;
+      do tsne.next(); while (performance.now() < until && tsne.step < steps);
+      running = 0;
+      if (tsne.step < steps) run(); else controls();
+      place();
+    }, 0);
+  }
+
+  // place takes the points from where they are now.
+  function place() {
+    if (tsne) {
+      coords = d.points.map(() => [NaN, NaN, NaN]); // those left out are not drawn
+      sample.forEach((i, k) => { coords[i] = [0, 1, 2].map((c) => (c < tsne.dims ? tsne.y[k * tsne.dims + c] : 0)); });
+    } else coords = d.points;
+    fit();
+    draw();
+    if (status.isConnected) status.textContent = summary();
+  }
+
   function controls() {
     clear(tools);
+    tools.append(segmented("Method", [["pca", "PCA"], ["tsne", "t-SNE"]], method, (v) => { method = v; cam = { ...cam, x: 0, y: 0, zoom: 1 }; restart(); controls(); prepare(); }));
     const comps = d.variance.map((v, i) => [String(i), `PC ${i + 1} (${(100 * num(v)).toFixed(1)} %)`]);
     const axis = (name, k) => field(name, select(name + " axis", comps, String(axes[k]), (v) => { axes[k] = +v; prepare(); }));
     tools.append(segmented("Dimensions", [["2", "2-D"], ["3", "3-D"]], dims, (v) => {
       dims = v;
       remember("embdims", v);
       cam = { ...cam, x: 0, y: 0, zoom: 1 };
+      restart();
       controls();
       prepare();
     }));
-    tools.append(axis("X", 0), axis("Y", 1));
-    if (dims === "3") tools.append(axis("Z", 2));
+    if (method === "pca") {
+      tools.append(axis("X", 0), axis("Y", 1));
+      if (dims === "3") tools.append(axis("Z", 2));
+    } else if (tsne?.step < steps) {
+      tools.append(h("button", { type: "button", class: "link", onclick: () => { if (running) stop(); else run(); controls(); } }, running ? "Stop" : "Go on"));
+    }
     if (d.labels.length) {
       tools.append(field("Colour by", select("Colour by", [["-1", "nothing"], ...d.header.map((t, i) => [String(i), t])], String(colorBy), (v) => { colorBy = +v; prepare(); about(); })),
         checkbox("Labels", labels, (v) => { labels = v; remember("emblabels", v); draw(); }));
@@ -101,7 +148,15 @@ export function mount(root) {
     return { of: (i) => tint.get(vals[i]), kinds: order.map((v) => [v, kinds.get(v), tint.get(v)]) };
   }
 
+  const status = h("p");
+  function summary() {
+    const points = `${d.rows.toLocaleString("en-US")}${d.total > d.rows ? " of " + d.total.toLocaleString("en-US") : ""} points in ${d.dims} dimensions`;
+    if (tsne) return `${points}${sample.length < d.rows ? `, ${sample.length.toLocaleString("en-US")} of them shown` : ""}; t-SNE of ${d.variance.length} principal components, perplexity ${fmt(tsne.perplexity, 3)}, step ${tsne.step} of ${steps}.`;
+    return `${points}; the axes hold ${(100 * axes.slice(0, +dims).reduce((s, a, i, all) => s + (all.indexOf(a) === i ? num(d.variance[a]) : 0), 0)).toFixed(1)} % of the variance.`;
+  }
+
   function about() {
+    status.textContent = summary();
     const l = legend();
     const search = h("input", {
       type: "search", class: "filter", placeholder: "Find by label", "aria-label": "Find points by label", spellcheck: "false",
@@ -114,7 +169,7 @@ export function mount(root) {
     });
     const count = h("p");
     clear(panel).append(h("h3", {}, meta?.name || "Embedding"),
-      h("p", {}, `${d.rows.toLocaleString("en-US")}${d.total > d.rows ? " of " + d.total.toLocaleString("en-US") : ""} points in ${d.dims} dimensions; the axes hold ${(100 * axes.slice(0, +dims).reduce((s, a, i, all) => s + (all.indexOf(a) === i ? num(d.variance[a]) : 0), 0)).toFixed(1)} % of the variance.`),
+      status,
       d.labels.length ? h("div", {}, h("br"), search, count) : null,
       detail);
     if (l?.kinds) {
@@ -133,17 +188,23 @@ export function mount(root) {
   function prepare() {
     const l = legend(), plain = cssVar("--accent");
     tints = d.points.map((_, i) => (l ? l.of(i) : plain));
+    place();
+    about();
+  }
+
+  const column = (k) => (tsne ? k : axes[k]); // of coords
+
+  // fit finds the middle and the size of the cloud.
+  function fit() {
     const n = +dims;
     let far = 0;
     mid = [0, 1, 2].map((k) => {
       let lo = Infinity, hi = -Infinity;
-      for (const p of d.points) { const v = p[axes[k]]; lo = Math.min(lo, v); hi = Math.max(hi, v); }
+      for (const p of coords) { const v = p[column(k)]; if (v < lo) lo = v; if (v > hi) hi = v; }
       if (k < n) far = Math.max(far, hi - lo);
-      return (lo + hi) / 2;
+      return lo <= hi ? (lo + hi) / 2 : 0;
     });
     scale = far > 0 ? 2 / far : 1;
-    draw();
-    about();
   }
 
   function draw() { cancelAnimationFrame(frame); frame = requestAnimationFrame(paint); }
@@ -177,10 +238,11 @@ export function mount(root) {
       g.moveTo(p[0], p[1]);
       g.lineTo(q[0], q[1]);
       g.stroke();
-      g.fillText("PC " + (axes[k] + 1), q[0] + 5, q[1] - 4);
+      if (!tsne) g.fillText("PC " + (axes[k] + 1), q[0] + 5, q[1] - 4);
     }
-    screen = d.points.map((p, i) => [...project((p[axes[0]] - mid[0]) * scale, (p[axes[1]] - mid[1]) * scale, (p[axes[2]] - mid[2]) * scale), i]);
-    const order = three ? [...screen].sort((a, b) => a[2] - b[2]) : screen;
+    screen = coords.map((p, i) => [...project((p[column(0)] - mid[0]) * scale, (p[column(1)] - mid[1]) * scale, (p[column(2)] - mid[2]) * scale), i]);
+    const drawn = screen.filter((p) => Number.isFinite(p[0]) && Number.isFinite(p[2]));
+    const order = three ? drawn.sort((a, b) => a[2] - b[2]) : drawn;
     const size = d.rows > 3000 ? 2 : d.rows > 500 ? 3 : 4.5;
     const pics = images && sprite && meta?.sprite;
     const per = pics ? Math.max(1, Math.floor(sprite.naturalWidth / meta.sprite[0])) : 1;
@@ -283,5 +345,5 @@ export function mount(root) {
   const ro = new ResizeObserver(draw);
   ro.observe(stage);
   load();
-  return { data: load, runs: load, theme: () => { if (d) prepare(); }, destroy: () => { ro.disconnect(); cancelAnimationFrame(frame); asked++; } };
+  return { data: load, runs: load, theme: () => { if (d) prepare(); }, destroy: () => { stop(); ro.disconnect(); cancelAnimationFrame(frame); asked++; } };
 }
