@@ -94,10 +94,6 @@ func (g *geometry) shape() *cpuconv.Shape {
 
 // runFloat is run for the types that have kernels of their own. The residual and the clamp of ep, if any, are applied.
 func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epilogue[E], a arguments) {
-	if residual == nil && !ep.Clamp && a.groups > 1 && w.Size(1) == 1 && w.Size(0) == a.groups {
-		run[E](out, in, w, bias, a)
-		return
-	}
 	intoLayout(out, func(d []E, last bool) {
 		o := cpuconv.Image[E]{Data: d, Last: last}
 		ep.Bias = dense[E](bias)
@@ -124,10 +120,6 @@ func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epi
 
 // runBackwardFloat is runBackward for the types that have kernels of their own.
 func runBackwardFloat[E float32 | float64](gin, gw, gb, gout, in, w *T, a arguments) {
-	if a.groups > 1 && w.Size(1) == 1 && w.Size(0) == a.groups {
-		runBackward[E](gin, gw, gb, gout, in, w, a)
-		return
-	}
 	g := imageOf[E](gout)
 	if gin != nil {
 		intoLayout(gin, func(d []E, last bool) {

@@ -23,6 +23,8 @@ type args struct {
 	flags    int
 	lo, hi   uint64 // bits of the clamp's bounds
 
+	blockEnd int // depthwise: bytes of a position's channels
+
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
 }
 

@@ -34,6 +34,30 @@ func dconvAVX2(a *args)
 //go:noescape
 func dgradAVX2(a *args)
 
+//go:noescape
+func sdepthAVX512(a *args)
+
+//go:noescape
+func sdepthGradAVX512(a *args)
+
+//go:noescape
+func sdepthAVX2(a *args)
+
+//go:noescape
+func sdepthGradAVX2(a *args)
+
+//go:noescape
+func ddepthAVX512(a *args)
+
+//go:noescape
+func ddepthGradAVX512(a *args)
+
+//go:noescape
+func ddepthAVX2(a *args)
+
+//go:noescape
+func ddepthGradAVX2(a *args)
+
 func currentPath() path {
 	switch {
 	case cpu.HasAVX512:
@@ -115,4 +139,46 @@ func gradTile[T Float](pt path, p *args, rows int) {
 		dgradAVX2(p)
 	}
 	p.variant = v
+}
+
+// depthTile computes the given rows of a depthwise convolution.
+//
+//go:noinline
+func depthTile[T Float](pt path, p *args, rows int) {
+	var z T
+	p.variant = rows
+	switch {
+	case pt == pathGeneric:
+		p.rows = rows
+		genericDepth[T](p)
+	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+		sdepthAVX512(p)
+	case unsafe.Sizeof(z) == 4:
+		sdepthAVX2(p)
+	case pt == pathAVX512:
+		ddepthAVX512(p)
+	default:
+		ddepthAVX2(p)
+	}
+}
+
+// depthGradTile computes the gradient of the given rows of depthwise weights.
+//
+//go:noinline
+func depthGradTile[T Float](pt path, p *args, rows int) {
+	var z T
+	p.variant = rows
+	switch {
+	case pt == pathGeneric:
+		p.rows = rows
+		genericDepthGrad[T](p)
+	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+		sdepthGradAVX512(p)
+	case unsafe.Sizeof(z) == 4:
+		sdepthGradAVX2(p)
+	case pt == pathAVX512:
+		ddepthGradAVX512(p)
+	default:
+		ddepthGradAVX2(p)
+	}
 }

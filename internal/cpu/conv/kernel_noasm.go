@@ -26,3 +26,15 @@ func gradTile[T Float](_ path, p *args, rows int) {
 	p.rows = rows
 	genericTile[T](p, int(unsafe.Sizeof(z)), p.cs)
 }
+
+//go:noinline
+func depthTile[T Float](_ path, p *args, rows int) {
+	p.rows = rows
+	genericDepth[T](p)
+}
+
+//go:noinline
+func depthGradTile[T Float](_ path, p *args, rows int) {
+	p.rows = rows
+	genericDepthGrad[T](p)
+}

@@ -15,6 +15,10 @@ type packSource[T Float] struct {
 }
 
 func (j *job[T]) run(w packSource[T]) {
+	if j.depthwise() {
+		j.runDepthwise(w)
+		return
+	}
 	j.makePlan()
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -49,7 +53,7 @@ func (j *job[T]) newScratch(es int) (s scratch) {
 		s.bandBytes = (j.bandLen + 16) * es
 		s.band = mem.Alloc(s.bandBytes)
 	}
-	if !j.out.Last {
+	if !j.out.Last || j.depthwise() {
 		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16) * es
 		s.out = mem.Alloc(s.outBytes)
 	}
@@ -107,6 +111,21 @@ type target struct {
 	n0, c0                int    // and its first image and channel
 }
 
+// bufferTarget is the task's own buffer, dense at the block's positions.
+func (j *job[T]) bufferTarget(b *block, s *scratch) (t target) {
+	t.p, t.n0, t.c0 = s.out, b.n0, b.c0
+	var size [3]int
+	for i := range 3 {
+		t.at[i] = b.lo[i] * j.ostep[i]
+		size[i] = min(b.hi[i]*j.ostep[i], j.outD[i]) - t.at[i]
+	}
+	t.pix = j.outPitch()
+	t.line = size[2] * t.pix
+	t.slice = size[1] * t.line
+	t.img = size[0] * t.slice
+	return t
+}
+
 func (j *job[T]) task(t int, s *scratch, es int) {
 	perImage := j.nx * j.ny * j.grid[0]
 	b := j.band(t/(perImage*j.npb*j.groups)*perImage + t%perImage)
@@ -123,17 +142,7 @@ func (j *job[T]) task(t int, s *scratch, es int) {
 		dst.slice = j.outD[1] * dst.line
 		dst.img = j.outD[0] * dst.slice
 	} else {
-		dst.p = s.out
-		dst.n0, dst.c0 = b.n0, b.c0
-		var size [3]int
-		for i := range 3 {
-			dst.at[i] = b.lo[i] * j.ostep[i]
-			size[i] = min(b.hi[i]*j.ostep[i], j.outD[i]) - dst.at[i]
-		}
-		dst.pix = j.outPitch()
-		dst.line = size[2] * dst.pix
-		dst.slice = size[1] * dst.line
-		dst.img = size[0] * dst.slice
+		dst = j.bufferTarget(&b, s)
 	}
 
 	var p args

@@ -45,6 +45,10 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	g := &gradJob[T]{job: forwardJob(s, gout, in, nil)}
+	if g.depthwise() {
+		g.depthwiseGrad(gw)
+		return
+	}
 	g.plan(es)
 	n := g.chunks * g.groups * g.ncb * g.nob * g.blockLen
 	p := mem.Alloc(n * es)

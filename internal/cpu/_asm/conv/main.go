@@ -55,6 +55,8 @@ const (
 	offLo      = 160
 	offHi      = 168
 
+	offBlockEnd = 176 // depthwise: bytes of a position's channels
+
 	flagLoadC  = 1
 	flagBias   = 2
 	flagRes    = 4
@@ -406,6 +408,8 @@ func main() {
 			s.es, s.letter = es, map[int]string{4: "s", 8: "d"}[es]
 			g.family(s.letter+"conv"+s.tag, s, forward)
 			g.family(s.letter+"grad"+s.tag, s, gradient)
+			g.depthwise(s.letter+"depth"+s.tag, s)
+			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s)
 		}
 		file := map[string]string{"AVX512": "avx512", "AVX2": "avx2"}[s.tag] + "_amd64.s"
 		if err := os.WriteFile(filepath.Join(*out, file), g.Bytes(), 0o644); err != nil {

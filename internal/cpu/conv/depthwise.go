@@ -1,0 +1,467 @@
+package conv
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// depthwise reports that every channel has a kernel of its own.
+func (j *job[T]) depthwise() bool { return j.ci == 1 && j.co == 1 && j.groups > 1 }
+
+// depthJob is a depthwise convolution. Channels-last images are read in place,
+// border positions with the taps that fall inside; planar ones go through the
+// band, some channels at a time.
+type depthJob[T Float] struct {
+	*job[T]
+	es   int
+	w    unsafe.Pointer // [tap][channels rounded up]
+	wrow int            // bytes of a tap
+}
+
+func (j *job[T]) runDepthwise(src packSource[T]) {
+	var z T
+	d := &depthJob[T]{job: j, es: int(unsafe.Sizeof(z))}
+	j.measure()
+	l := lanes[T](j.pt)
+	channels := roundUp(j.groups, l)
+	taps := 0
+	for _, p := range j.phases {
+		for _, t := range p.taps {
+			taps = max(taps, t.wi+1)
+		}
+	}
+	d.wrow = channels * d.es
+	// One row more holds the bias, so that it can be read in whole vectors.
+	w := make([]T, (taps+1)*channels+l)
+	d.w = unsafe.Pointer(&w[0])
+	transpose(w, channels, src.data, src.groups, j.groups, min(taps, src.groups))
+	if j.bias != nil {
+		b := w[taps*channels:]
+		copy(b, unsafe.Slice((*T)(j.bias), j.groups))
+		j.bias = unsafe.Pointer(&b[0])
+	}
+	if j.in.Last && j.out.Last {
+		d.runLast()
+		return
+	}
+	d.runBands(l)
+}
+
+// setup prepares the arguments that all tiles share.
+func (d *depthJob[T]) setup(p *args, ldc int) {
+	p.flags, p.ldc = 0, ldc*d.ostep[2]*d.es
+	if d.bias != nil {
+		p.flags |= flagBias
+		p.bias = d.bias
+	}
+	if d.res != nil && d.out.Last {
+		p.flags |= flagRes
+		p.ldr = p.ldc
+	}
+	if d.clamp && (d.res == nil || d.out.Last) {
+		p.flags |= flagClamp
+		p.lo, p.hi = bits(d.lo), bits(d.hi)
+	}
+}
+
+// runLast computes line after line of the grid.
+func (d *depthJob[T]) runLast() {
+	gy := d.grid[1] * d.grid[0]
+	work := d.grid[2] * d.groups * len(d.phases[0].taps)
+	par.For(d.n*gy, max(1, 1<<19/max(work, 1)), func(lo, hi int) {
+		var p args
+		d.setup(&p, d.groups)
+		seg := make([]int, 0, 64)
+		for t := lo; t < hi; t++ {
+			for i := range d.phases {
+				ph := &d.phases[i]
+				z, y := t/d.grid[1]%d.grid[0], t%d.grid[1]
+				if z < ph.grid[0] && y < ph.grid[1] {
+					seg = d.line(&p, ph, t/gy, z, y, seg)
+				}
+			}
+		}
+	})
+}
+
+// line computes one line of a phase's grid.
+func (d *depthJob[T]) line(p *args, ph *phase, img, z, y int, seg []int) []int {
+	// The taps inside the image in the first two directions.
+	var inside [64]tap
+	taps := inside[:0]
+	for _, t := range ph.taps {
+		iz, iy := z*d.istep[0]+t.d[0], y*d.istep[1]+t.d[1]
+		if iz >= 0 && iz < d.inD[0] && iy >= 0 && iy < d.inD[1] {
+			taps = append(taps, t)
+		}
+	}
+	n, w := ph.grid[2], d.inD[2]
+	// Positions [xa,xb) see all of them.
+	xa, xb := 0, n
+	for _, t := range taps {
+		if t.d[2] < 0 {
+			xa = max(xa, ceilDiv(-t.d[2], d.istep[2]))
+		}
+		if last := w - 1 - t.d[2]; last < 0 {
+			xb = 0
+		} else {
+			xb = min(xb, last/d.istep[2]+1)
+		}
+	}
+	xa = min(xa, n)
+	xb = max(xa, xb)
+	rows, _ := tileSize[T](d.pt)
+	for x := 0; x < n; {
+		r := 1
+		if x >= xa && x < xb {
+			// As many as fit, in tiles of nearly equal height.
+			r = ceilDiv(xb-x, ceilDiv(xb-x, rows))
+		}
+		seg = seg[:0]
+		at := -1
+		for _, t := range taps {
+			ix := x*d.istep[2] + t.d[2]
+			if ix < 0 || ix >= w {
+				continue
+			}
+			o := ((img*d.inD[0]+z*d.istep[0]+t.d[0])*d.inD[1]+y*d.istep[1]+t.d[1])*w + ix
+			if at < 0 {
+				at = o
+			}
+			seg = append(seg, (o-at)*d.groups*d.es, t.wi*d.wrow)
+		}
+		end := len(seg)
+		seg = append(seg, 0)
+		p.rs = d.istep[2] * d.groups * d.es
+		a := unsafe.Add(unsafe.Pointer(&d.in.Data[0]), max(at, 0)*d.groups*d.es)
+		c := (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1])*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.groups * d.es
+		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
+		d.tile(p, a, unsafe.Pointer(&d.out.Data[0]), c, r, d.groups)
+		x += r
+	}
+	return seg
+}
+
+// tile computes r positions of the given channels: c is the offset in bytes of
+// the first in the result, and in the residual.
+func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
+	h := (r + 1) / 2
+	set := func(ch int) {
+		off := ch * d.es
+		p.a0, p.c0, p.b = unsafe.Add(a, off), unsafe.Add(out, c+off), unsafe.Add(d.w, off)
+		if d.bias != nil {
+			p.bias = unsafe.Add(d.bias, off)
+		}
+		if r > h {
+			p.a1, p.c1 = unsafe.Add(p.a0, h*p.rs), unsafe.Add(p.c0, h*p.ldc)
+		}
+		if p.flags&flagRes != 0 {
+			p.r0 = unsafe.Add(d.res, c+off)
+			p.r1 = unsafe.Add(p.r0, h*p.ldc*min(1, r-h))
+		}
+	}
+	set(0)
+	l := lanes[T](d.pt)
+	tail := channels % l
+	p.blockEnd = channels * d.es
+	p.mask = 1<<uint(tail) - 1
+	if d.pt != pathAVX2 || tail == 0 {
+		depthTile[T](d.pt, p, r)
+		return
+	}
+	// Without masks the last vector is moved left to be whole.
+	if channels < l {
+		depthTile[T](pathGeneric, p, r)
+		return
+	}
+	p.blockEnd -= tail * d.es
+	depthTile[T](d.pt, p, r)
+	set(channels - l)
+	p.blockEnd = l * d.es
+	depthTile[T](d.pt, p, r)
+}
+
+// runBands computes planar images, two vectors of channels at a time.
+func (d *depthJob[T]) runBands(l int) {
+	j := d.job
+	j.nr, j.ocols, j.cb, j.panels, j.npb = 2*l, 2*l, 2*l, 1, 1
+	j.planBands(d.es, 1<<11)
+	for i := range j.phases {
+		j.segments(&j.phases[i], d.es)
+	}
+	nc := ceilDiv(j.groups, j.cb)
+	per := j.nx * j.ny * j.grid[0]
+	par.For(j.nImg*nc*per, 1, func(lo, hi int) {
+		s := j.newScratch(d.es)
+		clear(unsafe.Slice((*T)(s.band), j.bandLen)) // lanes without a channel
+		var p args
+		for t := lo; t < hi; t++ {
+			b := j.band(t/(per*nc)*per + t%per)
+			c := t / per % nc * j.cb
+			// A block of channels takes the part of a group.
+			b.group, b.c1 = c, min(j.cb, j.groups-c)
+			d.bandTask(&p, &b, &s)
+		}
+		s.free()
+	})
+}
+
+// planBands cuts the grid into bands of at most px positions.
+func (j *job[T]) planBands(es, px int) {
+	j.direct = false
+	if j.in.Last {
+		j.step, j.skip = j.istep, [3]int{1, 1, 1}
+	}
+	gx, gy := j.grid[2], j.grid[1]
+	j.images, j.yb, j.xb = 1, max(1, min(gy, px/gx)), min(gx, 2*px)
+	j.even()
+	j.layout(es)
+}
+
+func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
+	j := d.job
+	channels := b.c1
+	j.load(b, unsafe.Slice((*T)(s.band), j.bandLen), 0, channels)
+	dst := j.bufferTarget(b, s)
+	lanes := roundUp(channels, lanes[T](j.pt)) // the buffers have whole vectors
+	full := *d
+	full.w = unsafe.Add(d.w, b.group*d.es)
+	if d.bias != nil {
+		full.job = &job[T]{}
+		*full.job = *j
+		full.bias = unsafe.Add(d.bias, b.group*d.es)
+	}
+	d.setup(p, dst.pix)
+	if j.res != nil {
+		p.flags &^= flagRes | flagClamp // they come when the buffer is moved
+	}
+	p.rs = j.step[2] * j.pix * d.es
+	rows, _ := tileSize[T](j.pt)
+	for i := range j.phases {
+		ph := &j.phases[i]
+		hy, hx := min(b.hi[1], ph.grid[1]), min(b.hi[2], ph.grid[2])
+		if b.lo[0] >= ph.grid[0] || hx <= b.lo[2] {
+			continue
+		}
+		seg := make([]int, 0, 2*len(ph.taps)+1)
+		for k, t := range ph.taps {
+			seg = append(seg, ph.seg[k], t.wi*d.wrow)
+		}
+		seg = append(seg, 0)
+		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[len(seg)-1])
+		tiles := cut(hx-b.lo[2], rows)
+		for y := b.lo[1]; y < hy; y++ {
+			a := unsafe.Add(s.band, (y-b.lo[1])*j.step[1]*j.line*d.es)
+			c := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (y*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line + ph.at[2]*dst.pix
+			for k, x := range tiles[:len(tiles)-1] {
+				full.tile(p, unsafe.Add(a, x*p.rs), dst.p, (c+x*j.ostep[2]*dst.pix)*d.es, tiles[k+1]-x, lanes)
+			}
+		}
+	}
+	if !j.out.Last {
+		j.store(b, &dst)
+		return
+	}
+	d.storeLast(b, &dst)
+}
+
+// storeLast moves the buffer to a channels-last result, for the rare input of
+// the other layout.
+func (d *depthJob[T]) storeLast(b *block, t *target) {
+	j := d.job
+	buf := unsafe.Slice((*T)(t.p), t.img)
+	for z := range t.img / t.slice {
+		for y := range t.slice / t.line {
+			pos := ((b.n0*j.outD[0]+t.at[0]+z)*j.outD[1]+t.at[1]+y)*j.outD[2] + t.at[2]
+			for x := range t.line / t.pix {
+				o := (pos+x)*j.groups + b.group
+				dst := j.out.Data[o:][:b.c1]
+				copy(dst, buf[z*t.slice+y*t.line+x*t.pix:])
+				if j.res != nil {
+					j.addResidual(dst, unsafe.Slice((*T)(j.res), len(j.out.Data))[o:])
+				}
+			}
+		}
+	}
+}
+
+// depthwiseGrad sums the gradient of depthwise weights, an image and a vector
+// of channels at a time.
+func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	j := g.job
+	j.measure()
+	l := lanes[T](j.pt)
+	j.cb = l
+	j.planBands(es, 1<<11)
+	// A vector per position, whatever layout chose.
+	y, x := j.bandSize()
+	j.pix = l
+	j.line = l * x
+	j.slice = j.line * y
+	j.img = j.slice * (j.ext[0] + 1)
+	j.bandLen = j.img
+	ph := &j.phases[0]
+	j.segments(ph, es)
+
+	taps := len(ph.taps)
+	nc := ceilDiv(j.groups, l)
+	bands := j.grid[0] * j.ny * j.nx
+	parts := make([]T, j.nImg*nc*taps*l)
+	par.For(j.nImg*nc, 1, func(lo, hi int) {
+		n := j.bandLen + j.yb*j.xb*l
+		buf := mem.Alloc(n * es)
+		defer mem.Free(buf, n*es)
+		all := unsafe.Slice((*T)(buf), n)
+		clear(all)
+		seg := make([]int, j.yb+1)
+		for t := lo; t < hi; t++ {
+			for q := range bands {
+				b := j.band(t/nc*bands + q)
+				b.group = t % nc * l
+				g.depthBand(&b, all, parts[t*taps*l:][:taps*l], seg, es)
+			}
+		}
+	})
+	for c := range j.groups {
+		for k := range taps {
+			var s T
+			for n := range j.nImg {
+				s += parts[((n*nc+c/l)*taps+k)*l+c%l]
+			}
+			gw.Data[c*taps+ph.taps[k].wi] = s
+		}
+	}
+}
+
+func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, es int) {
+	j := g.job
+	l := j.cb
+	channels := min(l, j.groups-b.group)
+	j.load(b, buf[:j.bandLen], 0, channels)
+	grad := buf[j.bandLen:]
+	size := volume(j.outD)
+	lines, n := b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
+	for y := range lines {
+		pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
+		d := grad[y*n*l:]
+		if j.out.Last {
+			copyLines(d, l, j.out.Data[(b.n0*size+pos)*j.groups+b.group:], j.groups, channels, n)
+		} else {
+			transpose(d, l, j.out.Data[(b.n0*j.groups+b.group)*size+pos:], size, channels, n)
+		}
+		seg[y] = y * j.step[1] * j.line * es
+	}
+	var p args
+	p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[lines])
+	p.k, p.cs, p.ldr = n, j.step[2]*j.pix*es, l*es
+	p.b = unsafe.Pointer(&grad[0])
+	p.width = l
+	ph := &j.phases[0]
+	rows, _ := tileSize[T](j.pt)
+	// Runs of taps at equal distances; two runs of the same kind share a tile.
+	run := func(i int) int {
+		k := i + 1
+		for k < len(ph.taps) && k-i < rows/2 && ph.taps[k].d[0] == ph.taps[i].d[0] && ph.taps[k].d[1] == ph.taps[i].d[1] {
+			k++
+		}
+		return k - i
+	}
+	for i := 0; i < len(ph.taps); {
+		m := run(i)
+		p.rs = 0
+		if m > 1 {
+			p.rs = ph.seg[i+1] - ph.seg[i]
+		}
+		p.a0 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i])
+		p.c0 = unsafe.Pointer(&out[i*l])
+		r := m
+		if i+m < len(ph.taps) && run(i+m) == m {
+			r = 2 * m
+			p.a1 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i+m])
+		} else {
+			p.a1 = unsafe.Add(p.a0, (m+1)/2*p.rs)
+		}
+		depthGradTile[T](j.pt, &p, r)
+		i += r
+	}
+}
+
+// genericDepth is the portable depthwise kernel.
+func genericDepth[T Float](p *args) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	n := p.blockEnd / es
+	first := (p.rows + 1) / 2
+	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
+	sum := make([]T, n)
+	for r := range p.rows {
+		a, c, res := p.a0, p.c0, p.r0
+		q := r
+		if r >= first {
+			a, c, res, q = p.a1, p.c1, p.r1, r-first
+		}
+		clear(sum)
+		for _, s := range seg {
+			x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s[0])), n)
+			w := unsafe.Slice((*T)(unsafe.Add(p.b, s[1])), n)
+			for i := range sum {
+				sum[i] += T(x[i] * w[i])
+			}
+		}
+		dst := unsafe.Slice((*T)(unsafe.Add(c, q*p.ldc)), n)
+		for i, v := range sum {
+			if p.flags&flagBias != 0 {
+				v += *(*T)(unsafe.Add(p.bias, i*es))
+			}
+			if p.flags&flagRes != 0 {
+				v += *(*T)(unsafe.Add(res, q*p.ldr+i*es))
+			}
+			if p.flags&flagClamp != 0 {
+				v = clampTo(v, fromBits[T](p.lo), fromBits[T](p.hi))
+			}
+			dst[i] = v
+		}
+	}
+}
+
+// clampTo brings v into [lo, hi]; NaN stays NaN.
+func clampTo[T Float](v, lo, hi T) T {
+	if v < lo {
+		v = lo
+	}
+	if v > hi {
+		v = hi
+	}
+	return v
+}
+
+// genericDepthGrad is the portable kernel of the depthwise weights' gradient.
+func genericDepthGrad[T Float](p *args) {
+	first := (p.rows + 1) / 2
+	seg := unsafe.Slice((*int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/8)
+	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)
+	for r := range p.rows {
+		a, q := p.a0, r
+		if r >= first {
+			a, q = p.a1, r-first
+		}
+		dst := slices.Clone(out[r*p.width:][:p.width])
+		b := p.b
+		for _, s := range seg {
+			for k := range p.k {
+				x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s+k*p.cs)), p.width)
+				w := unsafe.Slice((*T)(b), p.width)
+				for i := range dst {
+					dst[i] += T(x[i] * w[i])
+				}
+				b = unsafe.Add(b, p.ldr)
+			}
+		}
+		copy(out[r*p.width:], dst)
+	}
+}
