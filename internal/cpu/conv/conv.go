@@ -70,6 +70,13 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	if len(out.Data) == 0 {
 		return
 	}
+	if pointwise(s, out, in) {
+		if e, ok := productEpilogue(ep, s.Groups); ok {
+			cg := s.Cin / s.Groups
+			product(s, out.Data, in.Data, s.Cout/s.Groups, cg, w.Data, cg, 1, e)
+			return
+		}
+	}
 	j := forwardJob(s, out, in, ep)
 	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())
 	j.run(packSource[T]{w.Data, wo, wc, wk, wo * (s.Cout / s.Groups)})
@@ -81,6 +88,13 @@ func BackwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilo
 	s.check("BackwardData", len(gout.Data), len(gin.Data), len(w.Data))
 	if len(gin.Data) == 0 {
 		return
+	}
+	if pointwise(s, gin, gout) {
+		if e, ok := productEpilogue(ep, s.Groups); ok {
+			cg := s.Cin / s.Groups
+			product(s, gin.Data, gout.Data, cg, s.Cout/s.Groups, w.Data, 1, cg, e)
+			return
+		}
 	}
 	j := backwardJob(s, gin, gout, ep)
 	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())

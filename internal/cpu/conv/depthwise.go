@@ -189,6 +189,9 @@ func (d *depthJob[T]) runBands(l int) {
 	j := d.job
 	j.nr, j.ocols, j.cb, j.panels, j.npb = 2*l, 2*l, 2*l, 1, 1
 	j.planBands(d.es, 1<<11)
+	if !j.out.Last && hasScatter[T](j.pt) {
+		j.chanOff = multiples(j.cb, volume(j.outD)*d.es)
+	}
 	for i := range j.phases {
 		j.segments(&j.phases[i], d.es)
 	}
@@ -305,6 +308,7 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	j.slice = j.line * y
 	j.img = j.slice * (j.ext[0] + 1)
 	j.bandLen = j.img
+	j.posOff = nil // made for another distance of positions
 	ph := &j.phases[0]
 	j.segments(ph, es)
 

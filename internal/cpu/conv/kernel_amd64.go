@@ -58,6 +58,9 @@ func ddepthAVX2(a *args)
 //go:noescape
 func ddepthGradAVX2(a *args)
 
+//go:noescape
+func stransposeAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+
 func currentPath() path {
 	switch {
 	case cpu.HasAVX512:
@@ -181,4 +184,19 @@ func depthGradTile[T Float](pt path, p *args, rows int) {
 	default:
 		ddepthGradAVX2(p)
 	}
+}
+
+// hasScatter reports that scatter16 is there.
+func hasScatter[T Float](pt path) bool {
+	var z T
+	return pt == pathAVX512 && unsafe.Sizeof(z) == 4
+}
+
+// scatter16 sets dst[off[j] + i] = src[i*lds + j] for i < rows, at most 16, and
+// j < cols; lds and off count bytes.
+//
+//go:noinline
+func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
+	_ = off[cols-1]
+	stransposeAVX512(dst, &off[0], src, lds, rows, cols)
 }

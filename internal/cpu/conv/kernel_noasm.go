@@ -38,3 +38,9 @@ func depthGradTile[T Float](_ path, p *args, rows int) {
 	p.rows = rows
 	genericDepthGrad[T](p)
 }
+
+func hasScatter[T Float](path) bool { return false }
+
+func scatter16(unsafe.Pointer, []int, unsafe.Pointer, int, int, int) {
+	panic("conv: no transposing kernel")
+}

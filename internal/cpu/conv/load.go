@@ -19,22 +19,60 @@ func (j *job[T]) load(b *block, band []T, k0, kc int) {
 		xa = min(cx, ceilDiv(-x0, j.skip[2]))
 	}
 	xb := max(xa, min(cx, ceilDiv(j.inD[2]-x0, j.skip[2])))
+	// Lines [ya,yb) too.
+	y0 := b.lo[1]*j.istep[1] + j.dmin[1]
+	ya := 0
+	if y0 < 0 {
+		ya = min(cy, ceilDiv(-y0, j.skip[1]))
+	}
+	yb := max(ya, min(cy, ceilDiv(j.inD[1]-y0, j.skip[1])))
+	if xa == xb {
+		yb = ya
+	}
 	for n := b.n0; n < b.n1; n++ {
 		for z := range j.ext[0] + 1 {
 			iz := b.lo[0]*j.istep[0] + j.dmin[0] + z*j.skip[0]
-			for y := range cy {
-				iy := b.lo[1]*j.istep[1] + j.dmin[1] + y*j.skip[1]
-				line := band[(n-b.n0)*j.img+z*j.slice+y*j.line:][:width*j.pix]
-				if iz < 0 || iz >= j.inD[0] || iy < 0 || iy >= j.inD[1] || xa == xb {
-					clear(line[:cx*j.pix])
-					continue
-				}
+			slice := band[(n-b.n0)*j.img+z*j.slice:][:j.slice]
+			if iz < 0 || iz >= j.inD[0] {
+				clear(slice[:cy*j.line])
+				continue
+			}
+			clear(slice[:ya*j.line])
+			clear(slice[yb*j.line : cy*j.line])
+			for y := ya; y < yb; y++ {
+				line := slice[y*j.line:][:width*j.pix]
 				clear(line[:xa*j.pix])
 				clear(line[xb*j.pix : cx*j.pix])
-				pos := (iz*j.inD[1]+iy)*j.inD[2] + x0 + xa*j.skip[2]
-				j.loadLine(line[xa*j.pix:xb*j.pix], n, b.group*j.ci+k0, pos, kc, xb-xa)
+			}
+			at := func(y int) int { return (iz*j.inD[1]+y0+y*j.skip[1])*j.inD[2] + x0 + xa*j.skip[2] }
+			switch {
+			case ya == yb:
+			case j.posOff == nil:
+				for y := ya; y < yb; y++ {
+					j.loadLine(slice[y*j.line+xa*j.pix:y*j.line+xb*j.pix], n, b.group*j.ci+k0, at(y), kc, xb-xa)
+				}
+			case j.skip[1] == 1 && xb-xa == j.inD[2]: // the lines follow one another
+				j.loadPlanar(slice[ya*j.line+xa*j.pix:], n, b.group*j.ci+k0, at(ya), kc, (yb-ya)*(xb-xa))
+			default:
+				for y := ya; y < yb; y++ {
+					j.loadPlanar(slice[y*j.line+xa*j.pix:], n, b.group*j.ci+k0, at(y), kc, xb-xa)
+				}
 			}
 		}
+	}
+}
+
+// loadPlanar transposes count positions of kc channels into the places that
+// posOff gives.
+func (j *job[T]) loadPlanar(dst []T, n, c, pos, kc, count int) {
+	size := volume(j.inD)
+	var z T
+	es := int(unsafe.Sizeof(z))
+	d := unsafe.Pointer(&dst[0])
+	src := j.in.Data[(n*j.ci*j.groups+c)*size+pos:]
+	_ = src[(kc-1)*size+count-1]
+	for k := 0; k < kc; k += 16 {
+		scatter16(unsafe.Add(d, k*es), j.posOff[:count], unsafe.Pointer(&src[k*size]), size*es, min(16, kc-k), count)
 	}
 }
 
@@ -78,7 +116,11 @@ func (j *job[T]) store(b *block, t *target) {
 			}
 			for y := range lines {
 				at := (n*j.groups+b.group)*j.co*size + b.c0*size + pos + y*j.outD[2]
-				transpose(j.out.Data[at:], size, src[y*t.line:], t.pix, count, b.c1-b.c0)
+				if j.chanOff != nil {
+					j.storePlanar(j.out.Data[at:], src[y*t.line:], t.pix, count, b.c1-b.c0)
+				} else {
+					transpose(j.out.Data[at:], size, src[y*t.line:], t.pix, count, b.c1-b.c0)
+				}
 				if j.res != nil {
 					res := unsafe.Slice((*T)(j.res), len(j.out.Data))
 					for c := range b.c1 - b.c0 {
@@ -86,6 +128,19 @@ func (j *job[T]) store(b *block, t *target) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// storePlanar transposes count positions into channels planes.
+func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
+	size := volume(j.outD)
+	var z T
+	es := int(unsafe.Sizeof(z))
+	_, _ = dst[(channels-1)*size+count-1], src[(count-1)*pix+channels-1]
+	for c := 0; c < channels; c += 16 {
+		for i := 0; i < count; i += 16 {
+			scatter16(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es, min(16, count-i), min(16, channels-c))
 		}
 	}
 }

@@ -41,6 +41,8 @@ type plan struct {
 	slice   int
 	img     int
 	bandLen int
+	posOff  []int // planar input: byte offsets of an image's positions in a slice of the band
+	chanOff []int // planar result: byte offsets of channels
 }
 
 const (
@@ -153,6 +155,9 @@ func (j *job[T]) makePlan() {
 	j.npb = ceilDiv(total, j.panels)
 
 	j.layout(es)
+	if !j.out.Last && hasScatter[T](j.pt) {
+		j.chanOff = multiples(j.panels*j.nr, volume(j.outD)*es)
+	}
 	for i := range j.phases {
 		j.segments(&j.phases[i], es)
 	}
@@ -237,6 +242,25 @@ func (j *job[T]) layout(es int) {
 	j.slice = j.line * y
 	j.img = j.slice * (j.ext[0] + 1)
 	j.bandLen = j.img * j.images
+	if !j.in.Last && hasScatter[T](j.pt) {
+		w, lines := x, 1
+		if x >= j.inD[2] {
+			w, lines = j.inD[2], min(y, j.inD[1])
+		}
+		j.posOff = make([]int, w*lines)
+		for i := range j.posOff {
+			j.posOff[i] = (i/w*j.line + i%w*j.pix) * es
+		}
+	}
+}
+
+// multiples returns n multiples of step.
+func multiples(n, step int) []int {
+	m := make([]int, n)
+	for i := range m {
+		m[i] = i * step
+	}
+	return m
 }
 
 // segments lists the offsets of a phase's taps in the band. Taps that are

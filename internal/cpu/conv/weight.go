@@ -28,6 +28,8 @@ type gradJob[T Float] struct {
 	bands     int
 	blockLen  int // elements of a task's result
 	packedLen int
+	pxOff     []int // planar gradient: byte offsets of positions in a panel
+	tailOff   []int // and in a narrower one
 	parts     []T
 }
 
@@ -106,7 +108,12 @@ func (g *gradJob[T]) plan(es int) {
 	blocks := j.groups * g.ncb * g.nob
 	g.chunks = min(ceilDiv(gradTasks, blocks), g.bands, max(1, gradParts/(blocks*g.blockLen)))
 	g.chunks = ceilDiv(g.bands, ceilDiv(g.bands, g.chunks))
-	g.packedLen = j.images * j.yb * j.xb * g.cols
+	px := j.images * j.yb * j.xb
+	g.packedLen = px * g.cols
+	if !j.out.Last && hasScatter[T](j.pt) {
+		g.pxOff = multiples(px, j.nr*es)
+		g.tailOff = multiples(px, j.nr/2*es)
+	}
 }
 
 // task sums one block of weights over one chunk of bands. The result is a
@@ -186,6 +193,10 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 	for c := b.c0; c < b.c1; c += j.nr {
 		width, cols := min(j.nr, j.ocols-c), min(j.nr, j.co-c)
 		d := dst[(c-b.c0)*count:][:count*width]
+		table := g.pxOff
+		if width < j.nr {
+			table = g.tailOff
+		}
 		if cols < width {
 			clear(d)
 		}
@@ -195,7 +206,18 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 				if j.out.Last {
 					copyLines(d, width, j.out.Data[(n*size+pos)*total+b.group*j.co+c:], total, cols, length)
 				} else {
-					transpose(d, width, j.out.Data[(n*total+b.group*j.co+c)*size+pos:], size, cols, length)
+					src := j.out.Data[(n*total+b.group*j.co+c)*size+pos:]
+					if table == nil {
+						transpose(d, width, src, size, cols, length)
+						d = d[min(length*width, len(d)):]
+						continue
+					}
+					_, _ = src[(cols-1)*size+length-1], d[length*width-1]
+					var z T
+					es := int(unsafe.Sizeof(z))
+					for k := 0; k < cols; k += 16 {
+						scatter16(unsafe.Pointer(&d[k]), table, unsafe.Pointer(&src[k*size]), size*es, min(16, cols-k), length)
+					}
 				}
 				d = d[min(length*width, len(d)):]
 			}

@@ -411,6 +411,9 @@ func main() {
 			g.depthwise(s.letter+"depth"+s.tag, s)
 			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s)
 		}
+		if s.mask {
+			g.transpose("stransposeAVX512")
+		}
 		file := map[string]string{"AVX512": "avx512", "AVX2": "avx2"}[s.tag] + "_amd64.s"
 		if err := os.WriteFile(filepath.Join(*out, file), g.Bytes(), 0o644); err != nil {
 			log.Fatal(err)

@@ -1,0 +1,94 @@
+package main
+
+// transpose emits the move of planar images into channels-last buffers and back:
+//
+//	dst[off[j] + i] = src[i*lds + j]   i < rows <= 16, j < cols
+//
+// off is a table of byte offsets, lds is in bytes. Sixteen columns at a time go
+// through registers; masks cut off what is missing.
+//
+//	DX dst, SI table, DI source, R8 lds times 1, R9 3, CX columns left, R13 rows,
+//	R10 R11 BX rows 4, 8 and 12; K1 columns, K2 rows
+func (g *gen) transpose(name string) {
+	g.l("")
+	g.l("// func %s(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)", name)
+	g.l("TEXT ·%s(SB), NOSPLIT, $0-48", name)
+	g.i("MOVQ dst+0(FP), DX")
+	g.i("MOVQ off+8(FP), SI")
+	g.i("MOVQ src+16(FP), DI")
+	g.i("MOVQ lds+24(FP), R8")
+	g.i("MOVQ cols+40(FP), AX")
+	g.i("MOVQ rows+32(FP), CX")
+	g.i("MOVQ CX, R13")
+	g.i("LEAQ (R8)(R8*2), R9")
+	g.i("MOVQ $1, R15")
+	g.i("SHLQ CX, R15")
+	g.i("DECQ R15")
+	g.i("KMOVW R15, K2")
+	g.i("MOVQ AX, CX")
+	g.i("PCALIGN $32")
+	g.l("%s_loop:", name)
+	g.i("MOVQ $-1, R15")
+	g.i("CMPQ CX, $16")
+	g.i("JGE %s_full", name)
+	g.i("MOVQ $1, R15")
+	g.i("SHLQ CX, R15")
+	g.i("DECQ R15")
+	g.l("%s_full:", name)
+	g.i("KMOVW R15, K1")
+	g.i("LEAQ (DI)(R8*4), R10")
+	g.i("LEAQ (DI)(R8*8), R11")
+	g.i("LEAQ (R10)(R8*8), BX")
+	base := []string{"DI", "R10", "R11", "BX"}
+	index := []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
+	for r := range 16 {
+		if r > 0 {
+			g.i("CMPQ R13, $%d", r)
+			g.i("JLE %s_loaded", name)
+		}
+		g.i("VMOVUPS.Z (%s)%s, K1, Z%d", base[r/4], index[r%4], r)
+	}
+	g.l("%s_loaded:", name)
+	// Pairs and quads inside 128-bit lanes, then the lanes: see the packer of
+	// internal/cpu/_asm/gemm. Rows that were not loaded are never stored.
+	for i := 0; i < 16; i += 2 {
+		g.i("VUNPCKLPS Z%d, Z%d, Z%d", i+1, i, 16+i)
+		g.i("VUNPCKHPS Z%d, Z%d, Z%d", i+1, i, 16+i+1)
+	}
+	for i := 0; i < 16; i += 4 {
+		g.i("VUNPCKLPD Z%d, Z%d, Z%d", 16+i+2, 16+i, i)
+		g.i("VUNPCKHPD Z%d, Z%d, Z%d", 16+i+2, 16+i, i+1)
+		g.i("VUNPCKLPD Z%d, Z%d, Z%d", 16+i+3, 16+i+1, i+2)
+		g.i("VUNPCKHPD Z%d, Z%d, Z%d", 16+i+3, 16+i+1, i+3)
+	}
+	// Lane l of Z(4i+c) now holds column 4l+c of rows 4i..4i+3.
+	col := make([]int, 16)
+	for c := range 4 {
+		u0, u1, u2, u3 := c, 4+c, 8+c, 12+c
+		a, b, a2, b2 := 16+c, 20+c, 24+c, 28+c
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u1, u0, a)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u1, u0, b)
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u3, u2, a2)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u3, u2, b2)
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", a2, a, u0)
+		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", b2, b, u1)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", a2, a, u2)
+		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", b2, b, u3)
+		col[c], col[4+c], col[8+c], col[12+c] = u0, u1, u2, u3
+	}
+	for j, z := range col {
+		if j > 0 {
+			g.i("CMPQ CX, $%d", j)
+			g.i("JLE %s_done", name)
+		}
+		g.i("MOVQ %d(SI), R15", 8*j)
+		g.i("VMOVUPS Z%d, K2, (DX)(R15*1)", z)
+	}
+	g.i("ADDQ $128, SI")
+	g.i("ADDQ $64, DI")
+	g.i("SUBQ $16, CX")
+	g.i("JG %s_loop", name)
+	g.l("%s_done:", name)
+	g.i("VZEROUPPER")
+	g.i("RET")
+}
