@@ -126,6 +126,7 @@ type phase struct {
 	grid [3]int
 	taps []tap
 	w    unsafe.Pointer // packed weights, all groups
+	wLen int            // bytes
 	seg  []int          // byte offsets of the segments, and one spare
 	segK int            // kernel positions joined in a segment
 }

@@ -1,34 +1,162 @@
 package conv
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// pack lays out a phase's weights: for each group, each block of channels and
+// packer lays out a job's weights: for each group, each block of channels and
 // each panel of columns, the rows (tap, channel) of the panel one after the
 // other. Columns that do not exist are zero.
-func (j *job[T]) pack(p *phase, w packSource[T]) {
-	taps := len(p.taps)
-	dst := unsafe.Slice((*T)(p.w), j.groups*taps*j.ci*j.ocols)
+type packer[T Float] struct {
+	*job[T]
+	src    packSource[T]
+	tables map[packKey][]int
+}
+
+// packKey names a table of offsets.
+type packKey struct{ phase, kc, width int }
+
+// packWeights lays out all weights, or prepares for tasks to lay out what they
+// need: worth it when nobody else needs the same.
+func (j *job[T]) packWeights(src packSource[T]) {
+	k := &packer[T]{job: j, src: src}
+	if hasScatter[T](j.pt) {
+		k.makeTables()
+	}
+	if j.nImg*j.grid[0]*j.ny*j.nx == 1 {
+		j.late = k
+		return
+	}
 	nk, np := ceilDiv(j.ci, j.cb), ceilDiv(j.co, j.nr)
-	grain := max(1, 1<<14/max(1, taps*j.cb*j.nr))
-	par.For(j.groups*nk*np, grain, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			c0 := t % np * j.nr
-			k0 := t / np % nk * j.cb
-			g := t / np / nk
-			kc := min(j.cb, j.ci-k0)
-			width, cols := min(j.nr, j.ocols-c0), min(j.nr, j.co-c0)
-			d := dst[g*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c0):][:taps*kc*width]
-			if cols < width {
-				clear(d)
-			}
-			packPanel(d, width, cols, kc, p.taps, w.data[g*w.groups+c0*w.col+k0*w.row:], w)
+	for i := range j.phases {
+		p := &j.phases[i]
+		taps := len(p.taps)
+		if taps*j.ci == 0 {
+			continue
 		}
-	})
+		var z T
+		es := int(unsafe.Sizeof(z))
+		p.wLen = (j.groups*taps*j.ci*j.ocols + (j.cb+1)*j.nr) * es // and rows for what is not wanted
+		p.w = mem.Alloc(p.wLen)
+		grain := max(1, 1<<14/max(1, taps*j.cb*j.nr))
+		par.For(j.groups*nk*np, grain, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				k0, c := t/np%nk*j.cb, t%np*j.nr
+				g := t / np / nk
+				kc := min(j.cb, j.ci-k0)
+				dst := unsafe.Add(p.w, (g*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
+				trash := unsafe.Add(p.w, j.groups*taps*j.ci*j.ocols*es)
+				k.panel(i, g, k0, c, dst, int(uintptr(trash)-uintptr(dst)))
+			}
+		})
+	}
+}
+
+// freeWeights gives the memory of packWeights back.
+func (j *job[T]) freeWeights() {
+	for i := range j.phases {
+		if p := &j.phases[i]; p.w != nil {
+			mem.Free(p.w, p.wLen)
+		}
+	}
+}
+
+// makeTables prepares the moves of whole panels through registers: where the
+// elements that follow one another in the source go.
+func (k *packer[T]) makeTables() {
+	k.tables = map[packKey][]int{}
+	var z T
+	es := int(unsafe.Sizeof(z))
+	s := &k.src
+	for i := range k.phases {
+		taps := k.phases[i].taps
+		for _, kc := range []int{min(k.cb, k.ci), k.ci % k.cb} {
+			for _, width := range []int{k.nr, k.ocols % k.nr} {
+				key := packKey{i, kc, width}
+				if kc == 0 || width == 0 || len(taps) == 0 || k.tables[key] != nil {
+					continue
+				}
+				switch {
+				case s.row == 1: // channels follow one another
+					k.tables[key] = multiples(kc, width*es)
+				case s.tap == 1 && s.row > 1 && s.row < s.col: // for each channel the taps
+					k.tables[key] = tapTable(kc, s.row, taps, kc*width*es, width*es)
+				case s.tap == 1 && s.col > 1 && s.col < s.row: // for each column the taps
+					k.tables[key] = tapTable(1, s.col, taps, kc*width*es, 0)
+				}
+			}
+		}
+	}
+}
+
+// tapTable lists the offsets of n channels times all kernel positions, -1 where
+// a phase has no such tap.
+func tapTable(n, positions int, taps []tap, tapStep, step int) []int {
+	off := make([]int, n*positions)
+	for i := range off {
+		off[i] = -1
+	}
+	for t, p := range taps {
+		for c := range n {
+			off[c*positions+p.wi] = t*tapStep + c*step
+		}
+	}
+	return off
+}
+
+// panel lays out one panel of a phase. What is not wanted goes to the offset
+// trash from dst.
+func (k *packer[T]) panel(phase, group, k0, c0 int, dst unsafe.Pointer, trash int) {
+	j, w := k.job, k.src
+	taps := k.phases[phase].taps
+	kc, width, cols := min(j.cb, j.ci-k0), min(j.nr, j.ocols-c0), min(j.nr, j.co-c0)
+	d := unsafe.Slice((*T)(dst), len(taps)*kc*width)
+	if cols < width {
+		clear(d)
+	}
+	src := w.data[group*w.groups+c0*w.col+k0*w.row:]
+	table := k.tables[packKey{phase, kc, width}]
+	if table == nil {
+		packPanel(d, width, cols, kc, taps, src, w)
+		return
+	}
+	var z T
+	es := int(unsafe.Sizeof(z))
+	if slices.Contains(table, -1) {
+		table = slices.Clone(table)
+		for i, o := range table {
+			if o < 0 {
+				table[i] = trash
+			}
+		}
+	}
+	for c := 0; c < cols; c += 16 {
+		n := min(16, cols-c)
+		at := unsafe.Add(dst, c*es)
+		switch {
+		case w.row == 1:
+			for t := range taps {
+				s := src[taps[t].wi*w.tap+c*w.col:]
+				_ = s[(n-1)*w.col+kc-1]
+				scatter16(unsafe.Add(at, t*kc*width*es), table, unsafe.Pointer(&s[0]), w.col*es, n, kc)
+			}
+		case w.row < w.col:
+			s := src[c*w.col:]
+			_ = s[(n-1)*w.col+len(table)-1]
+			scatter16(at, table, unsafe.Pointer(&s[0]), w.col*es, n, len(table))
+		default:
+			for r := range kc {
+				s := src[r*w.row+c*w.col:]
+				_ = s[n*w.col-1]
+				scatter16(unsafe.Add(at, r*width*es), table, unsafe.Pointer(&s[0]), w.col*es, n, w.col)
+			}
+		}
+	}
 }
 
 // packPanel fills dst[(t*kc + k)*width + c] for c < cols.

@@ -14,6 +14,7 @@ type job[T Float] struct {
 	bias, res    unsafe.Pointer
 	clamp        bool
 	lo, hi       T
+	late         *packer[T] // not nil: tasks pack their own weights
 
 	plan
 }

@@ -22,16 +22,8 @@ func (j *job[T]) run(w packSource[T]) {
 	j.makePlan()
 	var z T
 	es := int(unsafe.Sizeof(z))
-	for i := range j.phases {
-		p := &j.phases[i]
-		n := j.groups * len(p.taps) * j.ci * j.ocols * es
-		if n == 0 {
-			continue
-		}
-		p.w = mem.Alloc(n)
-		defer mem.Free(p.w, n)
-		j.pack(p, w)
-	}
+	j.packWeights(w)
+	defer j.freeWeights()
 	total := j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb
 	par.For(total, 1, func(lo, hi int) {
 		s := j.newScratch(es)
@@ -44,8 +36,8 @@ func (j *job[T]) run(w packSource[T]) {
 
 // scratch is a task's memory.
 type scratch struct {
-	band, out           unsafe.Pointer
-	bandBytes, outBytes int
+	band, out, w               unsafe.Pointer
+	bandBytes, outBytes, wSize int
 }
 
 func (j *job[T]) newScratch(es int) (s scratch) {
@@ -57,10 +49,21 @@ func (j *job[T]) newScratch(es int) (s scratch) {
 		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16) * es
 		s.out = mem.Alloc(s.outBytes)
 	}
+	if j.late != nil {
+		taps := 1
+		for _, p := range j.phases {
+			taps = max(taps, len(p.taps))
+		}
+		s.wSize = (taps*j.cb + j.cb + 1) * j.nr * es
+		s.w = mem.Alloc(s.wSize)
+	}
 	return s
 }
 
 func (s *scratch) free() {
+	if s.w != nil {
+		mem.Free(s.w, s.wSize)
+	}
 	if s.band != nil {
 		mem.Free(s.band, s.bandBytes)
 	}
@@ -158,7 +161,17 @@ func (j *job[T]) task(t int, s *scratch, es int) {
 		}
 		for c := b.c0; c < b.c1; c += j.nr {
 			for i := range j.phases {
-				j.panel(&p, &j.phases[i], &b, &dst, band, c, k0, kc, es)
+				ph := &j.phases[i]
+				taps := len(ph.taps)
+				switch {
+				case taps == 0:
+				case j.late != nil:
+					p.b = s.w
+					j.late.panel(i, b.group, k0, c, s.w, taps*kc*min(j.nr, j.ocols-c)*es)
+				default:
+					p.b = unsafe.Add(ph.w, (b.group*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
+				}
+				j.panel(&p, ph, &b, &dst, band, c, k0, kc, es)
 			}
 		}
 	}
@@ -168,7 +181,7 @@ func (j *job[T]) task(t int, s *scratch, es int) {
 }
 
 // panel computes one panel of columns from c on, of one phase, adding up the
-// channels [k0, k0+kc).
+// channels [k0, k0+kc). The panel's weights are at p.b.
 func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Pointer, c, k0, kc, es int) {
 	p.flags = 0
 	if k0 > 0 {
@@ -190,9 +203,6 @@ func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Po
 	}
 	width := min(j.nr, j.ocols-c)
 	setColumns[T](j.pt, p, width, min(j.nr, j.co-c))
-	if len(ph.taps) > 0 {
-		p.b = unsafe.Add(ph.w, (b.group*len(ph.taps)*j.ci*j.ocols+len(ph.taps)*(k0*j.ocols+kc*c))*es)
-	}
 	p.k = ph.segK * kc
 	p.seg = unsafe.Pointer(&ph.seg[0])
 	p.segEnd = unsafe.Pointer(&ph.seg[len(ph.seg)-1])
