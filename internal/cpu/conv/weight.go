@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -30,7 +31,18 @@ type gradJob[T Float] struct {
 	packedLen int
 	pxOff     []int // planar gradient: byte offsets of positions in a panel
 	tailOff   []int // and in a narrower one
-	parts     []T
+
+	rowOff []int // byte offsets of the weights of successive output channels
+
+	// Narrow images: the band once more for each horizontal offset of a tap,
+	// without what lies beside the lines, so that the kernel runs from line to
+	// line without a break.
+	spread      []int // the offsets, nil for none
+	spreadLen   int   // elements of one copy
+	spreadLines int   // lines of an image in it
+	off         []int // bytes of the runs of taps, in the band or the copies
+	run         int   // adjacent weights in a run
+	parts       []T
 }
 
 // BackwardWeight computes the gradient of the convolution's weights from that
@@ -52,17 +64,22 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 		return
 	}
 	g.plan(es)
+	if hasScatter[T](g.pt) {
+		so, _, _ := gw.strides(g.ci, g.taps)
+		g.rowOff = multiples(g.nr, so*es)
+	}
 	n := g.chunks * g.groups * g.ncb * g.nob * g.blockLen
 	p := mem.Alloc(n * es)
 	defer mem.Free(p, n*es)
 	g.parts = unsafe.Slice((*T)(p), n)
 
 	par.For(g.chunks*g.groups*g.ncb*g.nob, 1, func(lo, hi int) {
-		size := (g.bandLen + 32 + g.packedLen) * es
+		aLen := g.bandLen + 16 + len(g.spread)*g.spreadLen
+		size := (aLen + 16 + g.packedLen) * es
 		buf := mem.Alloc(size)
 		seg := make([]int, g.images*g.yb+1)
 		for t := lo; t < hi; t++ {
-			g.task(t, buf, unsafe.Add(buf, roundUp((g.bandLen+16)*es, 64)), seg, es)
+			g.task(t, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, es)
 		}
 		mem.Free(buf, size)
 	})
@@ -102,6 +119,9 @@ func (g *gradJob[T]) plan(es int) {
 	g.nob = ceilDiv(j.ocols, g.cols)
 	j.layout(es)
 	j.segments(&j.phases[0], es)
+	ph := &j.phases[0]
+	g.off, g.run = ph.seg[:len(ph.seg)-1], max(ph.segK, 1)
+	g.planSpread(ph, es)
 
 	g.bands = j.nImg * j.grid[0] * j.ny * j.nx
 	g.blockLen = g.taps * j.cb * g.cols
@@ -113,6 +133,53 @@ func (g *gradJob[T]) plan(es int) {
 	if !j.out.Last && hasScatter[T](j.pt) {
 		g.pxOff = multiples(px, j.nr*es)
 		g.tailOff = multiples(px, j.nr/2*es)
+	}
+}
+
+// spreadWidth is the width below which lines are too short for the kernel.
+const spreadWidth = 32
+
+func (g *gradJob[T]) planSpread(ph *phase, es int) {
+	j := g.job
+	if j.direct || j.ext[2] == 0 || j.grid[2] >= spreadWidth || j.pix < 16 || j.nx > 1 {
+		return
+	}
+	for _, t := range ph.taps {
+		if d := t.d[2] - j.dmin[2]; !slices.Contains(g.spread, d) {
+			g.spread = append(g.spread, d)
+		}
+	}
+	g.spreadLines, _ = j.bandSize()
+	line := j.grid[2] * j.pix
+	g.spreadLen = j.images * (j.ext[0] + 1) * g.spreadLines * line
+	g.run = 1
+	g.off = make([]int, 0, len(ph.taps))
+	for _, t := range ph.taps {
+		at := slices.Index(g.spread, t.d[2]-j.dmin[2]) * g.spreadLen
+		at += ((t.d[0]-j.dmin[0])/j.skip[0]*g.spreadLines + (t.d[1]-j.dmin[1])/j.skip[1]) * line
+		g.off = append(g.off, at*es)
+	}
+}
+
+// spreadBand fills the copies from the band.
+func (g *gradJob[T]) spreadBand(dst, band []T, images, lines int) {
+	j := g.job
+	n := j.grid[2] * j.pix
+	for i, d := range g.spread {
+		c := dst[i*g.spreadLen:]
+		for img := range images {
+			for z := range j.ext[0] + 1 {
+				for y := range lines {
+					to := c[((img*(j.ext[0]+1)+z)*g.spreadLines+y)*n:][:n]
+					from := band[img*j.img+z*j.slice+y*j.line+d*j.pix:]
+					if j.step[2] == 1 {
+						copy(to, from)
+					} else {
+						copyLines(to, j.pix, from, j.step[2]*j.pix, j.pix, j.grid[2])
+					}
+				}
+			}
+		}
 	}
 }
 
@@ -128,13 +195,11 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 	group, chunk := t%j.groups, t/j.groups
 	kc, c1 := min(j.cb, j.ci-k0), min(c0+g.cols, j.co)
 	per := ceilDiv(g.bands, g.chunks)
-	ph := &j.phases[0]
-	run := max(ph.segK, 1) * kc // adjacent rows
+	run := g.run * kc // adjacent rows
 	maxRows, _ := tileSize[T](j.pt)
 	tiles := cut(run, maxRows)
 
 	var p args
-	p.cs = j.step[2] * j.pix * es
 	p.rs = es
 	for q := chunk * per; q < min((chunk+1)*per, g.bands); q++ {
 		b := j.band(q)
@@ -145,17 +210,35 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 		} else {
 			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
 		}
-		// A segment per line.
-		n := 0
-		for img := range b.n1 - b.n0 {
-			for y := range b.hi[1] - b.lo[1] {
-				seg[n] = (img*j.img + y*j.step[1]*j.line) * es
-				n++
+		lines, images, n := b.hi[1]-b.lo[1], b.n1-b.n0, 0
+		p.k, p.cs = b.hi[2]-b.lo[2], j.step[2]*j.pix*es
+		count := images * lines * p.k
+		switch {
+		case g.spread == nil: // a segment per line
+			for img := range images {
+				for y := range lines {
+					seg[n] = (img*j.img + y*j.step[1]*j.line) * es
+					n++
+				}
+			}
+		default:
+			src := unsafe.Slice((*T)(band), j.bandLen)
+			band = unsafe.Add(band, roundUp(j.bandLen, 16)*es)
+			g.spreadBand(unsafe.Slice((*T)(band), len(g.spread)*g.spreadLen), src, images, (lines-1)*j.step[1]+j.ext[1]+1)
+			p.cs = j.pix * es
+			stride := j.step[1] * p.k * j.pix * es
+			per := lines
+			if j.step[1] == 1 { // lines follow one another
+				p.k, per = p.k*lines, 1
+			}
+			for img := range images {
+				for y := range per {
+					seg[n] = img*(j.ext[0]+1)*g.spreadLines*j.grid[2]*j.pix*es + y*stride
+					n++
+				}
 			}
 		}
-		p.k = b.hi[2] - b.lo[2]
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
-		count := n * p.k
 		g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
 		if q > chunk*per {
 			p.flags = flagLoadC
@@ -166,7 +249,7 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 			p.ldc = width * es
 			p.b = unsafe.Add(packed, (c-c0)*count*es)
 			panel := unsafe.Add(out, (c-c0)*g.taps*j.cb*es)
-			for r, off := range ph.seg[:len(ph.seg)-1] {
+			for r, off := range g.off {
 				for t, i := range tiles[:len(tiles)-1] {
 					rows := tiles[t+1] - i
 					h := (rows + 1) / 2
@@ -247,7 +330,7 @@ func (g *gradJob[T]) finish(t int, gw Weights[T]) {
 		switch {
 		case gw.Last:
 			for tap := range g.taps {
-				transpose(dst[tap*j.ci:], so, panel[tap*kc*width:], width, kc, cols)
+				g.transposeTo(dst[tap*j.ci:], so, panel[tap*kc*width:], width, kc, cols)
 			}
 		case g.taps > rows:
 			for tap := range g.taps {
@@ -267,9 +350,23 @@ func (g *gradJob[T]) finish(t int, gw Weights[T]) {
 						copy(buf[(i*g.taps+tap)*width:][:cols], panel[(tap*kc+k+i)*width:])
 					}
 				}
-				transpose(dst[k*g.taps:], so, buf[:], width, n*g.taps, cols)
+				g.transposeTo(dst[k*g.taps:], so, buf[:], width, n*g.taps, cols)
 			}
 		}
+	}
+}
+
+// transposeTo is transpose, through registers where that can be.
+func (g *gradJob[T]) transposeTo(dst []T, ldd int, src []T, lds, rows, cols int) {
+	if g.rowOff == nil {
+		transpose(dst, ldd, src, lds, rows, cols)
+		return
+	}
+	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
+	var z T
+	es := int(unsafe.Sizeof(z))
+	for i := 0; i < rows; i += 16 {
+		scatter16(unsafe.Pointer(&dst[i]), g.rowOff, unsafe.Pointer(&src[i*lds]), lds*es, min(16, rows-i), cols)
 	}
 }
 
