@@ -2,6 +2,9 @@ package conv
 
 import (
 	"math"
+	"runtime"
+	"sync"
+	"weak"
 
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
 	"github.com/gotorch-dev/torch/tensor"
@@ -47,7 +50,32 @@ func fusedArgs(c *Ctx) arguments {
 func runFused[E float32 | float64](c *Ctx) {
 	lo, hi := c.Float(8), c.Float(9)
 	ep := cpuconv.Epilogue[E]{Clamp: !math.IsInf(lo, -1) || !math.IsInf(hi, 1), Lo: E(lo), Hi: E(hi)}
+	ep.Packed = packedFor(c.T(1))
 	runFloat(c.Out(0), c.T(0), c.T(1), c.T(2), c.T(3), ep, fusedArgs(c))
+}
+
+// packedWeights keeps weights of fused convolutions in the kernel's order for as long as their storage lives.
+var packedWeights sync.Map // weak.Pointer[tensor.Storage] -> *packedEntry
+
+type packedEntry struct {
+	version int
+	w       *cpuconv.PackedWeights
+}
+
+// packedFor finds what was kept for the weight. A change in place, which raises its version, starts anew. Weights whose memory the
+// program holds as a slice, and might write to unseen, do not come here: fused operators run on weights that were folded for them.
+func packedFor(w *T) *cpuconv.PackedWeights {
+	key := weak.Make(w.Storage())
+	e, _ := packedWeights.Load(key)
+	if e == nil {
+		runtime.AddCleanup(w.Storage(), func(k weak.Pointer[tensor.Storage]) { packedWeights.Delete(k) }, key)
+	}
+	if e == nil || e.(*packedEntry).version != w.Version() {
+		n := &packedEntry{w.Version(), &cpuconv.PackedWeights{}}
+		packedWeights.Store(key, n)
+		return n.w
+	}
+	return e.(*packedEntry).w
 }
 
 // Fused calls torch::conv_fused.

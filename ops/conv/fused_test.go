@@ -44,4 +44,13 @@ func TestFused(t *testing.T) {
 			}
 		}
 	}
+	// A change of the weights in place is seen.
+	run := func() float32 {
+		return tensor.Data[float32](conv.Fused(x, w, b, nil, []int{2, 2}, []int{1, 1}, []int{1, 1}, 1, math.Inf(-1), math.Inf(1)))[0]
+	}
+	before := run()
+	w.MulScalarInPlace(2)
+	if after := run(); math.Abs(float64(after-2*before)) > 1+math.Abs(float64(before)) || after == before {
+		t.Errorf("got %v after doubling the weights, %v before", after, before)
+	}
 }

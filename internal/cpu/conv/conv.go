@@ -3,6 +3,7 @@ package conv
 import (
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 )
 
@@ -50,6 +51,27 @@ type Epilogue[T Float] struct {
 	Residual []T // nil, or an image of the result's shape and layout that is added
 	Clamp    bool
 	Lo, Hi   T // with Clamp, the result is brought into [Lo, Hi]; NaN stays NaN
+
+	// Packed keeps the weights in the kernel's order from one call to the
+	// next. Whoever sets it makes sure that they have not changed meanwhile.
+	Packed *PackedWeights
+}
+
+// PackedWeights are weights in the order that the kernel reads them, for as
+// many calls as the cut of the work stays the same. The zero value is empty.
+type PackedWeights struct {
+	mu  sync.Mutex
+	key packedKey
+	w   unsafe.Pointer
+}
+
+// packedKey is all that the order of packed weights depends on.
+type packedKey struct {
+	pt                         path
+	groups, ci, co, cb, nr, es int
+	taps                       int
+	data                       unsafe.Pointer
+	row, col                   int
 }
 
 // ReLU is the epilogue's clamp to [0, inf).

@@ -28,39 +28,72 @@ func (j *job[T]) packWeights(src packSource[T]) {
 	if hasScatter[T](j.pt) {
 		k.makeTables()
 	}
-	if j.nImg*j.grid[0]*j.ny*j.nx == 1 {
+	switch {
+	case j.packed != nil && len(j.phases) == 1 && j.ci*len(j.phases[0].taps) > 0:
+		k.packOnce()
+	case j.nImg*j.grid[0]*j.ny*j.nx == 1:
 		j.late = k
-		return
-	}
-	nk, np := ceilDiv(j.ci, j.cb), ceilDiv(j.co, j.nr)
-	for i := range j.phases {
-		p := &j.phases[i]
-		taps := len(p.taps)
-		if taps*j.ci == 0 {
-			continue
-		}
-		var z T
-		es := int(unsafe.Sizeof(z))
-		p.wLen = (j.groups*taps*j.ci*j.ocols + (j.cb+1)*j.nr) * es // and rows for what is not wanted
-		p.w = mem.Alloc(p.wLen)
-		grain := max(1, 1<<14/max(1, taps*j.cb*j.nr))
-		par.For(j.groups*nk*np, grain, func(lo, hi int) {
-			for t := lo; t < hi; t++ {
-				k0, c := t/np%nk*j.cb, t%np*j.nr
-				g := t / np / nk
-				kc := min(j.cb, j.ci-k0)
-				dst := unsafe.Add(p.w, (g*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
-				trash := unsafe.Add(p.w, j.groups*taps*j.ci*j.ocols*es)
-				k.panel(i, g, k0, c, dst, int(uintptr(trash)-uintptr(dst)))
+	default:
+		for i := range j.phases {
+			p := &j.phases[i]
+			if len(p.taps)*j.ci > 0 {
+				p.wLen = k.size(i)
+				p.w = mem.Alloc(p.wLen)
+				k.phase(i)
 			}
-		})
+		}
 	}
+}
+
+// packOnce takes the weights of the last call, or packs them for the next.
+func (k *packer[T]) packOnce() {
+	j, c, p := k.job, k.packed, &k.phases[0]
+	var z T
+	key := packedKey{
+		j.pt, j.groups, j.ci, j.co, j.cb, j.nr, int(unsafe.Sizeof(z)), len(p.taps),
+		unsafe.Pointer(&k.src.data[0]), k.src.row, k.src.col,
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.w == nil || c.key != key {
+		p.w = mem.Alloc(k.size(0)) // the collector's, who knows when the last call has ended
+		k.phase(0)
+		c.w, c.key = p.w, key
+	}
+	p.w = c.w
+}
+
+// size is the number of bytes of a phase's weights.
+func (k *packer[T]) size(i int) int {
+	var z T
+	// And rows for what is not wanted.
+	return (k.groups*len(k.phases[i].taps)*k.ci*k.ocols + (k.cb+1)*k.nr) * int(unsafe.Sizeof(z))
+}
+
+// phase packs a phase's weights.
+func (k *packer[T]) phase(i int) {
+	j := k.job
+	var z T
+	es := int(unsafe.Sizeof(z))
+	w, taps := j.phases[i].w, len(j.phases[i].taps)
+	nk, np := ceilDiv(j.ci, j.cb), ceilDiv(j.co, j.nr)
+	grain := max(1, 1<<14/max(1, taps*j.cb*j.nr))
+	par.For(j.groups*nk*np, grain, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			k0, c := t/np%nk*j.cb, t%np*j.nr
+			g := t / np / nk
+			kc := min(j.cb, j.ci-k0)
+			dst := unsafe.Add(w, (g*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
+			trash := unsafe.Add(w, j.groups*taps*j.ci*j.ocols*es)
+			k.panel(i, g, k0, c, dst, int(uintptr(trash)-uintptr(dst)))
+		}
+	})
 }
 
 // freeWeights gives the memory of packWeights back.
 func (j *job[T]) freeWeights() {
 	for i := range j.phases {
-		if p := &j.phases[i]; p.w != nil {
+		if p := &j.phases[i]; p.wLen > 0 {
 			mem.Free(p.w, p.wLen)
 		}
 	}

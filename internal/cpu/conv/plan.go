@@ -15,6 +15,7 @@ type job[T Float] struct {
 	clamp        bool
 	lo, hi       T
 	late         *packer[T] // not nil: tasks pack their own weights
+	packed       *PackedWeights
 
 	plan
 }
@@ -69,6 +70,7 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 		j.res = unsafe.Pointer(&ep.Residual[0])
 	}
 	j.clamp, j.lo, j.hi = ep.Clamp, ep.Lo, ep.Hi
+	j.packed = ep.Packed
 }
 
 // measure finds the extent of the taps, and returns the most that a phase has.
