@@ -47,6 +47,10 @@ func BenchmarkConv(b *testing.B) {
 				{"forward", func() { Forward(s, Y, X, W, nil) }},
 				{"data", func() { BackwardData(s, X, Y, W, nil) }},
 				{"weight", func() { BackwardWeight(s, W, Y, X) }},
+				{"winograd", func() {
+					defer SetWinograd(SetWinograd(true))
+					Forward(s, Y, X, W, nil)
+				}},
 			} {
 				b.Run(fmt.Sprintf("%s/%s/%s", f.name, c.name, layout), func(b *testing.B) {
 					x := make([]float32, s.N*s.Cin*volume(s.In))

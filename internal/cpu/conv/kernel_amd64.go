@@ -61,6 +61,15 @@ func ddepthGradAVX2(a *args)
 //go:noescape
 func stransposeAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
+//go:noescape
+func winInputAVX512(a *winArgs)
+
+//go:noescape
+func winOutputAVX512(a *winArgs)
+
+//go:noescape
+func winWeightAVX512(a *winArgs)
+
 func currentPath() path {
 	switch {
 	case cpu.HasAVX512:
@@ -199,4 +208,18 @@ func hasScatter[T Float](pt path) bool {
 func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
 	_ = off[cols-1]
 	stransposeAVX512(dst, &off[0], src, lds, rows, cols)
+}
+
+// winTransform runs one of the transforms.
+//
+//go:noinline
+func winTransform(kind winKind, a *winArgs) {
+	switch kind {
+	case winIn:
+		winInputAVX512(a)
+	case winOut:
+		winOutputAVX512(a)
+	default:
+		winWeightAVX512(a)
+	}
 }

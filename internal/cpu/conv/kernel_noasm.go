@@ -44,3 +44,5 @@ func hasScatter[T Float](path) bool { return false }
 func scatter16(unsafe.Pointer, []int, unsafe.Pointer, int, int, int) {
 	panic("conv: no transposing kernel")
 }
+
+func winTransform(winKind, *winArgs) { panic("conv: no Winograd kernel") }

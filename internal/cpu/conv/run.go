@@ -19,6 +19,10 @@ func (j *job[T]) run(w packSource[T]) {
 		j.runDepthwise(w)
 		return
 	}
+	if j.winogradFits() {
+		j.runWinograd(w)
+		return
+	}
 	j.makePlan()
 	var z T
 	es := int(unsafe.Sizeof(z))

@@ -413,6 +413,7 @@ func main() {
 		}
 		if s.mask {
 			g.transpose("stransposeAVX512")
+			g.winogradAll()
 		}
 		file := map[string]string{"AVX512": "avx512", "AVX2": "avx2"}[s.tag] + "_amd64.s"
 		if err := os.WriteFile(filepath.Join(*out, file), g.Bytes(), 0o644); err != nil {
