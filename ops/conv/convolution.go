@@ -138,7 +138,7 @@ func compute(c *Ctx, dt tensor.DType) tensor.DType {
 }
 
 // dense is t's memory in the compute type; nil for no tensor.
-func dense[E number](t *T) []E {
+func dense[E tensor.Element](t *T) []E {
 	if t == nil {
 		return nil
 	}
@@ -170,7 +170,7 @@ func onType(dt tensor.DType, f32 func(), f64 func(), c64 func(), c128 func(), i6
 }
 
 // into runs f on a dense buffer of the compute type and leaves the result in out.
-func into[E number](out *T, f func(d []E)) {
+func into[E tensor.Element](out *T, f func(d []E)) {
 	if out.DType() == tensor.DTypeOf[E]() && out.IsContiguous() {
 		f(tensor.Data[E](out))
 		return

@@ -1,8 +1,8 @@
 // Package conv holds convolutions, transposed convolutions and the sliding windows (unfold, fold) that they are made of.
 //
-// A convolution is a matrix product: windows of the input, written as columns (im2col), times the kernels. The columns are made and
-// multiplied block by block, so that they stay in cache; blocks are the units of parallel work. Nothing is summed across blocks whose
-// number depends on the threads.
+// Floats run on the direct kernels of internal/cpu/conv, in either memory layout; what a convolution makes is channels last when its
+// input or weight is, as in PyTorch. Integers and complex numbers go the simple way: windows of the input, written as columns
+// (im2col), times the kernels, block by block.
 package conv
 
 import "github.com/gotorch-dev/torch/tensor"

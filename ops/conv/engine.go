@@ -54,7 +54,7 @@ func formatFor(in, w *T) tensor.MemoryFormat {
 	return tensor.ContiguousFormat
 }
 
-// dense is t's memory in the compute type, and whether the channels come last in it. A tensor of neither layout is copied.
+// denseLayout is t's memory in the compute type, and whether the channels come last in it. A tensor of neither layout is copied.
 func denseLayout[E float32 | float64](t *T) (data []E, last bool) {
 	if t == nil {
 		return nil, false

@@ -28,25 +28,14 @@ func (g *geometry) direct() bool {
 	return g.taps() == 1 && g.stride == [3]int{1, 1, 1} && g.pad == [3]int{}
 }
 
-// number is the set of element types of convolutions; 16-bit floats are computed in float32.
+// number is the set of element types of columns; 16-bit floats are computed in float32.
 type number interface {
 	float32 | float64 | complex64 | complex128 | int64 | int32 | int16 | int8 | uint8
 }
 
-// mul is C = A·B + beta·C for any element type.
+// mul is C = A·B + beta·C.
 func mul[E number](m, n, k int, a []E, rsA, csA int, b []E, rsB, csB int, beta E, c []E, rsC int) {
-	switch a := any(a).(type) {
-	case []float32:
-		gemm.SGEMM(m, n, k, 1, a, rsA, csA, any(b).([]float32), rsB, csB, any(beta).(float32), any(c).([]float32), rsC, 1)
-	case []float64:
-		gemm.DGEMM(m, n, k, 1, a, rsA, csA, any(b).([]float64), rsB, csB, any(beta).(float64), any(c).([]float64), rsC, 1)
-	default:
-		mulAny(m, n, k, a, rsA, csA, b, rsB, csB, beta, c, rsC)
-	}
-}
-
-func mulAny[E number](m, n, k int, a any, rsA, csA int, b []E, rsB, csB int, beta E, c []E, rsC int) {
-	gemm.GEMMAny(nil, m, n, k, 1, a.([]E), rsA, csA, b, rsB, csB, beta, c, rsC, 1)
+	gemm.GEMMAny(nil, m, n, k, 1, a, rsA, csA, b, rsB, csB, beta, c, rsC, 1)
 }
 
 // scratch keeps column buffers between calls.
@@ -207,10 +196,6 @@ func forward[E number](g *geometry, out, in, w, bias []E) {
 	if g.n == 0 || og == 0 || l == 0 {
 		return
 	}
-	if cg == 1 && og == 1 && k > 0 {
-		depthwise(g, out, in, w, bias)
-		return
-	}
 	lb := min(l, max(32, blockElems/max(k, 1)/32*32))
 	per := (l + lb - 1) / lb
 	par.For(g.n*g.groups*per, 1, func(t0, t1 int) {
@@ -257,79 +242,6 @@ func fill[E number](d []E, v E) {
 	for n := 1; n < len(d); n *= 2 {
 		copy(d[n:], d[:n])
 	}
-}
-
-// axpy is d += a*s.
-func axpy[E number](d, s []E, a E) {
-	if len(d) >= 8 {
-		switch d := any(d).(type) {
-		case []float32:
-			vec.AddScaledF32(d, d, any(s).([]float32), any(a).(float32))
-			return
-		case []float64:
-			vec.AddScaledF64(d, d, any(s).([]float64), any(a).(float64))
-			return
-		}
-	}
-	s = s[:len(d)]
-	for i := range d {
-		d[i] += a * s[i]
-	}
-}
-
-// depthwise is forward where each channel has its own kernel: rows of the plane are added up tap by tap.
-func depthwise[E number](g *geometry, out, in, w, bias []E) {
-	l, taps, sw := g.outSize(), g.taps(), g.stride[2]
-	grain := max(1, 32*1024/max(1, l*taps))
-	par.For(g.n*g.cout, grain, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			ch := p % g.cout
-			o := out[p*l:][:l]
-			plane := in[p*g.inSize():][:g.inSize()]
-			var b E
-			if bias != nil {
-				b = bias[ch]
-			}
-			fill(o, b)
-			t := 0
-			for kd := range g.k[0] {
-				for kh := range g.k[1] {
-					for kw := range g.k[2] {
-						wv := w[ch*taps+t]
-						t++
-						offW := kw*g.dil[2] - g.pad[2]
-						a, b := inside(0, g.out[2], sw, offW, g.in[2])
-						if b <= a {
-							continue
-						}
-						for z := range g.out[0] {
-							iz := z*g.stride[0] + kd*g.dil[0] - g.pad[0]
-							if iz < 0 || iz >= g.in[0] {
-								continue
-							}
-							for y := range g.out[1] {
-								iy := y*g.stride[1] + kh*g.dil[1] - g.pad[1]
-								if iy < 0 || iy >= g.in[1] {
-									continue
-								}
-								row := plane[(iz*g.in[1]+iy)*g.in[2]:][:g.in[2]]
-								d := o[(z*g.out[1]+y)*g.out[2]:][:g.out[2]][a:b]
-								ix := a*sw + offW
-								if sw == 1 {
-									axpy(d, row[ix:ix+len(d)], wv)
-									continue
-								}
-								for i := range d {
-									d[i] += wv * row[ix]
-									ix += sw
-								}
-							}
-						}
-					}
-				}
-			}
-		}
-	})
 }
 
 // backwardData computes the input's gradient from the output's; it is also the forward pass of a transposed convolution, whose bias
@@ -459,28 +371,13 @@ func backwardBias[E number](g *geometry, gb, gout []E) {
 	l := g.outSize()
 	par.For(g.cout, max(1, 32*1024/max(1, l*g.n)), func(lo, hi int) {
 		for c := lo; c < hi; c++ {
-			switch gout := any(gout).(type) {
-			case []float32:
-				s := 0.0
-				for n := range g.n {
-					s += vec.SumF32As64(gout[(n*g.cout+c)*l:][:l])
+			var s E
+			for n := range g.n {
+				for _, v := range gout[(n*g.cout+c)*l:][:l] {
+					s += v
 				}
-				any(gb).([]float32)[c] = float32(s)
-			case []float64:
-				s := 0.0
-				for n := range g.n {
-					s += vec.SumF64(gout[(n*g.cout+c)*l:][:l])
-				}
-				any(gb).([]float64)[c] = s
-			case []E:
-				var s E
-				for n := range g.n {
-					for _, v := range gout[(n*g.cout+c)*l:][:l] {
-						s += v
-					}
-				}
-				gb[c] = s
 			}
+			gb[c] = s
 		}
 	})
 }

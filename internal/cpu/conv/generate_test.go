@@ -1,0 +1,54 @@
+package conv
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"unsafe"
+)
+
+// The committed assembly is what the generator writes today.
+func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go tool")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command(goTool, "run", "../_asm/conv", "-out", dir).CombinedOutput(); err != nil {
+		t.Fatalf("the generator failed: %v\n%s", err, out)
+	}
+	for _, name := range []string{"avx512_amd64.s", "avx2_amd64.s"} {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is stale: run go generate in internal/cpu/conv", name)
+		}
+	}
+}
+
+// The generator writes these offsets into the assembly.
+func TestArgsLayout(t *testing.T) {
+	var a args
+	for _, c := range []struct {
+		name      string
+		got, want uintptr
+	}{
+		{"a1", unsafe.Offsetof(a.a1), 8}, {"b", unsafe.Offsetof(a.b), 16}, {"c0", unsafe.Offsetof(a.c0), 24}, {"r0", unsafe.Offsetof(a.r0), 40},
+		{"bias", unsafe.Offsetof(a.bias), 56}, {"seg", unsafe.Offsetof(a.seg), 64}, {"segEnd", unsafe.Offsetof(a.segEnd), 72},
+		{"rs", unsafe.Offsetof(a.rs), 80}, {"cs", unsafe.Offsetof(a.cs), 88}, {"ldc", unsafe.Offsetof(a.ldc), 96}, {"ldr", unsafe.Offsetof(a.ldr), 104},
+		{"k", unsafe.Offsetof(a.k), 112}, {"variant", unsafe.Offsetof(a.variant), 120}, {"mask", unsafe.Offsetof(a.mask), 128},
+		{"mask0", unsafe.Offsetof(a.mask0), 136}, {"mask1", unsafe.Offsetof(a.mask1), 144}, {"flags", unsafe.Offsetof(a.flags), 152},
+		{"lo", unsafe.Offsetof(a.lo), 160}, {"hi", unsafe.Offsetof(a.hi), 168}, {"blockEnd", unsafe.Offsetof(a.blockEnd), 176},
+	} {
+		if c.got != c.want {
+			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)
+		}
+	}
+}
