@@ -38,13 +38,7 @@ func init() {
 		if m == 0 || n == 0 {
 			return
 		}
-		// rows of the input as one matrix: no copy when its leading dimensions are evenly spaced
-		var x2 *T
-		if st, ok := tensor.ViewStrides(x.Shape(), x.Strides(), []int{m, k}); ok {
-			x2 = x.Alias([]int{m, k}, st, x.StorageOffset())
-		} else {
-			x2 = x.Dense().Alias([]int{m, k}, nil, 0)
-		}
+		xm := rows(x, m, k)
 		wm := matrix{w, 1, w.Stride(-1), nil}
 		if w.Dim() == 2 {
 			wm = matrix{w, w.Stride(1), w.Stride(0), nil}
@@ -60,7 +54,7 @@ func init() {
 				beta = one
 			}
 		}
-		product(nil, m, n, k, one, last2(x2), wm, beta, om, bias)
+		product(nil, m, n, k, one, xm, wm, beta, om, bias)
 	}
 	infer := func(c *Ctx) {
 		x, w, b := c.T(0), c.T(1), c.T(2)
@@ -86,7 +80,8 @@ func init() {
 			c.Fail(tensor.ErrDType, "mat1 and mat2 must have the same dtype, but got %s and %s", x.DType().ClassName(), w.DType().ClassName())
 		}
 		checkSame(c, "addmm_impl_cpu_", x.DType(), w.DType())
-		sh := slices.Clone(x.Shape()[:x.Dim()-1])
+		var buf [8]int // on the stack
+		sh := append(buf[:0], x.Shape()[:x.Dim()-1]...)
 		if w.Dim() == 2 {
 			sh = append(sh, w.Size(0))
 		}
@@ -137,7 +132,13 @@ func init() {
 		Schema: "F::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
 		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias that broadcasts to the result [*, out].\n" +
 			"https://pytorch.org/docs/stable/generated/torch.nn.functional.linear.html",
-		Body: func(c *Ctx) { c.Return(call(opLinear, c.T(0), c.T(1), c.T(2))[0]) },
+		Body: func(c *Ctx) {
+			d := tensor.NewCall(opLinear, 3)
+			for i := range 3 {
+				*d.Arg(i) = c.Value(i)
+			}
+			c.Return(d.Do1())
+		},
 	})
 }
 
@@ -215,6 +216,20 @@ func matmul(c *Ctx, a, b *T) *T {
 	x := a.Expand(append(slices.Clone(lead), m, k)).Reshape([]int{n, m, k})
 	y := b.Expand(append(slices.Clone(lead), k2, p)).Reshape([]int{n, k2, p})
 	return x.BMM(y).Reshape(append(slices.Clone(lead), m, p))
+}
+
+// rows sees all dimensions of t but the last as the rows of an m×k matrix: without a copy when they are evenly spaced.
+func rows(t *T, m, k int) matrix {
+	if t.Dim() == 2 {
+		return last2(t)
+	}
+	if t.IsContiguous() {
+		return matrix{t, k, 1, nil}
+	}
+	if st, ok := tensor.ViewStrides(t.Shape(), t.Strides(), []int{m, k}); ok {
+		return matrix{t, st[0], st[1], nil}
+	}
+	return matrix{t.Dense(), k, 1, nil}
 }
 
 // canFold reports that the leading dimensions can be seen as one without a copy.

@@ -8,7 +8,7 @@ import (
 
 // useDot reports whether the product is better taken as dot products: B is
 // contiguous along k and A has too few rows for packing B to pay.
-func (g *job[T]) useDot() bool {
+func (g *product[T]) useDot() bool {
 	es := g.es()
 	if g.k < 8 || g.a.cs != es || g.b.rs != es || g.n < 4 || g.act > ActReLU {
 		return false
@@ -20,53 +20,67 @@ func (g *job[T]) useDot() bool {
 }
 
 func (g *job[T]) runDot() {
-	es := g.es()
-	// Four columns at a time, in blocks worth a task.
+	// Four columns at a time, in blocks worth a task. The matrix streams from
+	// memory, so little arithmetic is already much work.
+	const task = minTask / 16
 	groups := (g.n + 3) / 4
-	per := max(1, minTask/4/(4*g.m*g.k))
+	per := max(1, task/(4*g.m*g.k))
 	blocks := (groups + per - 1) / per
 	grain := 1
 	if blocks == 1 {
-		grain = max(1, minTask/4/(g.m*g.n*g.k))
+		grain = max(1, task/(g.m*g.n*g.k))
 	}
-	step := dotRows(g.pt)
 	par.For(g.nb*blocks, grain, func(lo, hi int) {
-		var out [16]T
 		for t := lo; t < hi; t++ {
 			offA, offB, offC := g.offsets(t / blocks)
-			b0 := t % blocks * per
-			for q := b0; q < min(b0+per, groups); q++ {
-				// The last group is moved left to be whole; what it shares
-				// with its neighbour is computed twice but stored once, for C
-				// may be an input as well.
-				j := min(q*4, g.n-4)
-				for i := 0; i < g.m; i += step {
-					rows := min(step, g.m-i)
-					// Long rows in pieces, as no call may last even when the
-					// data comes from memory; the pieces depend on k alone.
-					const piece = 1 << 14
-					var sum [16]T
-					for k0 := 0; k0 < g.k; k0 += piece {
-						kk := min(piece, g.k-k0)
-						dotFast(g.pt, &out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
-							unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), g.a.rs, g.b.cs, kk, rows)
-						for x := range rows * 4 {
-							sum[x] += out[x]
-						}
-					}
-					for r := range rows {
-						for x := q*4 - j; x < 4; x++ {
-							g.finish(i+r, j+x, at[T](g.c.p, offC+(i+r)*g.c.rs+(j+x)*g.c.cs), sum[r*4+x])
-						}
-					}
-				}
-			}
+			q := t % blocks * per
+			g.dots(q, min(q+per, groups), offA, offB, offC)
 		}
 	})
 }
 
+// dots computes the groups [q0,q1) of four columns of one matrix.
+func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
+	es := g.es()
+	step := dotRows(g.pt)
+	var out, sum [16]T
+	for q := q0; q < q1; q++ {
+		// The last group is moved left to be whole; what it shares with its
+		// neighbour is computed twice but stored once, for C may be an input
+		// as well.
+		j := min(q*4, g.n-4)
+		for i := 0; i < g.m; i += step {
+			rows := min(step, g.m-i)
+			// Long rows in pieces, as no call may last even when the data
+			// comes from memory; the pieces depend on k alone.
+			const piece = 1 << 14
+			res := &out
+			for k0 := 0; k0 < g.k; k0 += piece {
+				kk := min(piece, g.k-k0)
+				dotFast(g.pt, &out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
+					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), g.a.rs, g.b.cs, kk, rows)
+				if kk == g.k {
+					break
+				}
+				if k0 == 0 {
+					sum, res = out, &sum
+					continue
+				}
+				for x := range rows * 4 {
+					sum[x] += out[x]
+				}
+			}
+			for r := range rows {
+				for x := q*4 - j; x < 4; x++ {
+					g.finish(i+r, j+x, at[T](g.c.p, offC+(i+r)*g.c.rs+(j+x)*g.c.cs), res[r*4+x])
+				}
+			}
+		}
+	}
+}
+
 // finish stores one element from its sum.
-func (g *job[T]) finish(i, j int, c *T, s T) {
+func (g *product[T]) finish(i, j int, c *T, s T) {
 	es := g.es()
 	s *= g.alpha
 	if g.beta != 0 {

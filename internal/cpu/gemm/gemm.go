@@ -74,10 +74,7 @@ func GEMMBatch[T float32 | float64](batch []BatchDim, m, n, k int, alpha T, a []
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	g := newJob[T]()
-	g.pt, g.nb = currentPath(), nb
-	g.batch = append(g.dims[:0], batch...)
-	g.m, g.n, g.k, g.alpha, g.beta = m, n, k, alpha, beta
+	g := product[T]{pt: currentPath(), batch: batch, nb: nb, m: m, n: n, k: k, alpha: alpha, beta: beta}
 	g.a = operand{unsafe.Pointer(unsafe.SliceData(a)), rsA * es, csA * es}
 	g.b = operand{unsafe.Pointer(unsafe.SliceData(b)), rsB * es, csB * es}
 	g.c = operand{unsafe.Pointer(unsafe.SliceData(c)), rsC * es, csC * es}
@@ -92,8 +89,12 @@ func GEMMBatch[T float32 | float64](batch []BatchDim, m, n, k int, alpha T, a []
 		}
 		g.act = ep.Act
 	}
-	g.run()
-	g.free()
+	if g.small() {
+		return
+	}
+	h := newJob(&g)
+	h.run()
+	h.free()
 }
 
 // checkSpan panics unless a slice of length have holds the last element of a

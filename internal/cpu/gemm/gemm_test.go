@@ -211,7 +211,8 @@ func TestEdges(t *testing.T) {
 // Sizes that reach several blocks of k, panels, packed A and many tasks.
 func TestLarge(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
-		for i, d := range [][3]int{{70, 90, 1030}, {300, 140, 130}, {513, 70, 70}, {1, 700, 1100}, {700, 1, 1100}, {3, 300, 2000}, {9, 130, 700}, {150, 300, 513}} {
+		for i, d := range [][3]int{{70, 90, 1030}, {300, 140, 130}, {513, 70, 70}, {1, 700, 1100}, {700, 1, 1100}, {3, 300, 2000}, {9, 130, 700}, {150, 300, 513},
+			{90, 600, 1100}, {40, 700, 600}, {700, 300, 600}} {
 			for la := range layouts {
 				for lb := range layouts {
 					if (la+lb+i)%3 != 0 && !(la == lb) {
@@ -292,7 +293,7 @@ func TestThreads(t *testing.T) {
 			}
 			return x
 		}
-		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {6, 500, 900}, {300, 33, 700}} {
+		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}} {
 			m, n, k := d[0], d[1], d[2]
 			a, b := random(m*k), random(k*n)
 			for _, transposed := range []bool{false, true} {
@@ -366,6 +367,65 @@ func TestBatch(t *testing.T) {
 			}
 		}
 	})
+}
+
+// One batch dimension, where a kernel goes through the same tile of several
+// matrices in one call.
+func TestBatchSmall(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(8, 9))
+		const nb = 37
+		for _, d := range [][3]int{{1, 1, 1}, {3, 5, 2}, {16, 16, 16}, {29, 33, 17}, {40, 70, 40}, {128, 64, 100}} {
+			m, n, k := d[0], d[1], d[2]
+			for variant := range 4 {
+				a, b := newMatrix[float32](rng, nb*m, k, layouts[0], 3), newMatrix[float32](rng, nb*k, n, layouts[0], 1)
+				c := newMatrix[float32](rng, nb*m, n, layouts[2], 2)
+				rsB, csB := n, 1
+				if variant&1 != 0 {
+					rsB, csB = 1, k
+				}
+				bias := newMatrix[float32](rng, 1, m+n, layouts[0], 0).data
+				ep := &Epilogue[float32]{BiasCol: bias[:n], BiasRow: bias[n:]}
+				beta := float32(variant / 2)
+				c0 := append([]float32(nil), c.data...)
+				GEMMBatch([]BatchDim{{nb, m * k, k * n, m * c.rs}}, m, n, k, 2, a.data, k, 1, b.data, rsB, csB, beta, c.data, c.rs, 1, ep)
+				for x := range nb * m * n {
+					i, j := x/n%m, x%n
+					mat := x / (m * n)
+					at := (mat*m+i)*c.rs + j
+					want := float64(bias[j]) + float64(bias[n+i])
+					if beta != 0 {
+						want += float64(beta * c0[at])
+					}
+					for q := range k {
+						want += 2 * float64(a.data[(mat*m+i)*k+q]) * float64(b.data[mat*k*n+q*rsB+j*csB])
+					}
+					if got := float64(c.data[at]); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+						t.Fatalf("%v variant %d matrix %d C[%d,%d]: got %v, expected %v", d, variant, mat, i, j, got, want)
+					}
+				}
+				if !c.intact() {
+					t.Fatalf("%v variant %d: wrote outside of C", d, variant)
+				}
+			}
+		}
+	})
+}
+
+// A small product allocates nothing.
+func TestSmallAllocations(t *testing.T) {
+	a, b, c := make([]float32, 256), make([]float32, 256), make([]float32, 256)
+	bias := &Epilogue[float32]{BiasCol: a[:16]}
+	for name, f := range map[string]func(){
+		"plain":      func() { GEMM(16, 16, 16, 1, a, 16, 1, b, 16, 1, 0, c, 16, 1, bias) },
+		"transposed": func() { GEMM(8, 16, 16, 1, a, 16, 1, b, 1, 16, 0, c, 16, 1, bias) },
+		"dot":        func() { GEMM(1, 16, 16, 1, a, 16, 1, b, 1, 16, 0, c, 16, 1, bias) },
+		"column":     func() { GEMM(16, 1, 16, 1, a, 16, 1, b, 1, 1, 0, c, 1, 1, nil) },
+	} {
+		if n := testing.AllocsPerRun(100, f); n >= 1 {
+			t.Errorf("%s: got %v allocations per call, expected none", name, n)
+		}
+	}
 }
 
 func TestBatchSimple(t *testing.T) {

@@ -15,8 +15,8 @@ type operand struct {
 
 func (o operand) t() operand { return operand{o.p, o.cs, o.rs} }
 
-// job is one call of GEMMBatch and its plan.
-type job[T float] struct {
+// product is what one call of GEMMBatch asks for.
+type product[T float] struct {
 	pt          path
 	batch       []BatchDim
 	nb          int
@@ -27,7 +27,11 @@ type job[T float] struct {
 	biasCol, biasRow unsafe.Pointer
 	act              Activation
 	swapped          bool // the roles of A and B have been exchanged
+}
 
+// job is a product with its plan.
+type job[T float] struct {
+	product[T]
 	plan
 
 	// The part of the problem that the running tasks cover.
@@ -52,16 +56,20 @@ func jobPool[T float]() *sync.Pool {
 	return &jobs64
 }
 
-func newJob[T float]() *job[T] {
-	if g, ok := jobPool[T]().Get().(*job[T]); ok {
-		return g
-	}
-	g := &job[T]{}
-	g.taskRun = func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			g.task(t/g.perMat, t%g.perMat)
+// newJob returns a job for a product, with a copy of the batch: tasks on other
+// threads may hold it.
+func newJob[T float](p *product[T]) *job[T] {
+	g, ok := jobPool[T]().Get().(*job[T])
+	if !ok {
+		g = &job[T]{}
+		g.taskRun = func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				g.task(t/g.perMat, t%g.perMat)
+			}
 		}
 	}
+	g.product = *p
+	g.batch = append(g.dims[:0], p.batch...)
 	return g
 }
 
@@ -72,13 +80,13 @@ func (g *job[T]) free() {
 	jobPool[T]().Put(g)
 }
 
-func (g *job[T]) es() int {
+func (g *product[T]) es() int {
 	var z T
 	return int(unsafe.Sizeof(z))
 }
 
 // transpose turns C = A·B into Cᵀ = Bᵀ·Aᵀ.
-func (g *job[T]) transpose() {
+func (g *product[T]) transpose() {
 	g.m, g.n = g.n, g.m
 	g.a, g.b, g.c = g.b.t(), g.a.t(), g.c.t()
 	g.biasCol, g.biasRow = g.biasRow, g.biasCol
@@ -87,14 +95,7 @@ func (g *job[T]) transpose() {
 
 func (g *job[T]) run() {
 	es := g.es()
-	// Columns of C must be adjacent. A single column is treated as a row: the
-	// matrix-vector product then streams the matrix.
-	if (g.n == 1 && g.m > 1) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
-		g.transpose()
-	}
-	if g.n == 1 {
-		g.c.cs = es // never used: any stride will do
-	}
+	g.normalise()
 	if g.useDot() {
 		g.runDot()
 		return
@@ -172,7 +173,7 @@ func (g *job[T]) runTasks(count int) {
 }
 
 // offsets returns the byte offsets of a batch's matrix.
-func (g *job[T]) offsets(i int) (a, b, c int) {
+func (g *product[T]) offsets(i int) (a, b, c int) {
 	if g.nb == 1 {
 		return 0, 0, 0
 	}
@@ -267,10 +268,8 @@ func (g *job[T]) runScattered() {
 	tmp := unsafe.Slice((*T)(buf.p), g.m*g.n)
 	for x := range g.nb {
 		offA, offB, offC := g.offsets(x)
-		h := newJob[T]()
-		run := h.taskRun
-		*h = *g
-		h.taskRun, h.batch, h.nb, h.swapped = run, nil, 1, false
+		h := newJob(&g.product)
+		h.batch, h.nb, h.swapped = nil, 1, false
 		h.a.p, h.b.p = unsafe.Add(g.a.p, offA), unsafe.Add(g.b.p, offB)
 		h.c = operand{buf.p, g.n * es, es}
 		if g.beta != 0 {

@@ -58,7 +58,8 @@ func packStrips[T float](pt path, dst unsafe.Pointer, width, strip int, b operan
 	es := int(unsafe.Sizeof(z))
 	f := 0
 	// Row by row where that is possible: memory is then read in its order.
-	if full := cols / width; b.cs == es && full > 2 && width == 2*lanes[T](pt) {
+	if b.cs == es && cols > 2*width && width == 2*lanes[T](pt) {
+		full := cols / width
 		for kk := range k {
 			if !copyFast[T](pt, unsafe.Add(dst, kk*width*es), unsafe.Add(b.p, kk*b.rs), strip, width*es, width, full) {
 				break

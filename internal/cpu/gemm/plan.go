@@ -20,6 +20,7 @@ type plan struct {
 	packA, packB packing
 	turned       bool // Cᵀ is computed, into scratch, and stored transposed
 	down         bool // strip after strip of B with all tiles of A, not the other way round
+	far          bool // the matrices do not fit the L2 cache together: fetch ahead
 	kOuter       bool // blocks of k one after the other, each with its own tasks
 }
 
@@ -35,7 +36,7 @@ const (
 	// Bounds of a task, in multiply-adds. The lower one is a few
 	// microseconds, below which handing over costs more than it saves; the
 	// upper one keeps a task near 100 µs on slow cores.
-	minTask = 1 << 19
+	minTask = 1 << 18
 	maxTask = 1 << 23
 
 	// packTask is the elements that one packing task copies.
@@ -72,6 +73,7 @@ func (g *job[T]) makePlan() {
 	// The smaller operand should stay in the L2 cache while the larger passes.
 	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB
 	g.packings()
+	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
 
 	depth := max(g.k, 1)
 	held := g.n

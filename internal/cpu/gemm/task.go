@@ -85,7 +85,7 @@ func (g *job[T]) task(matrix, t int) {
 }
 
 // setFlags says what happens to C around the block [k0,k1) of k.
-func (g *job[T]) setFlags(p *args, k0, k1 int) {
+func (g *product[T]) setFlags(p *args, k0, k1 int) {
 	p.flags = 0
 	if g.alpha != 1 {
 		p.flags = flagAlpha
@@ -160,7 +160,7 @@ func (s *strips[T]) goAcross() {
 		for f := 0; f < full; {
 			w := min(full-f, most)
 			s.pace()
-			if next < g.m && f < 2 {
+			if g.far && next < g.m && f < 2 {
 				// The first two strips fetch the next tile of A, each half of
 				// it.
 				w = 1
@@ -215,7 +215,7 @@ func (s *strips[T]) goDown() {
 				continue
 			}
 			s.pace()
-			if f+1 < all && t < 4 {
+			if g.far && f+1 < all && t < 4 {
 				// The first tiles fetch the next strip, each a part of it.
 				if n > 4 {
 					w = 1
@@ -292,7 +292,7 @@ func (s *strips[T]) pace() {
 	p := &s.args
 	p.pf, p.pfStep, p.pfJump = uintptr(s.a), 0, 0
 	p.pfRun = noAhead
-	if p.k >= 64 {
+	if s.job.far && p.k >= 64 {
 		p.pfRun = (p.k/16 + 1) &^ 1
 	}
 }

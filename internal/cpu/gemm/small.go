@@ -1,0 +1,200 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+const (
+	// A product of up to smallMACs multiply-adds runs at once, without a plan
+	// and without tasks; one of a batch up to smallBatch.
+	smallMACs  = 1 << 18
+	smallBatch = 1 << 21
+
+	// smallL1 is, in bytes, what surely fits the L1 cache.
+	smallL1 = 16 << 10
+
+	// smallB bounds, in bytes, the copy of a transposed B.
+	smallB = 256 << 10
+)
+
+// small tries to compute the product without a plan. It must not let g escape:
+// that is what makes a small product cheap.
+func (g *product[T]) small() bool {
+	macs := g.m * g.n * g.k
+	if macs > smallMACs && (g.nb == 1 || macs > smallBatch) || g.act > ActReLU {
+		return false
+	}
+	g.normalise()
+	es := g.es()
+	if g.c.cs != es || g.k*es > maxKC {
+		return false
+	}
+	if g.useDot() {
+		if g.nb > 1 {
+			return false
+		}
+		g.dots(0, (g.n+3)/4, 0, 0, 0)
+		return true
+	}
+	if g.b.cs != es && (g.b.rs != es || g.n*g.k*es > smallB) {
+		return false
+	}
+	if g.nb == 1 {
+		g.smallRun(0, 1)
+		return true
+	}
+	if len(g.batch) != 1 {
+		return false
+	}
+	grain := max(1, minTask/max(macs, 1))
+	if g.nb <= grain {
+		g.smallRun(0, g.nb)
+		return true
+	}
+	// Tasks need a job that outlives this call's stack frame.
+	h := newJob(g)
+	par.For(h.nb, grain, h.smallRun)
+	h.free()
+	return true
+}
+
+// normalise makes the columns of C adjacent where it can. A single column is
+// treated as a row: the matrix-vector product then streams the matrix.
+func (g *product[T]) normalise() {
+	es := g.es()
+	if (g.n == 1 && g.m > 1) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
+		g.transpose()
+	}
+	if g.n == 1 {
+		g.c.cs = es // never used: any stride will do
+	}
+}
+
+// smallRun computes the matrices [lo,hi) of a batch with at most one dimension.
+// Where B is read in place, a kernel goes through the same tile of all of them
+// in one call.
+func (g *product[T]) smallRun(lo, hi int) {
+	es := g.es()
+	var d BatchDim
+	if len(g.batch) == 1 {
+		if d = g.batch[0]; g.swapped {
+			d.A, d.B = d.B, d.A
+		}
+	}
+	stepA, stepB, stepC := d.A*es, d.B*es, d.C*es
+	mr, nr := tileSize[T](g.pt, g.m)
+	var t smallTile[T]
+	p := &t.args
+	p.alpha, p.ldc, p.k, p.rsA, p.csA, p.ldb, p.pfRun = bits(g.alpha), g.c.rs, g.k, g.a.rs, g.a.cs, g.b.rs, noAhead
+	t.matA, t.matB, t.matC = stepA, stepB, stepC
+	g.setFlags(p, 0, g.k)
+	// Tiles of equal height and what remains.
+	rows, tiles := g.m, 1
+	switch {
+	case g.m <= mr:
+	case g.m <= 2*mr: // without a division
+		rows = (g.m + 1) / 2
+		tiles = 2 - g.m&1
+	default:
+		n := (uint32(g.m) + uint32(mr) - 1) / uint32(mr)
+		h := (uint32(g.m) + n - 1) / n
+		rows, tiles = int(h), int(uint32(g.m)/h)
+	}
+	rest := g.m - rows*tiles
+	pack := g.b.cs != es && g.n > 1 && g.k > 0
+	together := hi - lo // matrices per call
+	var buf *buffer
+	if pack {
+		buf = getBuffer(roundUp(g.n, nr) * g.k * es)
+		defer buf.put()
+		together = 1
+	}
+	size := (g.m*g.k + g.k*g.n + g.m*g.n) * es
+	if together > 1 {
+		together = min(together, max(1, smallL1/size)) // they pass once per tile
+	}
+	for x := lo; x < hi; x += together {
+		w := min(together, hi-x)
+		a, b, c := g.a.p, g.b.p, unsafe.Add(g.c.p, x*stepC)
+		strip := nr * es
+		if g.k > 0 { // otherwise there may be no A and B
+			a, b = unsafe.Add(a, x*stepA), unsafe.Add(b, x*stepB)
+		} else {
+			strip = 0
+		}
+		if pack {
+			strip = nr * g.k * es
+			packStrips[T](g.pt, buf.p, nr, strip, operand{b, g.b.rs, g.b.cs}, g.n, g.n, g.k)
+			b, p.ldb = buf.p, nr*es
+		}
+		next := w == 1 && x+1 < hi && size > smallL1 && g.k >= 16 // fetch it meanwhile
+		if next {
+			p.pf, p.pfStep, p.pfRun = uintptr(a)+uintptr(stepA), 64, (g.k-1)&^1
+		} else {
+			p.pfRun = noAhead
+		}
+		half := g.n / 2
+		for j := 0; j < g.n; j += nr {
+			if next && j >= half {
+				p.pf, half = uintptr(g.b.p)+uintptr((x+1)*stepB), g.n
+			}
+			maxRows := setColumns[T](g.pt, p, min(nr, g.n-j))
+			t.a, t.b, t.c, t.j, t.w = a, b, unsafe.Add(c, j*es), j, w
+			t.run(g, 0, rows, tiles, maxRows)
+			if rest > 0 {
+				t.run(g, rows*tiles, rest, 1, maxRows)
+			}
+			if j+nr < g.n {
+				b = unsafe.Add(b, strip)
+			}
+		}
+	}
+}
+
+// smallTile is a strip of a small product. It holds no pointer to the product,
+// which would then be allocated.
+type smallTile[T float] struct {
+	args
+	a, b, c          unsafe.Pointer
+	j                int
+	matA, matB, matC int // from matrix to matrix
+	w                int // matrices
+}
+
+// run computes count tiles of equal height from row i down, in one call, or for
+// all matrices in count calls.
+func (t *smallTile[T]) run(g *product[T], i, rows, count, maxRows int) {
+	p := &t.args
+	es := g.es()
+	if g.k == 0 {
+		p.rsA = 0
+	}
+	for r := 0; r < rows; r += maxRows {
+		h := min(maxRows, rows-r)
+		for x := i + r; x < i+rows*count; x += rows {
+			p.a, p.b, p.c = unsafe.Add(t.a, x*p.rsA), t.b, unsafe.Add(t.c, x*p.ldc)
+			if g.biasCol != nil {
+				p.biasCol = unsafe.Add(g.biasCol, t.j*es)
+			}
+			if g.biasRow != nil {
+				p.biasRow = unsafe.Add(g.biasRow, x*es)
+			}
+			p.rows = h
+			if t.w > 1 {
+				p.count, p.stepA, p.stepB, p.stepC, p.stepRow = t.w, t.matA, t.matB, t.matC, 0
+				p.pfLast = p.stepC
+				runTile[T](g.pt, p)
+				continue
+			}
+			p.count, p.stepA, p.stepB, p.stepC, p.stepRow = count, rows*p.rsA, 0, rows*p.ldc, 0
+			if g.biasRow != nil {
+				p.stepRow = rows * es
+			}
+			p.pfLast = p.stepC
+			runTile[T](g.pt, p)
+			break
+		}
+	}
+}
