@@ -16825,14 +16825,15 @@ stransposeAVX512_test:
 	VZEROUPPER
 	RET
 
-// func scopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)
-TEXT ·scopyAVX512(SB), NOSPLIT, $0-48
+// func scopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)
+TEXT ·scopyAVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DX
 	MOVQ src+8(FP), DI
 	MOVQ dstStride+16(FP), R13
 	MOVQ srcStride+24(FP), R8
 	MOVQ k+32(FP), CX
 	MOVQ mask+40(FP), AX
+	MOVQ ahead+48(FP), R9
 	KMOVW AX, K1
 	SHRQ $16, AX
 	KMOVW AX, K2
@@ -16842,8 +16843,8 @@ TEXT ·scopyAVX512(SB), NOSPLIT, $0-48
 scopyAVX512_loop2:
 	VMOVUPS.Z 0(DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
-	PREFETCHT0 (DI)(R8*8)
-	PREFETCHT0 64(DI)(R8*8)
+	PREFETCHT0 (DI)(R9*1)
+	PREFETCHT0 64(DI)(R9*1)
 	ADDQ R8, DI
 	VMOVUPS Z0, 0(DX)
 	VMOVUPS Z1, 64(DX)
@@ -16856,7 +16857,7 @@ scopyAVX512_one:
 	PCALIGN $32
 scopyAVX512_loop1:
 	VMOVUPS.Z 0(DI), K1, Z0
-	PREFETCHT0 (DI)(R8*8)
+	PREFETCHT0 (DI)(R9*1)
 	ADDQ R8, DI
 	VMOVUPS Z0, 0(DX)
 	ADDQ R13, DX
@@ -34257,14 +34258,15 @@ dtransposeAVX512_test:
 	VZEROUPPER
 	RET
 
-// func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)
-TEXT ·dcopyAVX512(SB), NOSPLIT, $0-48
+// func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)
+TEXT ·dcopyAVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DX
 	MOVQ src+8(FP), DI
 	MOVQ dstStride+16(FP), R13
 	MOVQ srcStride+24(FP), R8
 	MOVQ k+32(FP), CX
 	MOVQ mask+40(FP), AX
+	MOVQ ahead+48(FP), R9
 	KMOVW AX, K1
 	SHRQ $8, AX
 	KMOVW AX, K2
@@ -34274,8 +34276,8 @@ TEXT ·dcopyAVX512(SB), NOSPLIT, $0-48
 dcopyAVX512_loop2:
 	VMOVUPD.Z 0(DI), K1, Z0
 	VMOVUPD.Z 64(DI), K2, Z1
-	PREFETCHT0 (DI)(R8*8)
-	PREFETCHT0 64(DI)(R8*8)
+	PREFETCHT0 (DI)(R9*1)
+	PREFETCHT0 64(DI)(R9*1)
 	ADDQ R8, DI
 	VMOVUPD Z0, 0(DX)
 	VMOVUPD Z1, 64(DX)
@@ -34288,7 +34290,7 @@ dcopyAVX512_one:
 	PCALIGN $32
 dcopyAVX512_loop1:
 	VMOVUPD.Z 0(DI), K1, Z0
-	PREFETCHT0 (DI)(R8*8)
+	PREFETCHT0 (DI)(R9*1)
 	ADDQ R8, DI
 	VMOVUPD Z0, 0(DX)
 	ADDQ R13, DX

@@ -1,7 +1,7 @@
 // Package gemm multiplies matrices on the CPU.
 //
 // C = act(alpha·A·B + beta·C + bias), for float32 and float64 in assembly
-// (AVX-512, AVX2) with a portable fallback, and for the other element types in
+// (AVX-512, AVX2, NEON) with a portable fallback, and for the other element types in
 // Go. A and B may have any strides, so transposed and sliced operands need no
 // copy by the caller.
 //
@@ -9,15 +9,26 @@
 //
 // A micro-kernel keeps a tile of C, 14 rows by 32 columns of float32 on
 // AVX-512, in registers and runs along k. It reads A element by element
-// through two strides and B as rows of adjacent columns. Hence:
+// through two strides and B as rows of adjacent columns, and repeats itself for
+// tiles beside or below each other, or in the next matrix of a batch. Hence:
 //
 //   - a row-major B is read in place, with no packing and no barrier;
 //   - a B that is transposed, large, or whose rows lie a multiple of a page
 //     apart is first copied into panels of a tile's width;
-//   - A is packed, inside a task, only when its rows would compete for the same
-//     cache sets or its elements lie far apart in both directions;
-//   - a product with few rows and a transposed B (a linear layer at inference)
-//     takes dot products instead, as packing would cost more than the product.
+//   - A is copied, inside a task, only when its rows would compete for the same
+//     cache sets or are not rows at all;
+//   - with few rows and a transposed B (a linear layer), Cᵀ is computed into
+//     scratch instead, so that A is packed and not the larger B, or, with very
+//     few, dot products are taken;
+//   - a product of some thousand multiply-adds runs at once, without a plan.
+//
+// # Caches
+//
+// In a block of at most 512 steps of k the smaller operand's block stays in the
+// L2 cache while the other one passes through the L1 cache, tile after tile or
+// strip after strip. Meanwhile the kernels fetch the next tile of A or strip of
+// B, and the next tile of C, into the L2 cache. Blocks of k that are larger than
+// the cache are taken one after the other by all tasks.
 //
 // # Same bits
 //

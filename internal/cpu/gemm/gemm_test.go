@@ -215,7 +215,7 @@ func TestLarge(t *testing.T) {
 			{90, 600, 1100}, {40, 700, 600}, {700, 300, 600}} {
 			for la := range layouts {
 				for lb := range layouts {
-					if (la+lb+i)%3 != 0 && !(la == lb) {
+					if (la+lb+i)%3 != 0 && !(la == lb) || i > 7 && la+2*lb != 5 && la != 5 {
 						continue // a sample of the pairs
 					}
 					p := problem{m: d[0], n: d[1], k: d[2], la: layouts[la], lb: layouts[lb], lc: layouts[(la+lb)%2], alpha: 1, beta: float64(i % 2), bias: i % 4}

@@ -195,7 +195,11 @@ func (g *job[T]) runPanels() {
 		kSpan = g.kc
 	}
 	width := roundUp(g.n, g.nr)
-	width = min(width, max(panelBytes/(es*kSpan)/g.nbl, 1)*g.nbl)
+	bytes := panelBytes
+	if g.slab {
+		bytes = blockB
+	}
+	width = min(width, max(bytes/(es*kSpan)/g.nbl, 1)*g.nbl)
 	buf := getBuffer(width * kSpan * es)
 	defer buf.put()
 	g.panels = buf.p

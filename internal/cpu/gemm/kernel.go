@@ -48,6 +48,7 @@ const (
 	pathGeneric path = iota
 	pathAVX2
 	pathAVX512
+	pathNEON
 )
 
 // float is the type set of the kernels written in assembly.
@@ -58,12 +59,20 @@ type float interface{ float32 | float64 }
 func genericTile[T float](p *args) {
 	for ; ; p.count-- {
 		genericOnce[T](p)
-		if p.count <= 1 {
+		if !p.next() {
 			return
 		}
-		p.a, p.b, p.c = unsafe.Add(p.a, p.stepA), unsafe.Add(p.b, p.stepB), unsafe.Add(p.c, p.stepC)
-		p.biasCol, p.biasRow = unsafe.Add(p.biasCol, p.stepCol), unsafe.Add(p.biasRow, p.stepRow)
 	}
+}
+
+// next moves on to the next tile, if there is one.
+func (p *args) next() bool {
+	if p.count <= 1 {
+		return false
+	}
+	p.a, p.b, p.c = unsafe.Add(p.a, p.stepA), unsafe.Add(p.b, p.stepB), unsafe.Add(p.c, p.stepC)
+	p.biasCol, p.biasRow = unsafe.Add(p.biasCol, p.stepCol), unsafe.Add(p.biasRow, p.stepRow)
+	return true
 }
 
 func genericOnce[T float](p *args) {

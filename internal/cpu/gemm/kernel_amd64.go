@@ -35,10 +35,10 @@ func stransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
 func dtransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
 
 //go:noescape
-func scopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)
+func scopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)
 
 //go:noescape
-func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)
+func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)
 
 //go:noescape
 func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
@@ -191,19 +191,19 @@ func transposeFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStri
 }
 
 // copyFast packs a panel of up to two vectors whose rows are adjacent, and fills
-// it up to whole vectors with zeros. It returns false where there is no kernel.
+// it up to whole vectors with zeros. It fetches what lies ahead bytes further, and returns false where there is no kernel.
 //
 //go:noinline
-func copyFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStride, rows, k int) bool {
+func copyFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStride, rows, k, ahead int) bool {
 	var z T
 	if pt != pathAVX512 || rows > 128/int(unsafe.Sizeof(z)) {
 		return false
 	}
 	mask := uint64(1)<<uint(rows) - 1
 	if unsafe.Sizeof(z) == 4 {
-		scopyAVX512(dst, src, dstStride, srcStride, k, mask)
+		scopyAVX512(dst, src, dstStride, srcStride, k, mask, ahead)
 	} else {
-		dcopyAVX512(dst, src, dstStride, srcStride, k, mask)
+		dcopyAVX512(dst, src, dstStride, srcStride, k, mask, ahead)
 	}
 	return true
 }

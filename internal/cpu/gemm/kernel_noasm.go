@@ -1,4 +1,4 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package gemm
 
@@ -19,7 +19,9 @@ func runTile[T float](_ path, p *args) { genericTile[T](p) }
 
 func dotRows(path) int { return 1 }
 
-func copyFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int) bool { return false }
+func copyFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
+	return false
+}
 
 // The function below is never reached on the generic path.
 

@@ -18,7 +18,7 @@ func packPanel[T float](pt path, dst unsafe.Pointer, width int, src unsafe.Point
 	es := int(unsafe.Sizeof(z))
 	if rs == es {
 		// Rows are adjacent already.
-		if l := 2 * lanes[T](pt); l > 0 && copyFast[T](pt, dst, src, width*es, cs, min(rows, l), k) {
+		if l := 2 * lanes[T](pt); l > 0 && copyFast[T](pt, dst, src, width*es, cs, min(rows, l), k, 8*cs) {
 			if rows > l {
 				packPanel[T](pt, unsafe.Add(dst, l*es), width, unsafe.Add(src, l*es), rs, cs, rows-l, avail-l, k)
 			}
@@ -60,8 +60,12 @@ func packStrips[T float](pt path, dst unsafe.Pointer, width, strip int, b operan
 	// Row by row where that is possible: memory is then read in its order.
 	if b.cs == es && cols > 2*width && width == 2*lanes[T](pt) {
 		full := cols / width
+		ahead := 1024
+		if full*width*es < 4*ahead {
+			ahead = 4 * b.rs // the next rows
+		}
 		for kk := range k {
-			if !copyFast[T](pt, unsafe.Add(dst, kk*width*es), unsafe.Add(b.p, kk*b.rs), strip, width*es, width, full) {
+			if !copyFast[T](pt, unsafe.Add(dst, kk*width*es), unsafe.Add(b.p, kk*b.rs), strip, width*es, width, full, ahead) {
 				break
 			}
 			f = full

@@ -20,7 +20,7 @@ func (g *job[T]) task(matrix, t int) {
 	}
 	if g.packB == packLocal {
 		sizeB = roundUp(j1-j0, g.nr) * g.kc * es
-		if g.down {
+		if g.down && g.b.cs != es {
 			sizeB = g.nr * g.kc * es
 		}
 	}
@@ -60,8 +60,8 @@ func (g *job[T]) task(matrix, t int) {
 			s.stepB, p.ldb = (g.k1-g.k0)*g.nr*es, g.nr*es
 		case sizeB > 0:
 			s.b, s.stepB, p.ldb = scratchB, kk*g.nr*es, g.nr*es
-			if g.down {
-				s.stepB = 0
+			if g.down && g.b.cs != es {
+				s.stepB = 0 // one after the other, in the same place
 				break
 			}
 			packStrips[T](g.pt, s.b, g.nr, s.stepB, operand{s.srcB, g.b.rs, g.b.cs}, j1-j0, g.n-j0, kk)
@@ -196,7 +196,7 @@ func (s *strips[T]) goDown() {
 	p.rsA, p.csA = s.ldA, s.kA
 	most := max(1, callMACs/(g.mr*g.nr*max(p.k, 1)))
 	for f := range all {
-		if g.packB == packLocal && p.k > 0 {
+		if g.packB == packLocal && g.b.cs != es && p.k > 0 {
 			s.packStrip(f)
 		}
 		cols := min(g.nr, s.j1-s.j0-f*g.nr)
@@ -321,13 +321,9 @@ func (s *strips[T]) fetchA(i, half int) {
 func (s *strips[T]) fetchB(f, quarter int) {
 	p := &s.args
 	g := s.job
-	switch {
-	case g.packB != packLocal:
+	if g.packB != packLocal {
 		p.pf = uintptr(unsafe.Add(s.b, f*s.stepB)) + uintptr(quarter%2*p.ldb+quarter/2*64)
 		p.pfStep = 2 * p.ldb
-	case g.b.cs == g.es():
-		p.pf = uintptr(unsafe.Add(s.srcB, f*s.stepSrc)) + uintptr(quarter%2*g.b.rs+quarter/2*64)
-		p.pfStep = 2 * g.b.rs
 	}
 }
 

@@ -508,18 +508,19 @@ func (g *gen) transpose(name string, s isa) {
 }
 
 // copyPanel emits the packer of a panel whose rows are adjacent already: k
-// steps of nv vectors, the last one masked. The source's steps lie apart, so
-// the next ones are fetched by hand.
+// steps of nv vectors, the last one masked. What lies ahead bytes further is
+// fetched by hand, as the source's steps may be far apart.
 func (g *gen) copyPanel(name string, s isa) {
 	g.l("")
-	g.l("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-48", name)
+	g.l("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)", name)
+	g.l("TEXT ·%s(SB), NOSPLIT, $0-56", name)
 	g.i("MOVQ dst+0(FP), DX")
 	g.i("MOVQ src+8(FP), DI")
 	g.i("MOVQ dstStride+16(FP), R13")
 	g.i("MOVQ srcStride+24(FP), R8")
 	g.i("MOVQ k+32(FP), CX")
 	g.i("MOVQ mask+40(FP), AX")
+	g.i("MOVQ ahead+48(FP), R9")
 	g.i("KMOVW AX, K1")
 	g.i("SHRQ $%d, AX", s.lanes())
 	g.i("KMOVW AX, K2")
@@ -535,9 +536,9 @@ func (g *gen) copyPanel(name string, s isa) {
 		for v := range nv {
 			g.i("VMOVU%s.Z %d(DI), K%d, Z%d", s.p(), v*s.width, v+1, v)
 		}
-		g.i("PREFETCHT0 (DI)(R8*8)")
+		g.i("PREFETCHT0 (DI)(R9*1)")
 		if nv == 2 {
-			g.i("PREFETCHT0 64(DI)(R8*8)")
+			g.i("PREFETCHT0 64(DI)(R9*1)")
 		}
 		g.i("ADDQ R8, DI")
 		for v := range nv {
@@ -813,9 +814,20 @@ func main() {
 		s := f.isa
 		s.es = 4
 		g.peak("peak"+f.tag, s, s.regs-4)
-		name := filepath.Join(*out, f.file+"_amd64.s")
-		if err := os.WriteFile(name, g.Bytes(), 0o644); err != nil {
-			log.Fatal(err)
-		}
+		write(*out, f.file+"_amd64.s", g)
+	}
+	g := &gen{}
+	g.WriteString(header)
+	g.neon("sgemmNEON", 4)
+	g.neon("dgemmNEON", 8)
+	g.neonPeak()
+	write(*out, "neon_arm64.s", g)
+}
+
+func write(dir, name string, g *gen) {
+	if err := os.WriteFile(filepath.Join(dir, name), g.Bytes(), 0o644); err != nil {
+		log.Fatal(err)
 	}
 }
+
+func sprintf(format string, a ...any) string { return fmt.Sprintf(format, a...) }

@@ -1,0 +1,127 @@
+//go:build !purego
+
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
+
+//go:noescape
+func sgemmNEON(a *args)
+
+//go:noescape
+func dgemmNEON(a *args)
+
+//go:noescape
+func peakNEON(n int)
+
+func currentPath() path {
+	if cpu.HasNEON {
+		return pathNEON
+	}
+	return pathGeneric
+}
+
+// lanes is about the kernels that move whole vectors, which arm64 lacks.
+func lanes[T float](path) int { return 0 }
+
+// tileSize returns the largest tile: rows, columns.
+func tileSize[T float](pt path, _ int) (mr, nr int) {
+	if pt == pathGeneric {
+		return 8, 32
+	}
+	return 8, 3 * neonLanes[T]()
+}
+
+func neonLanes[T float]() int {
+	var z T
+	return 16 / int(unsafe.Sizeof(z))
+}
+
+func setColumns[T float](_ path, p *args, cols int) (maxRows int) {
+	p.cols = cols
+	return 8
+}
+
+// runTile runs one micro-kernel, a real call for the scheduler's sake. Whole
+// vectors of columns go to the assembly, the rest to the portable kernel.
+//
+//go:noinline
+func runTile[T float](pt path, p *args) {
+	if pt == pathGeneric {
+		genericTile[T](p)
+		return
+	}
+	for ; ; p.count-- {
+		neonTile[T](p)
+		if !p.next() {
+			return
+		}
+	}
+}
+
+func neonTile[T float](p *args) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	l := neonLanes[T]()
+	if nv := p.cols / l; nv > 0 {
+		p.variant = nv*16 + p.rows
+		if es == 4 {
+			sgemmNEON(p)
+		} else {
+			dgemmNEON(p)
+		}
+		if p.flags&flagReLU != 0 {
+			for r := range p.rows {
+				relu(unsafe.Slice(at[T](p.c, r*p.ldc), nv*l))
+			}
+		}
+	}
+	if rest := p.cols % l; rest > 0 {
+		q := *p
+		done := (p.cols - rest) * es
+		q.b, q.c, q.cols = unsafe.Add(p.b, done), unsafe.Add(p.c, done), rest
+		if p.flags&flagBiasCol != 0 {
+			q.biasCol = unsafe.Add(p.biasCol, done)
+		}
+		genericOnce[T](&q)
+	}
+}
+
+// relu replaces negative values by zero; NaN stays NaN.
+func relu[T float](x []T) {
+	for i, v := range x {
+		if v < 0 {
+			x[i] = 0
+		}
+	}
+}
+
+func copyFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
+	return false
+}
+
+// transposeFast is never reached without lanes.
+func transposeFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
+	panic("gemm: no transposing kernel")
+}
+
+func dotRows(path) int { return 1 }
+
+func dotFast[T float](_ path, out *[16]T, a, b unsafe.Pointer, rsA, rsB, k, rows int) {
+	genericDot(out, a, b, rsB, k)
+}
+
+// peakLoop runs n rounds of independent fused multiply-adds and returns the
+// floating-point operations done.
+//
+//go:noinline
+func peakLoop(pt path, n int) float64 {
+	if pt == pathGeneric {
+		return 0
+	}
+	peakNEON(n)
+	return float64(n) * 24 * 4 * 2
+}
