@@ -32,12 +32,12 @@
 //
 // # Same bits
 //
-// The sum of an element runs along k in blocks that depend on k alone, and all
-// tile shapes of a path add in the same order. Results depend on the problem
-// and on the instruction set, never on the number of threads.
+// The sum of an element runs along k in blocks that depend on the problem alone,
+// and all tile shapes of a path add in the same order. Results depend on the
+// problem and on the instruction set, never on the number of threads.
 //
 // # Length of calls
 //
-// Go cannot interrupt assembly, so each call covers one tile and one block of
-// k, a few microseconds; between calls the scheduler gets its chance.
+// Go cannot interrupt assembly, so a call repeats its tile for some 15 µs at
+// most; between calls the scheduler gets its chance.
 package gemm
