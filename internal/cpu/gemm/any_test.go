@@ -74,7 +74,7 @@ func TestHalf(t *testing.T) {
 			if h == BFloat16 {
 				to, from = vec.BF16ToF32, vec.F32ToBF16
 			}
-			for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}} {
+			for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}, {6, 200, 700}} {
 				m, n, k := d[0], d[1], d[2]
 				for li := range layouts {
 					la, lb, lc := layouts[li], layouts[(li+1)%len(layouts)], layouts[(li*5+1)%len(layouts)]

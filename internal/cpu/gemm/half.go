@@ -44,36 +44,48 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	if alpha == 0 {
 		k = 0
 	}
+	// B and C in blocks of columns that fit the cache as float32, so that the
+	// memory is read and written in 16 bits only; all at once when there are so
+	// many rows that the conversion hardly counts.
+	width := n
+	if m < 256 {
+		width = min(n, max(1<<16/max(k, 1), 32)&^31)
+	}
+	blocks := (n + width - 1) / width
 	one := func(x int) {
 		oa, ob, oc := batchOffsets(batch, x)
 		if k == 0 {
 			oa, ob = 0, 0
 		}
-		buf := getBuffer(4 * (m*k + k*n + m*n))
-		defer buf.put()
-		all := unsafe.Slice((*float32)(buf.p), m*k+k*n+m*n)
-		fa, fb, fc := all[:m*k:m*k], all[m*k:m*k+k*n], all[m*k+k*n:]
+		bufA := getBuffer(4 * m * k)
+		defer bufA.put()
+		fa := unsafe.Slice((*float32)(bufA.p), m*k)
 		ra, ca := h.widenMatrix(fa, a[oa:], m, k, rsA, csA)
-		rb, cb := h.widenMatrix(fb, b[ob:], k, n, rsB, csB)
-		if beta != 0 {
-			h.widenRows(fc, c[oc:], m, n, rsC, csC)
-		}
-		GEMM(m, n, k, alpha, fa, ra, ca, fb, rb, cb, beta, fc, n, 1, ep)
-		par.For(m, max(1, minTask/16/n), func(lo, hi int) {
-			var line [256]uint16
-			for i := lo; i < hi; i++ {
-				row := fc[i*n : (i+1)*n]
-				if csC == 1 {
-					h.narrow(c[oc+i*rsC:][:n], row)
-					continue
+		par.For(blocks, max(1, minTask/16/max(1, width*max(k, m))), func(lo, hi int) {
+			buf := getBuffer(4 * (k + m) * width)
+			defer buf.put()
+			all := unsafe.Slice((*float32)(buf.p), (k+m)*width)
+			for t := lo; t < hi; t++ {
+				j := t * width
+				w := min(width, n-j)
+				fb, fc := all[:k*w:k*w], all[k*width:][:m*w]
+				var rb, cb int
+				if k > 0 {
+					rb, cb = h.widenMatrix(fb, b[ob+j*csB:], k, w, rsB, csB)
 				}
-				for j := 0; j < n; j += len(line) {
-					w := min(len(line), n-j)
-					h.narrow(line[:w], row[j:j+w])
-					for x := range w {
-						c[oc+i*rsC+(j+x)*csC] = line[x]
+				cBlock := c[oc+j*csC:]
+				if beta != 0 {
+					h.widenRows(fc, cBlock, m, w, rsC, csC)
+				}
+				var e *Epilogue[float32]
+				if ep != nil {
+					e = &Epilogue[float32]{BiasRow: ep.BiasRow, Act: ep.Act}
+					if ep.BiasCol != nil {
+						e.BiasCol = ep.BiasCol[j : j+w]
 					}
 				}
+				GEMM(m, w, k, alpha, fa, ra, ca, fb, rb, cb, beta, fc, w, 1, e)
+				h.narrowRows(cBlock, fc, m, w, rsC, csC)
 			}
 		})
 	}
@@ -84,6 +96,27 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	par.For(nb, max(1, minTask/max(1, m*n*k)), func(lo, hi int) {
 		for x := lo; x < hi; x++ {
 			one(x)
+		}
+	})
+}
+
+// narrowRows stores a contiguous matrix in the format.
+func (h Half) narrowRows(dst []uint16, src []float32, rows, cols, rs, cs int) {
+	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
+		var line [256]uint16
+		for i := lo; i < hi; i++ {
+			row := src[i*cols : (i+1)*cols]
+			if cs == 1 {
+				h.narrow(dst[i*rs:][:cols], row)
+				continue
+			}
+			for j := 0; j < cols; j += len(line) {
+				w := min(len(line), cols-j)
+				h.narrow(line[:w], row[j:j+w])
+				for x := range w {
+					dst[i*rs+(j+x)*cs] = line[x]
+				}
+			}
 		}
 	})
 }
