@@ -165,15 +165,6 @@ func stack0(xs []*Tensor) *Tensor { return call("stack", xs, 0) }
 
 func cat(xs []*Tensor, dim int) *Tensor { return call("cat", xs, dim) }
 
-func chunk(x *Tensor, n, dim int) []*Tensor {
-	size := x.Size(dim) / n
-	out := make([]*Tensor, n)
-	for i := range out {
-		out[i] = call("narrow", x, dim, i*size, size)
-	}
-	return out
-}
-
 // step computes the next state of one cell. gi is the input's part of the gates, W_ih·x + b_ih.
 func (m *RNNBase) step(w *rnnWeights, gi, h, c *Tensor) (hn, cn *Tensor) {
 	return cellStep(m.mode, m.ReLU, gi, h, c, w.hh, w.bhh, w.hr)

@@ -3,8 +3,6 @@ package index
 import (
 	"math"
 
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -22,94 +20,38 @@ func copyTable(c *Ctx, dst, src []byte, ix []int64, n, row int) {
 	})
 }
 
-// sumTable adds row i of src to row ix[i] of dst. Tasks own ranges of dst's rows and go through the indices in order, so the result does
-// not depend on the number of threads.
-func sumTable[E number](dst, src []E, ix []int64, n, d, skip int, scale []E) {
-	one := func(lo, hi int) {
-		for r, i := range ix {
-			if int(i) < lo || int(i) >= hi || int(i) == skip {
-				continue
-			}
-			x, y := dst[int(i)*d:][:d], src[r*d:][:d]
-			if scale != nil {
-				s := scale[i]
-				for j, v := range y {
-					x[j] += v * s
-				}
-				continue
-			}
-			addTo(x, y)
-		}
-	}
-	if len(ix)*d < 32<<10 {
-		one(0, n)
-		return
-	}
-	// at most 16 ranges: every task reads all indices
-	par.For(n, (n+15)/16, one)
-}
-
-func addTo[E number](x, y []E) {
-	if a, ok := any(x).([]float32); ok && len(a) >= 16 {
-		vec.AddF32(a, a, any(y).([]float32))
-		return
-	}
-	for j, v := range y {
-		x[j] += v
-	}
-}
-
 // denseBackward is the gradient of an embedding table.
 func denseBackward(c *Ctx, o, g *T, ix []int64, skip int, byFreq bool) {
-	n, d := o.Shape()[0], 1
-	if o.Dim() > 1 {
-		d = o.Shape()[1]
-	}
+	n, d := o.Shape()[0], o.Shape()[1]
 	dt := computeType(o.DType())
-	w := o
-	if dt != o.DType() {
-		w = tensor.New(o.Shape(), dt)
-	}
-	w.ZeroRaw()
-	var freq []float64
-	if byFreq {
-		freq = make([]float64, n)
-		for _, i := range ix {
-			freq[i]++
-		}
-		for i := range freq {
-			if freq[i] > 0 {
-				freq[i] = 1 / freq[i]
-			}
-		}
-	}
 	g = as(g, dt)
-	switch dt {
-	case tensor.Float32:
-		sumTable(raw[float32](w), raw[float32](g), ix, n, d, skip, scaleOf[float32](freq))
-	case tensor.Float64:
-		sumTable(raw[float64](w), raw[float64](g), ix, n, d, skip, scaleOf[float64](freq))
-	case tensor.Complex64:
-		sumTable(raw[complex64](w), raw[complex64](g), ix, n, d, skip, nil)
-	case tensor.Complex128:
-		sumTable(raw[complex128](w), raw[complex128](g), ix, n, d, skip, nil)
-	default:
-		sumTable(raw[int64](w), raw[int64](g), ix, n, d, skip, nil)
-	}
-	if w != o {
-		tensor.CopyRaw(o, w)
-	}
+	l := listRows(c, ix, n, skip)
+	inType(o, dt, func(w *T) {
+		switch dt {
+		case tensor.Float32:
+			sumIntoRows(l, raw[float32](w), raw[float32](g), d, l.frequency(byFreq))
+		case tensor.Float64:
+			sumIntoRows(l, raw[float64](w), raw[float64](g), d, l.frequency(byFreq))
+		case tensor.Complex64:
+			sumIntoRows(l, raw[complex64](w), raw[complex64](g), d, nil)
+		case tensor.Complex128:
+			sumIntoRows(l, raw[complex128](w), raw[complex128](g), d, nil)
+		default:
+			sumIntoRows(l, raw[int64](w), raw[int64](g), d, nil)
+		}
+	})
 }
 
-func scaleOf[E float32 | float64](f []float64) []E {
-	if f == nil {
-		return nil
+// inType calls f with o, or with a tensor of dtype dt that is then rounded to o.
+func inType(o *T, dt tensor.DType, f func(w *T)) {
+	if o.DType() == dt {
+		f(o)
+		return
 	}
-	out := make([]E, len(f))
-	for i, v := range f {
-		out[i] = E(v)
-	}
-	return out
+	w := tensor.New(o.Shape(), dt)
+	f(w)
+	tensor.CopyRaw(o, w)
+	w.ReleaseRaw()
 }
 
 func checkIndexType(c *Ctx, t *T) {
@@ -358,193 +300,4 @@ func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 	if len(done) > 0 {
 		tensor.NoGrad(func() { w.Detach().CopyInPlace(tensor.FromSlice(x, n, d)) })
 	}
-}
-
-// bags gives the bag of every index and where bags begin and end.
-func bags(c *Ctx) (ix []int64, from []int, bag []int64) {
-	if dt := c.ArgDType(1); dt != tensor.Int64 && dt != tensor.Int32 {
-		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding_bag)", dt.ClassName())
-	}
-	ix = longs(c.T(1))
-	off := longs(c.T(2))
-	if len(off) > 0 && off[0] != 0 {
-		c.Fail(tensor.ErrValue, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got %d", off[0])
-	}
-	if n := len(off); n > 0 && int(off[n-1]) > len(ix) {
-		c.Fail(tensor.ErrValue, "offsets[-1] can not be greater than input's length %d but got offsets[-1] of %d", len(ix), off[n-1])
-	}
-	for _, o := range off {
-		from = append(from, int(o))
-	}
-	if c.Bool(7) {
-		if len(off) == 0 {
-			c.Fail(tensor.ErrValue, "include_last_offset: number of offset should be at least 1")
-		}
-	} else {
-		from = append(from, len(ix))
-	}
-	bag = make([]int64, len(ix))
-	for b := 0; b+1 < len(from); b++ {
-		if from[b+1] < from[b] {
-			c.Fail(tensor.ErrValue, "embedding_bag: offsets must not decrease, got %d after %d", from[b+1], from[b])
-		}
-		for i := from[b]; i < from[b+1]; i++ {
-			bag[i] = int64(b)
-		}
-	}
-	return
-}
-
-func bagInfer(c *Ctx) {
-	w := c.T(0)
-	if w.Dim() != 2 {
-		c.Fail(tensor.ErrShape, "'weight' must be 2-D")
-	}
-	n := c.T(2).Numel()
-	if c.Bool(7) {
-		n = max(0, n-1)
-	}
-	d := w.Shape()[1]
-	c.Alloc(0, []int{n, d}, w.DType())
-	c.Alloc(1, []int{c.T(1).Numel()}, tensor.Int64)
-	c.Alloc(2, []int{n}, tensor.Int64)
-	m := []int{0}
-	if c.Int(4) == 2 {
-		m = []int{n, d}
-	}
-	c.Alloc(3, m, tensor.Int64)
-}
-
-func bagCPU(c *Ctx) {
-	w := c.T(0)
-	n, d := w.Shape()[0], w.Shape()[1]
-	ix, from, bag := bags(c)
-	for _, i := range ix {
-		if uint64(i) >= uint64(n) {
-			c.Fail(tensor.ErrIndex, "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %d", i)
-		}
-	}
-	copy(tensor.Data[int64](c.Out(1)), bag)
-	mode, pad := c.Int(4), c.Int(8)
-	dt := tensor.Float32
-	if w.DType() == tensor.Float64 {
-		dt = tensor.Float64
-	}
-	o := c.Out(0)
-	wide := o
-	if o.DType() != dt {
-		wide = tensor.New(o.Shape(), dt)
-	}
-	var psw *T
-	if c.Has(6) {
-		psw = as(c.T(6), dt)
-	}
-	if dt == tensor.Float64 {
-		bagRun(raw[float64](wide), raw[float64](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)), tensor.Data[int64](c.Out(3)))
-	} else {
-		bagRun(raw[float32](wide), raw[float32](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)), tensor.Data[int64](c.Out(3)))
-	}
-	if wide != o {
-		tensor.CopyRaw(o, wide)
-	}
-	// the gradient of the weight needs the maxima
-	c.Keep([]*T{c.Out(2), c.Out(3)})
-}
-
-func bagRun[E float32 | float64](o, w []E, psw *T, ix []int64, from []int, d, mode, pad int, size, top []int64) {
-	var p []E
-	if psw != nil {
-		p = raw[E](psw)
-	}
-	for b := 0; b+1 < len(from); b++ {
-		row := o[b*d:][:d]
-		clear(row)
-		k := 0
-		for i := from[b]; i < from[b+1]; i++ {
-			if int(ix[i]) == pad {
-				continue
-			}
-			src := w[int(ix[i])*d:][:d]
-			switch {
-			case mode == 2:
-				for j, v := range src {
-					if k == 0 || v > row[j] {
-						row[j], top[b*d+j] = v, ix[i]
-					}
-				}
-			case p != nil:
-				for j, v := range src {
-					row[j] += p[i] * v
-				}
-			default:
-				addTo(row, src)
-			}
-			k++
-		}
-		if mode == 2 && k == 0 {
-			for j := range row {
-				top[b*d+j] = -1
-			}
-		}
-		if mode == 1 && k > 1 {
-			for j := range row {
-				row[j] /= E(k)
-			}
-		}
-		size[b] = int64(k)
-	}
-}
-
-// bagVJP brings the gradient of every bag back to the rows in it.
-func bagVJP(c *Ctx, g *T) []*T {
-	ix, from, bag := bags(c)
-	w := c.T(0)
-	mode, pad := c.Int(4), c.Int(8)
-	kept := c.Kept().([]*T)
-	r := []*T{nil, nil, nil}
-	if c.Value(6).K == tensor.KTensor || len(c.Op().Sch.Params) > 6 {
-		r = append(r, nil)
-	}
-	if c.Needs(0) {
-		if mode == 2 {
-			top := kept[1].CloneRaw()
-			t := tensor.Data[int64](top)
-			none := tensor.New(top.Shape(), tensor.Bool)
-			for i := range t {
-				tensor.Data[bool](none)[i] = t[i] < 0
-				t[i] = max(t[i], 0)
-			}
-			r[0] = call1("scatter_add", zeros(w.Shape(), g.DType()), 0, top, g.MaskedFillScalar(none, 0))
-		} else {
-			part := g.IndexSelect(0, tensor.FromSlice(bag))
-			if mode == 1 {
-				size := tensor.Data[int64](kept[0])
-				part = part.Mul(constant(g.DType(), []int{len(bag), 1}, func(i int) float64 { return 1 / max(1, float64(size[bag[i]])) }))
-			}
-			if c.Has(6) {
-				part = part.Mul(c.T(6).Unsqueeze(1))
-			}
-			if k := from[len(from)-1]; k < len(ix) { // indices after the last offset are in no bag
-				drop := tensor.New([]int{len(ix), 1}, tensor.Bool)
-				for i := range ix {
-					tensor.Data[bool](drop)[i] = i >= k
-				}
-				part = part.MaskedFillScalar(drop, 0)
-			}
-			r[0] = call1("embedding_dense_backward", part, c.T(1), w.Shape()[0], pad, c.Bool(3))
-		}
-	}
-	if c.Has(6) && c.Needs(6) {
-		rows := w.IndexSelect(0, c.T(1))
-		s := call1("sum.dim_IntList", g.IndexSelect(0, tensor.FromSlice(bag)).Mul(rows), []int{1})
-		if pad >= 0 {
-			m := tensor.New([]int{len(ix)}, tensor.Bool)
-			for i, x := range ix {
-				tensor.Data[bool](m)[i] = int(x) == pad
-			}
-			s = s.MaskedFillScalar(m, 0)
-		}
-		r[3] = s
-	}
-	return r
 }

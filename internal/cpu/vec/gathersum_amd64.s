@@ -1,0 +1,177 @@
+// Written by hand: sums of gathered rows, kept in registers.
+
+//go:build !purego
+
+#include "textflag.h"
+
+// DI=dst, SI=table, DX=rows, R8=scale or 0, CX=rows left, R9=bytes from row to row, AX=address of a row. Z0-Z7 hold the sums.
+TEXT ·gatherSum128AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ table+8(FP), SI
+	MOVQ rows+16(FP), DX
+	MOVQ scale+24(FP), R8
+	MOVQ n+32(FP), CX
+	MOVQ stride+40(FP), R9
+	VMOVUPS 0(DI), Z0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS 128(DI), Z2
+	VMOVUPS 192(DI), Z3
+	VMOVUPS 256(DI), Z4
+	VMOVUPS 320(DI), Z5
+	VMOVUPS 384(DI), Z6
+	VMOVUPS 448(DI), Z7
+	TESTQ R8, R8
+	JNZ scaled
+
+plain:
+	MOVQ (DX), AX
+	ADDQ $8, DX
+	IMULQ R9, AX
+	ADDQ SI, AX
+	VADDPS 0(AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	VADDPS 128(AX), Z2, Z2
+	VADDPS 192(AX), Z3, Z3
+	VADDPS 256(AX), Z4, Z4
+	VADDPS 320(AX), Z5, Z5
+	VADDPS 384(AX), Z6, Z6
+	VADDPS 448(AX), Z7, Z7
+	DECQ CX
+	JNZ plain
+	JMP done
+
+scaled:
+	MOVQ (DX), AX
+	ADDQ $8, DX
+	IMULQ R9, AX
+	ADDQ SI, AX
+	VBROADCASTSS (R8), Z8
+	ADDQ $4, R8
+	VFMADD231PS 0(AX), Z8, Z0
+	VFMADD231PS 64(AX), Z8, Z1
+	VFMADD231PS 128(AX), Z8, Z2
+	VFMADD231PS 192(AX), Z8, Z3
+	VFMADD231PS 256(AX), Z8, Z4
+	VFMADD231PS 320(AX), Z8, Z5
+	VFMADD231PS 384(AX), Z8, Z6
+	VFMADD231PS 448(AX), Z8, Z7
+	DECQ CX
+	JNZ scaled
+
+done:
+	VMOVUPS Z0, 0(DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VZEROUPPER
+	RET
+
+// DI=dst, SI=table, DX=rows, R8=scale or 0, CX=rows left, R9=bytes from row to row, AX=address of a row. K1=columns; Z0 holds the sums.
+TEXT ·gatherSum16AVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ table+8(FP), SI
+	MOVQ rows+16(FP), DX
+	MOVQ scale+24(FP), R8
+	MOVQ n+32(FP), CX
+	MOVQ stride+40(FP), R9
+	MOVQ mask+48(FP), AX
+	KMOVW AX, K1
+	VMOVUPS.Z 0(DI), K1, Z0
+	TESTQ R8, R8
+	JNZ scaled
+
+plain:
+	MOVQ (DX), AX
+	ADDQ $8, DX
+	IMULQ R9, AX
+	ADDQ SI, AX
+	VADDPS 0(AX), Z0, K1, Z0
+	DECQ CX
+	JNZ plain
+	JMP done
+
+scaled:
+	MOVQ (DX), AX
+	ADDQ $8, DX
+	IMULQ R9, AX
+	ADDQ SI, AX
+	VBROADCASTSS (R8), Z8
+	ADDQ $4, R8
+	VFMADD231PS 0(AX), Z8, K1, Z0
+	DECQ CX
+	JNZ scaled
+
+done:
+	VMOVUPS Z0, K1, 0(DI)
+	VZEROUPPER
+	RET
+
+// DI=dst, SI=table, DX=rows, R8=scale or 0, CX=rows left, R9=bytes from row to row, AX=address of a row. Y0-Y7 hold the sums.
+TEXT ·gatherSum64AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ table+8(FP), SI
+	MOVQ rows+16(FP), DX
+	MOVQ scale+24(FP), R8
+	MOVQ n+32(FP), CX
+	MOVQ stride+40(FP), R9
+	VMOVUPS 0(DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+	VMOVUPS 128(DI), Y4
+	VMOVUPS 160(DI), Y5
+	VMOVUPS 192(DI), Y6
+	VMOVUPS 224(DI), Y7
+	TESTQ R8, R8
+	JNZ scaled
+
+plain:
+	MOVQ (DX), AX
+	ADDQ $8, DX
+	IMULQ R9, AX
+	ADDQ SI, AX
+	VADDPS 0(AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	VADDPS 64(AX), Y2, Y2
+	VADDPS 96(AX), Y3, Y3
+	VADDPS 128(AX), Y4, Y4
+	VADDPS 160(AX), Y5, Y5
+	VADDPS 192(AX), Y6, Y6
+	VADDPS 224(AX), Y7, Y7
+	DECQ CX
+	JNZ plain
+	JMP done
+
+scaled:
+	MOVQ (DX), AX
+	ADDQ $8, DX
+	IMULQ R9, AX
+	ADDQ SI, AX
+	VBROADCASTSS (R8), Y8
+	ADDQ $4, R8
+	VFMADD231PS 0(AX), Y8, Y0
+	VFMADD231PS 32(AX), Y8, Y1
+	VFMADD231PS 64(AX), Y8, Y2
+	VFMADD231PS 96(AX), Y8, Y3
+	VFMADD231PS 128(AX), Y8, Y4
+	VFMADD231PS 160(AX), Y8, Y5
+	VFMADD231PS 192(AX), Y8, Y6
+	VFMADD231PS 224(AX), Y8, Y7
+	DECQ CX
+	JNZ scaled
+
+done:
+	VMOVUPS Y0, 0(DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y7, 224(DI)
+	VZEROUPPER
+	RET

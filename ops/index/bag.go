@@ -1,0 +1,349 @@
+package index
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// bags gives the bag of every index and where bags begin and end.
+func bags(c *Ctx) (ix []int64, from []int, bag []int64) {
+	if dt := c.ArgDType(1); dt != tensor.Int64 && dt != tensor.Int32 {
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding_bag)", dt.ClassName())
+	}
+	ix = longs(c.T(1))
+	off := longs(c.T(2))
+	if len(off) > 0 && off[0] != 0 {
+		c.Fail(tensor.ErrValue, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got %d", off[0])
+	}
+	if n := len(off); n > 0 && int(off[n-1]) > len(ix) {
+		c.Fail(tensor.ErrValue, "offsets[-1] can not be greater than input's length %d but got offsets[-1] of %d", len(ix), off[n-1])
+	}
+	for _, o := range off {
+		from = append(from, int(o))
+	}
+	if c.Bool(7) {
+		if len(off) == 0 {
+			c.Fail(tensor.ErrValue, "include_last_offset: number of offset should be at least 1")
+		}
+	} else {
+		from = append(from, len(ix))
+	}
+	bag = make([]int64, len(ix))
+	for b := 0; b+1 < len(from); b++ {
+		if from[b+1] < from[b] {
+			c.Fail(tensor.ErrValue, "embedding_bag: offsets must not decrease, got %d after %d", from[b+1], from[b])
+		}
+		for i := from[b]; i < from[b+1]; i++ {
+			bag[i] = int64(b)
+		}
+	}
+	return
+}
+
+func bagInfer(c *Ctx) {
+	w := c.T(0)
+	if w.Dim() != 2 {
+		c.Fail(tensor.ErrShape, "'weight' must be 2-D")
+	}
+	n := c.T(2).Numel()
+	if c.Bool(7) {
+		n = max(0, n-1)
+	}
+	d := w.Shape()[1]
+	c.Alloc(0, []int{n, d}, w.DType())
+	c.Alloc(1, []int{c.T(1).Numel()}, tensor.Int64)
+	c.Alloc(2, []int{n}, tensor.Int64)
+	m := []int{0}
+	if c.Int(4) == 2 {
+		m = []int{n, d}
+	}
+	c.Alloc(3, m, tensor.Int64)
+}
+
+func bagCPU(c *Ctx) {
+	w := c.T(0)
+	n, d := w.Shape()[0], w.Shape()[1]
+	ix, from, bag := bags(c)
+	for _, i := range ix {
+		if uint64(i) >= uint64(n) {
+			c.Fail(tensor.ErrIndex, "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %d", i)
+		}
+	}
+	copy(tensor.Data[int64](c.Out(1)), bag)
+	mode, pad := c.Int(4), c.Int(8)
+	dt := tensor.Float32
+	if w.DType() == tensor.Float64 {
+		dt = tensor.Float64
+	}
+	var psw *T
+	if c.Has(6) {
+		psw = as(c.T(6), dt)
+	}
+	inType(c.Out(0), dt, func(o *T) {
+		if dt == tensor.Float64 {
+			bagRun(raw[float64](o), raw[float64](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)), tensor.Data[int64](c.Out(3)))
+		} else {
+			bagRun(raw[float32](o), raw[float32](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)), tensor.Data[int64](c.Out(3)))
+		}
+	})
+	// the gradient of the weight needs the maxima
+	c.Keep([]*T{c.Out(2), c.Out(3)})
+}
+
+// bagRun reduces the bags, in parallel.
+func bagRun[E float32 | float64](o, w []E, psw *T, ix []int64, from []int, d, mode, pad int, size, top []int64) {
+	var p []E
+	if psw != nil {
+		p = raw[E](psw)
+	}
+	n := len(from) - 1
+	if n < 1 {
+		return
+	}
+	par.For(n, max(1, 1<<14/(d*(len(ix)/n+1)+1)), func(lo, hi int) {
+		var mask []uint8
+		for b := lo; b < hi; b++ {
+			row, rows := o[b*d:][:d], ix[from[b]:from[b+1]]
+			var scale []E
+			if p != nil {
+				scale = p[from[b]:from[b+1]]
+			}
+			if pad >= 0 && slices.Contains(rows, int64(pad)) {
+				rows, scale = without(rows, scale, int64(pad))
+			}
+			size[b] = int64(len(rows))
+			clear(row)
+			if mode == 2 {
+				if mask == nil {
+					mask = make([]uint8, d+7) // with zeros behind, for the last eight
+				}
+				bagMax(row, w, rows, top[b*d:][:d], mask)
+				continue
+			}
+			if r, ok := any(row).([]float32); ok {
+				vec.GatherSumF32(r, any(w).([]float32), rows, any(scale).([]float32))
+			} else {
+				for i, x := range rows {
+					for j, v := range w[int(x)*d:][:d] {
+						if scale != nil {
+							v *= scale[i]
+						}
+						row[j] += v
+					}
+				}
+			}
+			if k := len(rows); mode == 1 && k > 1 {
+				for j := range row {
+					row[j] /= E(k)
+				}
+			}
+		}
+	})
+}
+
+// without leaves out the entries that name row pad.
+func without[E float32 | float64](rows []int64, scale []E, pad int64) ([]int64, []E) {
+	var r []int64
+	var s []E
+	for i, x := range rows {
+		if x != pad {
+			r = append(r, x)
+			if scale != nil {
+				s = append(s, scale[i])
+			}
+		}
+	}
+	return r, s
+}
+
+// bagMax takes the maximum of rows of w and notes where each came from, -1 without any row. NaN only counts in the first row.
+func bagMax[E float32 | float64](row, w []E, rows, top []int64, mask []uint8) {
+	d := len(row)
+	for i, x := range rows {
+		src := w[int(x)*d:][:d]
+		if i == 0 {
+			copy(row, src)
+			for j := range top {
+				top[j] = x
+			}
+			continue
+		}
+		switch src := any(src).(type) {
+		case []float32:
+			vec.GtF32(mask[:d], src, any(row).([]float32))
+		case []float64:
+			vec.GtF64(mask[:d], src, any(row).([]float64))
+		}
+		for j := 0; j < d; j += 8 { // true ever more seldom: eight at a time
+			if binary.LittleEndian.Uint64(mask[j:]) == 0 {
+				continue
+			}
+			for k := j; k < min(j+8, d); k++ {
+				if mask[k] != 0 {
+					row[k], top[k] = src[k], x
+				}
+			}
+		}
+	}
+	if len(rows) == 0 {
+		for j := range top {
+			top[j] = -1
+		}
+	}
+}
+
+// bagVJP brings the gradient of every bag back to the rows in it.
+func bagVJP(c *Ctx, g *T) []*T {
+	ix, from, bag := bags(c)
+	w := c.T(0)
+	mode, pad := c.Int(4), c.Int(8)
+	kept := c.Kept().([]*T)
+	r := []*T{nil, nil, nil}
+	if c.Value(6).K == tensor.KTensor || len(c.Op().Sch.Params) > 6 {
+		r = append(r, nil)
+	}
+	if c.Needs(0) {
+		switch {
+		case !tensor.IsGradEnabled():
+			r[0] = bagDense(c, g, ix, from, bag, kept)
+		case mode == 2:
+			top := kept[1].CloneRaw()
+			t := tensor.Data[int64](top)
+			none := tensor.New(top.Shape(), tensor.Bool)
+			for i := range t {
+				tensor.Data[bool](none)[i] = t[i] < 0
+				t[i] = max(t[i], 0)
+			}
+			r[0] = call1("scatter_add", zeros(w.Shape(), g.DType()), 0, top, g.MaskedFillScalar(none, 0))
+		default:
+			part := g.IndexSelect(0, tensor.FromSlice(bag))
+			if mode == 1 {
+				size := tensor.Data[int64](kept[0])
+				part = part.Mul(constant(g.DType(), []int{len(bag), 1}, func(i int) float64 { return 1 / max(1, float64(size[bag[i]])) }))
+			}
+			if c.Has(6) {
+				part = part.Mul(c.T(6).Unsqueeze(1))
+			}
+			if k := from[len(from)-1]; k < len(ix) { // indices after the last offset are in no bag
+				drop := tensor.New([]int{len(ix), 1}, tensor.Bool)
+				for i := range ix {
+					tensor.Data[bool](drop)[i] = i >= k
+				}
+				part = part.MaskedFillScalar(drop, 0)
+			}
+			r[0] = call1("embedding_dense_backward", part, c.T(1), w.Shape()[0], pad, c.Bool(3))
+		}
+	}
+	if c.Has(6) && c.Needs(6) {
+		rows := w.IndexSelect(0, c.T(1))
+		s := call1("sum.dim_IntList", g.IndexSelect(0, tensor.FromSlice(bag)).Mul(rows), []int{1})
+		if pad >= 0 {
+			m := tensor.New([]int{len(ix)}, tensor.Bool)
+			for i, x := range ix {
+				tensor.Data[bool](m)[i] = int(x) == pad
+			}
+			s = s.MaskedFillScalar(m, 0)
+		}
+		r[3] = s
+	}
+	return r
+}
+
+// bagDense is the weight's gradient where it is not recorded.
+func bagDense(c *Ctx, g *T, ix []int64, from []int, bag []int64, kept []*T) *T {
+	for i := from[len(from)-1]; i < len(ix); i++ {
+		bag[i] = -1 // in no bag
+	}
+	var psw any
+	if c.Has(6) {
+		psw = c.T(6)
+	}
+	return call1("_embedding_bag_dense_backward", g, tensor.FromSlice(ix), tensor.FromSlice(bag), kept[0], kept[1], c.Shape(0)[0], c.Bool(3), c.Int(4), psw, c.Int(8))
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
+		Doc:    "is the gradient of an embedding bag's weight. Indices whose bag is -1 count for nothing.",
+		Go:     "-", NoGrad: "the gradient of a gradient goes through embedding_dense_backward",
+		Infer: func(c *Ctx) { c.Alloc(0, []int{c.Int(5), c.Shape(0)[1]}, c.ArgDType(0)) },
+		CPU: func(c *Ctx) {
+			o := c.Out(0)
+			dt := tensor.Float32
+			if o.DType() == tensor.Float64 {
+				dt = tensor.Float64
+			}
+			inType(o, dt, func(o *T) {
+				if dt == tensor.Float64 {
+					bagGrad[float64](c, o)
+				} else {
+					bagGrad[float32](c, o)
+				}
+			})
+		},
+	})
+}
+
+func bagGrad[E float32 | float64](c *Ctx, o *T) {
+	dt := o.DType()
+	n, d := o.Shape()[0], o.Shape()[1]
+	ix, bag, size := longs(c.T(1)), longs(c.T(2)), longs(c.T(3))
+	g, mode := raw[E](as(c.T(0), dt)), c.Int(7)
+	l := listRows(c, ix, n, c.Int(9))
+	if mode == 2 {
+		top := longs(c.T(4))
+		eachRow(l, raw[E](o), d, func(row []E, r, i int) bool {
+			clear(row)
+			last := -1
+			for ; i >= 0; i = l.after(i) {
+				b := int(bag[i])
+				if b < 0 || b == last { // a row twice in a bag is one maximum
+					continue
+				}
+				last = b
+				src := g[b*d:][:d]
+				for j, t := range top[b*d:][:d] {
+					if int(t) == r {
+						row[j] += src[j]
+					}
+				}
+			}
+			return true
+		})
+		return
+	}
+	var freq []float64
+	if c.Bool(6) {
+		freq = l.frequency(true)
+	}
+	var psw []E
+	if c.Has(8) {
+		psw = raw[E](as(c.T(8), dt))
+	}
+	eachRow(l, raw[E](o), d, func(row []E, r, i int) bool {
+		first := true
+		for ; i >= 0; i = l.after(i) {
+			b := int(bag[i])
+			if b < 0 {
+				continue
+			}
+			s := E(1)
+			if mode == 1 {
+				s = E(1 / max(1, float64(size[b])))
+			}
+			if psw != nil {
+				s *= psw[i]
+			}
+			if freq != nil {
+				s *= E(freq[r])
+			}
+			addScaled(row, g[b*d:][:d], s, first)
+			first = false
+		}
+		return !first
+	})
+}
