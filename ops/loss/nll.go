@@ -305,6 +305,18 @@ func crossEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
 	if smoothing < 0 || smoothing > 1 {
 		c.Fail(tensor.ErrValue, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
 	}
+	if fusable(x, t, w, smoothing) {
+		name := "aten::_cross_entropy"
+		if x.Dim() > 2 {
+			name = "aten::_cross_entropy2d"
+		}
+		return opN(name, x, t, w, how, ignore, smoothing)[0].T
+	}
+	return composedEntropy(c, x, t, w, how, ignore, smoothing)
+}
+
+// composedEntropy is the cross entropy with class indices in public operators.
+func composedEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
 	dim := classDim(x)
 	lp := x.LogSoftmax(dim)
 	nll := nllND(c, lp, t, w, how, ignore)

@@ -15,11 +15,14 @@ type rows struct {
 	f64  func(dst, a []float64)
 	gf32 func(dst, grad, y []float32)
 	gf64 func(dst, grad, y []float64)
+	// the same for k lines side by side, of n elements that lie stride apart
+	cols  func(dst, a []float32, n, stride, k int, buf []float32)
+	gcols func(dst, grad, y []float32, n, stride, k int, buf []float32)
 }
 
 var (
-	softmaxRows = rows{vec.SoftmaxF32, vec.SoftmaxF64, vec.SoftmaxGradF32, vec.SoftmaxGradF64}
-	logRows     = rows{vec.LogSoftmaxF32, vec.LogSoftmaxF64, vec.LogSoftmaxGradF32, vec.LogSoftmaxGradF64}
+	softmaxRows = rows{vec.SoftmaxF32, vec.SoftmaxF64, vec.SoftmaxGradF32, vec.SoftmaxGradF64, softmaxColumns, softmaxGradColumns}
+	logRows     = rows{vec.LogSoftmaxF32, vec.LogSoftmaxF64, vec.LogSoftmaxGradF32, vec.LogSoftmaxGradF64, logSoftmaxColumns, logSoftmaxGradColumns}
 )
 
 func slice[E any](t *T) []E {
@@ -107,7 +110,12 @@ func (k *rows) forward(out, in *T, dim int) {
 	if out.DType() != tensor.Float32 {
 		w = tensor.New(out.Shape(), tensor.Float32)
 	}
-	each(slice[float32](w), [][]float32{slice[float32](in.DenseAs(tensor.Float32))}, in.Shape(), dim, func(d []float32, s [][]float32) { k.f32(d, s[0]) })
+	d, a := slice[float32](w), slice[float32](in.DenseAs(tensor.Float32))
+	if outer, n, inner := split(in.Shape(), dim); inner >= minColumns && len(d) > 0 {
+		columns(outer, n, inner, func(off, c int, buf []float32) { k.cols(d[off:], a[off:], n, inner, c, buf) })
+	} else {
+		each(d, [][]float32{a}, in.Shape(), dim, func(d []float32, s [][]float32) { k.f32(d, s[0]) })
+	}
 	if w != out {
 		tensor.CopyRaw(out, w)
 	}
@@ -129,7 +137,12 @@ func (k *rows) backward(out, grad, y *T, dim int) {
 	if out.DType() != tensor.Float32 {
 		w = tensor.New(out.Shape(), tensor.Float32)
 	}
-	each(slice[float32](w), [][]float32{slice[float32](grad.DenseAs(tensor.Float32)), slice[float32](y.DenseAs(tensor.Float32))}, y.Shape(), dim, func(d []float32, s [][]float32) { k.gf32(d, s[0], s[1]) })
+	d, g, r := slice[float32](w), slice[float32](grad.DenseAs(tensor.Float32)), slice[float32](y.DenseAs(tensor.Float32))
+	if outer, n, inner := split(y.Shape(), dim); inner >= minColumns && len(d) > 0 {
+		columns(outer, n, inner, func(off, c int, buf []float32) { k.gcols(d[off:], g[off:], r[off:], n, inner, c, buf) })
+	} else {
+		each(d, [][]float32{g, r}, y.Shape(), dim, func(d []float32, s [][]float32) { k.gf32(d, s[0], s[1]) })
+	}
 	if w != out {
 		tensor.CopyRaw(out, w)
 	}

@@ -40,6 +40,31 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
+// TestColumns compares lines that are not adjacent with float64, for few and many of them.
+func TestColumns(t *testing.T) {
+	for _, sh := range [][]int{{7, 15}, {3, 16}, {2, 5, 70}, {1, 33, 1100}, {3, 1, 40}} {
+		x, g := opstest.Fill(tensor.Float64, 1, sh...), opstest.Fill(tensor.Float64, 2, sh...)
+		dim := len(sh) - 2
+		for _, f := range []func(x *T) *T{func(x *T) *T { return x.Softmax(dim) }, func(x *T) *T { return x.LogSoftmax(dim) }} {
+			var got [2][]*T
+			for i, dt := range []tensor.DType{tensor.Float64, tensor.Float32} {
+				v := x.ToDType(dt).Detach().SetRequiresGrad(true)
+				y := f(v)
+				y.Backward(tensor.BackwardOptions{Gradient: g.ToDType(dt)})
+				got[i] = []*T{y.Detach(), v.Grad()}
+			}
+			for k := range got[0] {
+				a, b := tensor.Data[float64](got[0][k]), tensor.Data[float64](got[1][k].ToDType(tensor.Float64))
+				for i := range a {
+					if math.Abs(a[i]-b[i]) > 1e-5 {
+						t.Fatalf("%v, result %d: element %d is %g, want %g", sh, k, i, b[i], a[i])
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestThreads(t *testing.T) {
 	for dim := range 2 {
 		opstest.SameBits(t, fmt.Sprintf("softmax over %d", dim), func() []*T {
