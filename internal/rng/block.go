@@ -33,6 +33,18 @@ func toUniform32Go(dst []float32, src []uint32, a, scale, b float32) {
 	}
 }
 
+// toBernoulliGo sets dst[i] to 1 where the number made of two words, masked to
+// 53 bits, is below limit, else to 0.
+func toBernoulliGo(dst []byte, src []uint32, limit uint64) {
+	for i := range dst {
+		k := uint64(src[2*i]&(1<<21-1))<<32 | uint64(src[2*i+1])
+		dst[i] = 0
+		if k < limit {
+			dst[i] = 1
+		}
+	}
+}
+
 // normalBlocks32Go turns uniforms into normals, 16 at a time: x[j] and x[j+8]
 // make a Box-Muller pair. len(x) is a multiple of 16.
 func normalBlocks32Go(x []float32, mean, std float32) {

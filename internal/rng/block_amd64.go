@@ -63,6 +63,21 @@ func toUniform32(dst []float32, src []uint32, a, scale, b float32) {
 	toUniform32Go(dst[n:], src[n:], a, scale, b)
 }
 
+//go:noescape
+func bernoulli8(dst *byte, src *uint32, n int, limit uint64)
+
+// toBernoulli is toBernoulliGo.
+func toBernoulli(dst []byte, src []uint32, limit uint64) {
+	n := 0
+	if useAVX2 && len(dst) >= 8 {
+		n = len(dst) / 8
+		_ = src[16*n-1]
+		bernoulli8(&dst[0], &src[0], n, limit)
+		n *= 8
+	}
+	toBernoulliGo(dst[n:], src[2*n:], limit)
+}
+
 // normalBlocks32 is normalBlocks32Go for uniforms in [0,1).
 func normalBlocks32(x []float32, mean, std float32) {
 	if !useAVX2 || len(x) < 16 {

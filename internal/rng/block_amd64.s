@@ -89,6 +89,41 @@ uniform:
 	VZEROUPPER
 	RET
 
+// func bernoulli8(dst *byte, src *uint32, n int, limit uint64)
+// Two words make a number of 53 bits, the first one its upper half; a byte is 1
+// where that is below limit.
+TEXT ·bernoulli8(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VPBROADCASTQ limit+24(FP), Y8
+	MOVQ         $0x001fffffffffffff, AX
+	VMOVQ        AX, X9
+	VPBROADCASTQ X9, Y9
+	SPLAT(0x01010101, X10, Y10)
+
+bernoulli:
+	VPSHUFD   $0xb1, (SI), Y0   // halves exchanged
+	VPSHUFD   $0xb1, 32(SI), Y1
+	VPAND     Y9, Y0, Y0
+	VPAND     Y9, Y1, Y1
+	VPCMPGTQ  Y0, Y8, Y0        // numbers 0 1 | 2 3
+	VPCMPGTQ  Y1, Y8, Y1        // 4 5 | 6 7
+	VPACKSSDW Y1, Y0, Y0        // 0 0 1 1 4 4 5 5 | 2 2 3 3 6 6 7 7, in words
+	VPERMQ    $0xd8, Y0, Y0     // 0 0 1 1 2 2 3 3 | 4 4 5 5 6 6 7 7
+	VEXTRACTI128 $1, Y0, X1
+	VPACKSSWB X1, X0, X0        // each number twice, in bytes
+	VPSRLW    $8, X0, X0        // once, in words
+	VPACKUSWB X0, X0, X0
+	VPAND     X10, X0, X0
+	VMOVQ     X0, (DI)
+	ADDQ      $64, SI
+	ADDQ      $8, DI
+	DECQ      CX
+	JNZ       bernoulli
+	VZEROUPPER
+	RET
+
 // Constant k of the table in R8.
 #define K(k) (32*k)(R8)
 

@@ -73,3 +73,22 @@ func TestVectorForms(t *testing.T) {
 		}
 	}
 }
+
+func TestBernoulliVectors(t *testing.T) {
+	g := New()
+	src := make([]uint32, 2*70)
+	for n := range 70 {
+		g.fill32(src)
+		for _, limit := range []uint64{0, 1, 1 << 50, 1<<53 - 1, 1 << 53, uint64(src[0]&(1<<21-1))<<32 | uint64(src[1])} {
+			a, b := make([]byte, n+2), make([]byte, n+2)
+			a[0], a[n+1], b[0], b[n+1] = 9, 9, 9, 9
+			useAVX2 = false
+			toBernoulli(a[1:n+1], src[:2*n], limit)
+			useAVX2 = true
+			toBernoulli(b[1:n+1], src[:2*n], limit)
+			if !bytes.Equal(a, b) {
+				t.Fatalf("n=%d limit %x: %v and %v", n, limit, a, b)
+			}
+		}
+	}
+}

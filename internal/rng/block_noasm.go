@@ -13,3 +13,5 @@ func toUniform32(dst []float32, src []uint32, a, scale, b float32) {
 }
 
 func normalBlocks32(x []float32, mean, std float32) { normalBlocks32Go(x, mean, std) }
+
+func toBernoulli(dst []byte, src []uint32, limit uint64) { toBernoulliGo(dst, src, limit) }

@@ -330,19 +330,18 @@ func Bernoulli[T Number](g *Generator, dst []T, p float64) error {
 func bernoulli[T Number](g *Generator, dst []T, p float64, one T) {
 	limit := uint64(math.Ceil(p * (1 << 53)))
 	var buf [chunk]uint32
+	var bytes [chunk / 2]byte
 	for len(dst) > 0 {
 		n := min(len(dst), chunk/2)
-		w := buf[:2*n]
-		g.fill32(w)
-		d := dst[:n]
-		for i := range d {
-			// The draw is masked to 53 bits.
-			k := uint64(w[2*i]&(1<<21-1))<<32 | uint64(w[2*i+1])
-			v := T(0)
-			if k < limit {
-				v = one
+		g.fill32(buf[:2*n])
+		if d, ok := any(dst[:n]).([]byte); ok && one == 1 {
+			toBernoulli(d, buf[:2*n], limit)
+		} else {
+			toBernoulli(bytes[:n], buf[:2*n], limit)
+			pick := [2]T{0, one}
+			for i, v := range bytes[:n] {
+				dst[i] = pick[v]
 			}
-			d[i] = v
 		}
 		dst = dst[n:]
 	}

@@ -2,7 +2,10 @@ package random
 
 import (
 	"math"
+	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -62,8 +65,152 @@ func dropout(c *Ctx, x *T, p float64, train, feature bool) *T {
 	sh := x.Shape()
 	if feature {
 		sh = featureShape(c, x)
+	} else if dt := x.DType(); (dt == tensor.Float32 || dt == tensor.Float64) && x.IsDense() {
+		n := tensor.NewCall(opDropout, 3)
+		*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(true)
+		y, _ := n.Do2()
+		return y
 	}
 	return x.Mul(noise(c, x, sh, p, true))
+}
+
+var (
+	opDropout         = tensor.Slot("aten::native_dropout")
+	opDropoutBackward = tensor.Slot("aten::native_dropout_backward")
+)
+
+// masked multiplies x by the bytes of a mask and by scale, all in one order of memory. It multiplies by zero instead of choosing zero:
+// NaN stays.
+func masked(dst, x, mask *T, scale float64) {
+	bytes := flat[uint8](mask)
+	if x.DType() == tensor.Float64 {
+		d, a := flat[float64](dst), flat[float64](x)
+		scaleMasked(d, a, bytes, scale, func(b []float64, m []uint8) {
+			for i, v := range m {
+				b[i] = float64(v)
+			}
+		}, vec.MulF64, vec.MulScalarF64)
+		return
+	}
+	scaleMasked(flat[float32](dst), flat[float32](x), bytes, float32(scale), vec.U8ToF32s, vec.MulF32, vec.MulScalarF32)
+}
+
+// flat are the elements of a dense tensor in the order of memory.
+func flat[E any](t *T) []E { return unsafe.Slice((*E)(t.Ptr()), t.Numel()) }
+
+func scaleMasked[E float32 | float64](dst, a []E, mask []uint8, scale E, widen func([]E, []uint8), mul func(dst, a, b []E), mulScalar func(dst, a []E, s E)) {
+	par.For(len(dst), 1<<15, func(lo, hi int) {
+		var buf [1024]E
+		for ; lo < hi; lo += len(buf) {
+			n := min(len(buf), hi-lo)
+			b := buf[:n]
+			widen(b, mask[lo:][:n])
+			mulScalar(b, b, scale)
+			mul(dst[lo:][:n], b, a[lo:][:n])
+		}
+	})
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+		Doc:    "is dropout and the mask of the elements that are kept.",
+		Go:     "-", Grad: "MulBackward0",
+		Infer: func(c *Ctx) {
+			x, p := c.T(0), c.Float(1)
+			checkDropout(c, p)
+			if dt := x.DType(); dt != tensor.Float32 && dt != tensor.Float64 {
+				c.Fail(tensor.ErrNotImpl, "\"native_dropout\" not implemented for '%s'", dt.ClassName())
+			}
+			var st []int
+			if x.IsDense() {
+				st = x.Strides()
+			}
+			c.AllocStrided(0, x.Shape(), st, x.DType())
+			c.AllocStrided(1, x.Shape(), st, tensor.Bool)
+		},
+		CPU: func(c *Ctx) {
+			x, p := c.T(0), c.Float(1)
+			if !x.IsDense() {
+				x = x.Dense()
+			}
+			if x.Numel() == 0 {
+				return
+			}
+			keep := flat[uint8](c.Out(1))
+			if c.Has(2) && !c.Bool(2) {
+				p = 0
+			}
+			switch p {
+			case 0:
+				for i := range keep {
+					keep[i] = 1
+				}
+			case 1:
+				clear(keep)
+			default:
+				if err := rng.Bernoulli(rng.Default, keep, 1-p); err != nil {
+					c.Fail(tensor.ErrValue, "%s", err)
+				}
+			}
+			masked(c.Out(0), x, c.Out(1), keepScale(p, x.DType()))
+		},
+		Save: "result1",
+		VJP: func(c *Ctx, g *T) []*T {
+			p := c.Float(1)
+			if c.Has(2) && !c.Bool(2) {
+				p = 0
+			}
+			n := tensor.NewCall(opDropoutBackward, 3)
+			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.Out(1)), tensor.FloatValue(keepScale(p, c.ArgDType(0)))
+			return []*T{n.Do1()}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+		Doc:    "is the gradient of dropout: grad_output * mask * scale.",
+		Go:     "-", Grad: "MulBackward0",
+		Infer: func(c *Ctx) {
+			g, m := c.T(0), c.T(1)
+			if m.DType() != tensor.Bool || !tensor.SameShape(g.Shape(), m.Shape()) {
+				c.Fail(tensor.ErrShape, "expected a mask of the gradient's shape")
+			}
+			c.AllocStrided(0, m.Shape(), m.Strides(), g.DType())
+		},
+		CPU: func(c *Ctx) {
+			g, m := c.T(0), c.T(1)
+			if dt := g.DType(); dt != tensor.Float32 && dt != tensor.Float64 || !m.IsDense() {
+				tensor.CopyRaw(c.Out(0), g.Detach().Mul(m.Detach()).MulScalar(c.Float(2)))
+				return
+			}
+			if g.Numel() == 0 {
+				return
+			}
+			if !tensor.SameShape(g.Strides(), m.Strides()) { // bring the gradient into the mask's order
+				w := tensor.NewStrided(m.Shape(), m.Strides(), g.DType())
+				tensor.CopyRaw(w, g)
+				g = w
+			}
+			masked(c.Out(0), g, m, c.Float(2))
+		},
+		Save: "mask",
+		VJP: func(c *Ctx, g *T) []*T {
+			n := tensor.NewCall(opDropoutBackward, 3)
+			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.T(1)), tensor.FloatValue(c.Float(2))
+			return []*T{n.Do1(), nil}
+		},
+	})
+}
+
+// keepScale is 1/(1-p), 0 where nothing is kept, computed in dtype dt.
+func keepScale(p float64, dt tensor.DType) float64 {
+	if p == 1 {
+		return 0
+	}
+	if dt == tensor.Float32 {
+		return float64(1 / float32(1-p))
+	}
+	return 1 / (1 - p)
 }
 
 func alphaDropout(c *Ctx, x *T, p float64, train, feature bool) *T {
