@@ -175,7 +175,11 @@ func init() {
 			if m.DType() != tensor.Bool || !tensor.SameShape(g.Shape(), m.Shape()) {
 				c.Fail(tensor.ErrShape, "expected a mask of the gradient's shape")
 			}
-			c.AllocStrided(0, m.Shape(), m.Strides(), g.DType())
+			dt := g.DType()
+			if !dt.IsFloat() && !dt.IsComplex() {
+				dt = tensor.DefaultDType() // as times a float
+			}
+			c.AllocStrided(0, m.Shape(), m.Strides(), dt)
 		},
 		CPU: func(c *Ctx) {
 			g, m := c.T(0), c.T(1)
