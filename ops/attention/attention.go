@@ -96,21 +96,24 @@ func sdpa(c *Ctx) {
 	if c.Has(6) {
 		scale = c.Float(6)
 	}
-	if p == 0 {
-		if out := fused(q, k, v, mask, isCausal, scale, gqa); out != nil {
-			c.Return(out)
-			return
-		}
+	if out := fused(q, k, v, mask, p, isCausal, scale, gqa); out != nil {
+		c.Return(out)
+		return
 	}
 	if gqa && q.Dim() > 2 {
 		k, v = repeatHeads(c, k, q.Size(-3)), repeatHeads(c, v, q.Size(-3))
 	}
-	c.Return(composed(q, k, v, mask, p, isCausal, scale))
+	c.Return(composed(q, k, v, mask, isCausal, scale, func(w *T) *T {
+		if p > 0 {
+			w = op("aten::dropout", w, p, true)
+		}
+		return w
+	}))
 }
 
-// composed is attention in public operators, with all scores in memory: for dropout, for gradients of gradients and for gradients of the
-// mask.
-func composed(q, k, v, mask *T, p float64, isCausal bool, scale float64) *T {
+// composed is attention in public operators, with all scores in memory: for gradients of gradients, for gradients of the mask, and for what
+// else the tiles do not serve. drop is applied to the weights.
+func composed(q, k, v, mask *T, isCausal bool, scale float64, drop func(w *T) *T) *T {
 	if mask != nil && mask.DType() == tensor.Bool {
 		mask = additive(mask, q.DType(), false)
 	}
@@ -128,11 +131,7 @@ func composed(q, k, v, mask *T, p float64, isCausal bool, scale float64) *T {
 	// both factors take the root of the scale, so that neither overflows in half precision
 	root := math.Sqrt(math.Abs(scale))
 	qs := q.MulScalar(math.Copysign(root, scale))
-	w := weights(qs.MatMul(k.MulScalar(root).Transpose(-2, -1)), mask)
-	if p > 0 {
-		w = op("aten::dropout", w, p, true)
-	}
-	out := w.MatMul(v)
+	out := drop(weights(qs.MatMul(k.MulScalar(root).Transpose(-2, -1)), mask)).MatMul(v)
 	if half {
 		out = out.ToDType(dt)
 	}

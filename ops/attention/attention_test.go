@@ -8,6 +8,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/opstest"
+	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -140,6 +141,33 @@ func TestGradients(t *testing.T) {
 	opstest.GradCheck(t, "mask", func(x []*T) *T {
 		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{AttnMask: x[3], EnableGqa: true})
 	}, y...)
+}
+
+// TestDropout compares dropout inside of the tiles with dropout of the whole matrix, which draws the same numbers.
+func TestDropout(t *testing.T) {
+	z := sizes{2, 3, 3, 140, 300, 4, 5}
+	for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32} {
+		g := opstest.Fill(dt, 8, z.n, z.heads, z.l, z.ev)
+		x, y := inputs(dt, z, true), inputs(dt, z, false)
+		torch.ManualSeed(5)
+		got := torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{DropoutP: tensor.Some(0.3)})
+		after := torch.Rand([]int{1})
+		got.Backward(tensor.BackwardOptions{Gradient: g})
+		torch.ManualSeed(5)
+		w := y[0].MatMul(y[1].Transpose(-2, -1)).MulScalar(0.5).Softmax(-1)
+		want := F.Dropout(w, F.DropoutOptions{P: tensor.Some(0.3)}).MatMul(y[2])
+		near(t, "the draws after", after, torch.Rand([]int{1}), 0)
+		want.Backward(tensor.BackwardOptions{Gradient: g})
+		near(t, "dropout", got, want, 1e-5)
+		for i := range x {
+			near(t, fmt.Sprint("dropout, gradient ", i), x[i].Grad(), y[i].Grad(), 1e-4)
+		}
+	}
+	small := inputs(tensor.Float64, sizes{1, 2, 1, 3, 4, 2, 3}, false)
+	opstest.GradCheck(t, "dropout", func(x []*T) *T {
+		torch.ManualSeed(1)
+		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{EnableGqa: true, DropoutP: tensor.Some(0.4)})
+	}, small...)
 }
 
 // TestShapes compares broadcast and unusual leading dimensions with the same values spelled out.

@@ -24,14 +24,15 @@ type kernels[E float] struct {
 	add      func(dst, a, b []E)
 	where    func(dst []E, mask []uint8, a, b []E)
 	grad     func(dst, grad, y []E, dot E) // y*(grad-dot)
+	drop     func(dst, a []E, mask []uint8, s E)
 	dot      func(a, b []E) E
 }
 
 type float interface{ float32 | float64 }
 
 var (
-	kernels32 = kernels[float32]{vec.MaxF32, vec.ExpSumF32, func(d, a []float32, m float32) { vec.ExpScaleF32(d, a, m, 1, 0) }, vec.MulScalarF32, vec.AddF32, vec.WhereF32, vec.SoftmaxBackwardF32, vec.DotF32}
-	kernels64 = kernels[float64]{vec.MaxF64, vec.ExpSumF64, func(d, a []float64, m float64) { vec.ExpSumF64(d, a, m) }, vec.MulScalarF64, vec.AddF64, vec.WhereF64, vec.SoftmaxBackwardF64, vec.DotF64}
+	kernels32 = kernels[float32]{vec.MaxF32, vec.ExpSumF32, func(d, a []float32, m float32) { vec.ExpScaleF32(d, a, m, 1, 0) }, vec.MulScalarF32, vec.AddF32, vec.WhereF32, vec.SoftmaxBackwardF32, vec.DropoutF32, vec.DotF32}
+	kernels64 = kernels[float64]{vec.MaxF64, vec.ExpSumF64, func(d, a []float64, m float64) { vec.ExpSumF64(d, a, m) }, vec.MulScalarF64, vec.AddF64, vec.WhereF64, vec.SoftmaxBackwardF64, vec.DropoutF64, vec.DotF64}
 )
 
 // Sizes of the tiles. They and the cut into tasks depend on the shapes alone, and so do all roundings.
@@ -104,6 +105,8 @@ type flash[E float] struct {
 	mb, mh, mr, mc     int     // its strides
 	never              []E     // -Inf, for the boolean mask
 	masked             bool    // rows without any key are zero instead of NaN
+	keep               []uint8 // dropout: which of the (batch, heads, L, S) weights stay; nil for all
+	keepScale          E       // and what they are multiplied by
 	pool               *sync.Pool
 }
 
@@ -202,6 +205,11 @@ func (f *flash[E]) mask(s []E, b, h, i, j0 int) {
 	}
 }
 
+// dropout is the part of keep for query i and n keys from j0.
+func (f *flash[E]) dropout(b, h, i, j0, n int) []uint8 {
+	return f.keep[((b*f.heads+h)*f.L+i)*f.S+j0:][:n]
+}
+
 // forward computes out and lse. A task is a run of queries of one head.
 func (f *flash[E]) forward() {
 	rows := 512
@@ -267,6 +275,9 @@ func (f *flash[E]) forwardRows(b, h, i0, i1 int) {
 				see := f.visible(i+r, j, w)
 				f.mask(row[:see], b, h, i+r, j)
 				f.online(row, see, j == 0, &m[r], &l[r], o[r*f.ev:][:f.ev])
+				if f.keep != nil { // the sum is of all weights
+					f.k.drop(row[:see], row[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
+				}
 			}
 			beta := E(1)
 			if j == 0 {
@@ -413,7 +424,13 @@ func (f *flash[E]) backwardRun(b, hk, j0, j1 int, g, gq, gk, gv *block[E], dots 
 					}
 					f.mask(p[:see], b, h, i+r, j)
 					f.k.expScale(p[:see], p[:see], lse)
+					if f.keep != nil {
+						f.k.drop(d[:see], d[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
+					}
 					f.k.grad(d[:see], d[:see], p[:see], dots[base+i+r])
+					if f.keep != nil { // for the values' gradient
+						f.k.drop(p[:see], p[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
+					}
 					clear(p[see:])
 					clear(d[see:])
 				}

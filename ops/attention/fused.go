@@ -3,7 +3,9 @@ package attention
 import (
 	"math"
 	"slices"
+	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -14,8 +16,8 @@ var (
 
 // fused computes attention tile by tile, or returns nil where the arguments ask for the composed form: other dtypes, no elements, a mask
 // that wants a gradient, shapes that do not fit (it knows the message).
-func fused(q, k, v, mask *T, isCausal bool, scale float64, gqa bool) *T {
-	if !q.DType().IsFloat() || q.Numel() == 0 || k.Numel() == 0 || v.Numel() == 0 || mask != nil && mask.RequiresGrad() && tensor.IsGradEnabled() {
+func fused(q, k, v, mask *T, p float64, isCausal bool, scale float64, gqa bool) *T {
+	if !(p >= 0 && p < 1) || !q.DType().IsFloat() || q.Numel() == 0 || k.Numel() == 0 || v.Numel() == 0 || mask != nil && mask.RequiresGrad() && tensor.IsGradEnabled() {
 		return nil
 	}
 	n := max(q.Dim(), k.Dim(), v.Dim())
@@ -58,6 +60,15 @@ func fused(q, k, v, mask *T, isCausal bool, scale float64, gqa bool) *T {
 	if gqa && (q.Dim() < 3 || k.Dim() < 3 || v.Dim() < 3 || k.Size(-3) != v.Size(-3) || heads%k.Size(-3) != 0 || q.Size(-3) != heads) {
 		return nil
 	}
+	if p > 0 { // the draws are those of weights shaped by query and key
+		n := 1
+		for _, d := range lead {
+			n *= d
+		}
+		if q.Numel() != n*q.Size(-2)*q.Size(-1) {
+			return nil
+		}
+	}
 	fit := func(x *T) *T {
 		sh := append(slices.Clone(lead), x.Size(-2), x.Size(-1))
 		if gqa && x != q {
@@ -80,7 +91,7 @@ func fused(q, k, v, mask *T, isCausal bool, scale float64, gqa bool) *T {
 	}
 	c := tensor.NewCall(opFlash, 7)
 	*c.Arg(0), *c.Arg(1), *c.Arg(2) = tensor.TensorValue(fit(q)), tensor.TensorValue(fit(k)), tensor.TensorValue(fit(v))
-	*c.Arg(3), *c.Arg(4) = tensor.FloatValue(0), tensor.BoolValue(isCausal)
+	*c.Arg(3), *c.Arg(4) = tensor.FloatValue(p), tensor.BoolValue(isCausal)
 	*c.Arg(5), *c.Arg(6) = tensor.TensorValue(mask), tensor.FloatValue(scale)
 	out := c.DoN()[0]
 	if dims == 4 {
@@ -130,8 +141,8 @@ func flashInfer(c *Ctx) {
 	if q.Size(3) != k.Size(3) || k.Size(2) != v.Size(2) || k.Size(1) != v.Size(1) || k.Size(0) != q.Size(0) || v.Size(0) != q.Size(0) || k.Size(1) == 0 || q.Size(1)%max(1, k.Size(1)) != 0 {
 		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Q/K/V of sizes %s, %s and %s do not fit", tensor.ShapeString(q.Shape()), tensor.ShapeString(k.Shape()), tensor.ShapeString(v.Shape()))
 	}
-	if c.Float(3) != 0 {
-		c.Fail(tensor.ErrValue, "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0")
+	if p := c.Float(3); !(p >= 0 && p < 1) {
+		c.Fail(tensor.ErrValue, "dropout probability has to be between 0 and 1, but got %v", p)
 	}
 	if m := c.T(5); m != nil && (m.Dim() > 4 || !broadcasts(m.Shape(), []int{q.Size(0), q.Size(1), q.Size(2), k.Size(2)}, 4)) {
 		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: a mask of size %s does not fit", tensor.ShapeString(m.Shape()))
@@ -171,15 +182,37 @@ func in(o *T, dt tensor.DType, f func(o *T)) {
 
 func flashRun[E float](c *Ctx) {
 	f := newFlash[E](c.T(0), c.T(1), c.T(2), c.T(5), c.Bool(4), scaleOf(c, 6, c.T(0)))
+	if p := c.Float(3); p > 0 {
+		// the numbers that dropout of the whole matrix of weights would draw
+		keep := tensor.New([]int{f.nb, f.heads, f.L, f.S}, tensor.Bool)
+		f.dropBy(keep, p)
+		if err := rng.Bernoulli(rng.Default, f.keep, 1-p); err != nil {
+			c.Fail(tensor.ErrValue, "%s", err)
+		}
+		if c.Wants() {
+			c.Keep(keep)
+		} else {
+			defer keep.ReleaseRaw()
+		}
+	}
 	in(c.Out(0), tensor.DTypeOf[E](), func(o *T) {
 		f.out, f.lse = blockOf[E](o), tensor.Data[E](c.Out(1))
 		f.forward()
 	})
 }
 
+// dropBy sets up dropout with a mask of (batch, heads, queries, keys).
+func (f *flash[E]) dropBy(keep *T, p float64) {
+	f.keep = unsafe.Slice((*uint8)(keep.Ptr()), keep.Numel())
+	f.keepScale = 1 / E(1-p)
+}
+
 func flashBackwardRun[E float](c *Ctx) {
 	dt := tensor.DTypeOf[E]()
 	f := newFlash[E](c.T(1), c.T(2), c.T(3), c.T(8), c.Bool(7), scaleOf(c, 9, c.T(1)))
+	if keep := c.T(10); keep != nil {
+		f.dropBy(keep, c.Float(6))
+	}
 	f.out, f.lse = blockOf[E](widen1(c.T(4), dt)), tensor.Data[E](c.T(5).Dense())
 	g := blockOf[E](widen1(c.T(0), dt))
 	in(c.Out(0), dt, func(gq *T) {
@@ -194,6 +227,7 @@ func flashBackwardRun[E float](c *Ctx) {
 
 // flashVJP is the gradient. Where it is recorded itself, it is that of the composed form.
 func flashVJP(c *Ctx, g *T) []*T {
+	keep, _ := c.Kept().(*T)
 	if tensor.IsGradEnabled() {
 		r := make([]*T, 4)
 		var x [3]*T
@@ -204,7 +238,13 @@ func flashVJP(c *Ctx, g *T) []*T {
 				want = append(want, x[i])
 			}
 		}
-		out := composed(x[0], repeated(x[1], x[0].Size(1)), repeated(x[2], x[0].Size(1)), c.T(5), 0, c.Bool(4), scaleOf(c, 6, c.T(0)))
+		drop := func(w *T) *T {
+			if keep != nil {
+				w = op("aten::native_dropout_backward", w, keep, 1/(1-c.Float(3)))
+			}
+			return w
+		}
+		out := composed(x[0], repeated(x[1], x[0].Size(1)), repeated(x[2], x[0].Size(1)), c.T(5), c.Bool(4), scaleOf(c, 6, c.T(0)), drop)
 		gs := tensor.Grad([]*T{out}, want, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true})
 		for i := range x {
 			if c.Needs(i) && x[i].RequiresGrad() {
@@ -213,14 +253,15 @@ func flashVJP(c *Ctx, g *T) []*T {
 		}
 		return r
 	}
-	b := tensor.NewCall(opFlashBackward, 10)
+	b := tensor.NewCall(opFlashBackward, 11)
 	*b.Arg(0) = tensor.TensorValue(g)
 	for i := range 3 {
 		*b.Arg(1 + i) = tensor.TensorValue(c.T(i))
 	}
 	*b.Arg(4), *b.Arg(5) = tensor.TensorValue(c.Out(0)), tensor.TensorValue(c.Out(1))
-	*b.Arg(6), *b.Arg(7) = tensor.FloatValue(0), tensor.BoolValue(c.Bool(4))
+	*b.Arg(6), *b.Arg(7) = tensor.FloatValue(c.Float(3)), tensor.BoolValue(c.Bool(4))
 	*b.Arg(8), *b.Arg(9) = tensor.TensorValue(c.T(5)), tensor.FloatValue(scaleOf(c, 6, c.T(0)))
+	*b.Arg(10) = tensor.TensorValue(keep)
 	gq, gk, gv := b.Do3()
 	return []*T{gq, gk, gv, nil}
 }
@@ -236,7 +277,7 @@ func init() {
 		Grad: "ScaledDotProductFlashAttentionForCpuBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
+		Schema: "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None, Tensor? dropout_mask=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
 		Doc:    "are the gradients of query, key and value.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
