@@ -145,7 +145,17 @@ func TestGradients(t *testing.T) {
 
 // TestDropout compares dropout inside of the tiles with dropout of the whole matrix, which draws the same numbers.
 func TestDropout(t *testing.T) {
-	z := sizes{2, 3, 3, 140, 300, 4, 5}
+	for _, z := range []sizes{{2, 3, 3, 140, 300, 4, 5}, {3, 2, 2, 5, 5, 4, 4}} {
+		checkDropout(t, z)
+	}
+	small := inputs(tensor.Float64, sizes{1, 2, 1, 3, 4, 2, 3}, false)
+	opstest.GradCheck(t, "dropout", func(x []*T) *T {
+		torch.ManualSeed(1)
+		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{EnableGqa: true, DropoutP: tensor.Some(0.4)})
+	}, small...)
+}
+
+func checkDropout(t *testing.T, z sizes) {
 	for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32} {
 		g := opstest.Fill(dt, 8, z.n, z.heads, z.l, z.ev)
 		x, y := inputs(dt, z, true), inputs(dt, z, false)
@@ -163,11 +173,6 @@ func TestDropout(t *testing.T) {
 			near(t, fmt.Sprint("dropout, gradient ", i), x[i].Grad(), y[i].Grad(), 1e-4)
 		}
 	}
-	small := inputs(tensor.Float64, sizes{1, 2, 1, 3, 4, 2, 3}, false)
-	opstest.GradCheck(t, "dropout", func(x []*T) *T {
-		torch.ManualSeed(1)
-		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{EnableGqa: true, DropoutP: tensor.Some(0.4)})
-	}, small...)
 }
 
 // TestShapes compares broadcast and unusual leading dimensions with the same values spelled out.

@@ -148,7 +148,12 @@ func flashInfer(c *Ctx) {
 		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: a mask of size %s does not fit", tensor.ShapeString(m.Shape()))
 	}
 	sh := []int{q.Size(0), q.Size(1), q.Size(2), v.Size(3)}
-	c.AllocStrided(0, sh, inOrder(sh, q), q.DType())
+	st := inOrder(sh, q)
+	if c.Float(3) > 0 {
+		// In training more dropout may follow, which draws in the order of memory: positions, batch, heads is multi-head attention's.
+		st = []int{sh[1] * sh[3], sh[3], sh[0] * sh[1] * sh[3], 1}
+	}
+	c.AllocStrided(0, sh, st, q.DType())
 	c.Alloc(1, sh[:3], opMath(q.DType()))
 }
 

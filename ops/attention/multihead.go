@@ -233,6 +233,9 @@ func multiHead(c *Ctx) {
 			panic(err)
 		}
 		out = res[0].T.Permute([]int{2, 0, 1, 3}).Reshape([]int{L, n, e})
+		if training {
+			out = out.Contiguous() // dropout that follows draws in the order of memory
+		}
 	}
 	out = linear(out, c.T(11), c.T(12))
 	if !batched {
