@@ -530,7 +530,7 @@ func (e *engine) step(n *Node) {
 		d := e.of(ed.node)
 		if i < len(out) && out[i] != nil {
 			g := out[i]
-			owned := closed && !e.create && e.watch == nil && g.st.seq > before && g.base == nil && g.flags == 0 && g.off == 0 && g.IsContiguous()
+			owned := closed && !e.create && e.watch == nil && g.st.seq > before && g.base == nil && g.flags == 0 && g.off == 0 && g.IsDense()
 			for j := range out {
 				if owned && j != i && out[j] != nil && out[j].st == g.st {
 					owned = false
@@ -721,7 +721,8 @@ const addGrain = 32 * 1024
 
 // addInto is a += b. The usual case, gradients of the same shape and layout, goes straight to the kernel.
 func addInto(a, b *Tensor) {
-	if n := a.numel; a.dt == b.dt && (a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) && a.IsContiguous() && b.IsContiguous() {
+	if n := a.numel; a.dt == b.dt && (a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
+		(a.IsContiguous() && b.IsContiguous() || SameShape(a.stride, b.stride) && a.IsDense()) {
 		if n == 0 {
 			return
 		}
