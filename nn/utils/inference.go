@@ -318,8 +318,9 @@ func (f *fuser) fuse(i int) {
 	if w.Dim() == 5 {
 		w = w.To(tensor.ChannelsLast3d)
 	}
+	w.Keep() // the plan outlives a Tidy around the first call
 	if b != nil {
-		b = b.Detach()
+		b = b.Detach().Keep()
 	}
 	n := &step{op: opConvFused, outs: []int{cur}, in: []slot{{0, 0, s.in[0].value}}, args: []tensor.Value{
 		{K: tensor.KTensor}, tensor.TensorValue(w), tensor.TensorValue(b), {},

@@ -79,7 +79,7 @@ func TestOptimizeForInference(t *testing.T) {
 			var want *torch.Tensor
 			tensor.NoGrad(func() { want = m.Forward(x) })
 			for range 2 {
-				got := o.Forward(x)
+				got := torch.TidyReturn(func() *torch.Tensor { return o.Forward(x) })
 				if !tensor.SameShape(got.Shape(), want.Shape()) {
 					t.Fatalf("%s: shape %v, want %v", name, got.Shape(), want.Shape())
 				}
