@@ -91,13 +91,15 @@ func (l *lines) first(at []float32, z, y, x0, x1 int) {
 	}
 }
 
-// phases is a plane taken apart by its columns' remainders: lines of s·half elements, phase after phase.
+// phases is a group of planes taken apart by their columns' remainders: the lines of the first phase of all planes, then those of the
+// second one.
 type phases struct {
 	w    *window
 	s    int // the stride
 	half int // columns of a phase
 	size int // elements of a plane
 	tall int // planes that one call may take as one: nothing reaches beyond a plane
+	part int // elements of a phase of all planes of a group
 }
 
 func newPhases(w *window) *phases {
@@ -108,6 +110,7 @@ func newPhases(w *window) *phases {
 	if w.in[0] == 1 && w.k[0] == 1 && w.pad[1] == 0 && w.in[1] == w.out[1]*w.stride[1] && (w.k[1]-1)*w.dil[1] < w.stride[1] {
 		p.tall = max(1, min(w.planes, block/2/max(1, p.size)))
 	}
+	p.part = p.tall * p.size / s
 	return p
 }
 
@@ -130,25 +133,19 @@ func (p *phases) split(dst, src []float32, n int) []float32 {
 	if p.s == 1 {
 		return src
 	}
-	wd, line := p.w.in[2], p.s*p.half
-	if p.s == 2 && wd%2 == 0 && line == wd {
-		for r := 0; r < n*p.size; r += line {
-			vec.DeinterleaveF32(dst[r:r+p.half], dst[r+p.half:r+line], src[r:r+line])
-		}
-		return dst
-	}
-	for r := range n * p.w.in[0] * p.w.in[1] {
-		d, s := dst[r*line:][:line], src[r*wd:][:wd]
+	p.lines(n, func(at, from, count, wd int) {
+		s := src[from:][:count*wd]
 		if p.s == 2 {
-			vec.DeinterleaveF32(d[:p.half], d[p.half:], s)
-			continue
+			vec.DeinterleaveF32(dst[at:], dst[p.part+at:], s)
+			return
 		}
 		for ph := range p.s {
-			for i, x := 0, ph; x < wd; i, x = i+1, x+p.s {
-				d[ph*p.half+i] = s[x]
+			d := dst[ph*p.part+at:]
+			for i, x := 0, ph; x < len(s); i, x = i+1, x+p.s {
+				d[i] = s[x]
 			}
 		}
-	}
+	})
 	return dst
 }
 
@@ -157,25 +154,37 @@ func (p *phases) join(dst, src []float32, n int) {
 	if p.s == 1 {
 		return
 	}
-	wd, line := p.w.in[2], p.s*p.half
-	for r := range n * p.w.in[0] * p.w.in[1] {
-		d, s := dst[r*wd:][:wd], src[r*line:][:line]
+	p.lines(n, func(at, from, count, wd int) {
+		d := dst[from:][:count*wd]
 		if p.s == 2 {
-			vec.InterleaveF32(d, s[:p.half], s[p.half:])
-			continue
+			vec.InterleaveF32(d, src[at:], src[p.part+at:])
+			return
 		}
 		for ph := range p.s {
-			for i, x := 0, ph; x < wd; i, x = i+1, x+p.s {
-				d[x] = s[ph*p.half+i]
+			s := src[ph*p.part+at:]
+			for i, x := 0, ph; x < len(d); i, x = i+1, x+p.s {
+				d[x] = s[i]
 			}
 		}
+	})
+}
+
+// lines calls f for count lines of wd elements at once, which begin at from in the planes and at in a phase: for all of them when the
+// phases are equally long, else one by one.
+func (p *phases) lines(n int, f func(at, from, count, wd int)) {
+	wd, rows := p.w.in[2], n*p.w.in[0]*p.w.in[1]
+	if wd == p.s*p.half {
+		f(0, 0, rows, wd)
+		return
+	}
+	for r := range rows {
+		f(r*p.half, r*wd, 1, wd)
 	}
 }
 
 // taps calls k for every tap of n planes taken apart; positions count from the first plane.
 func (p *phases) taps(n int, k kernel) {
 	w := p.w
-	line := p.s * p.half
 	for a := range w.k[0] {
 		for b := range w.k[1] {
 			ylo, yhi := w.span1(1, b*w.dil[1])
@@ -186,12 +195,12 @@ func (p *phases) taps(n int, k kernel) {
 				}
 				ix := xlo*p.s - w.pad[2] + c*w.dil[2]
 				iy := ylo*w.stride[1] - w.pad[1] + b*w.dil[1]
-				col := ix%p.s*p.half + ix/p.s
+				col := ix%p.s*p.part + ix/p.s
 				zlo, zhi := w.span1(0, a*w.dil[0])
 				for z := zlo; z < zhi; z++ {
 					iz := z*w.stride[0] - w.pad[0] + a*w.dil[0]
 					k((n-1)*w.out[1]+yhi-ylo, xhi-xlo, (z*w.out[1]+ylo)*w.out[2]+xlo, w.out[2],
-						(iz*w.in[1]+iy)*line+col, w.stride[1]*line, w.code(a, b, c))
+						(iz*w.in[1]+iy)*p.half+col, w.stride[1]*p.half, w.code(a, b, c))
 				}
 			}
 		}
@@ -278,7 +287,7 @@ func (w *window) spread(c int, gin []float32, k func(d []float32, from int) kern
 			dst := gin[first*isz:][:n*isz]
 			d := dst
 			if p.s > 1 {
-				d = buf[:n*p.size]
+				d = buf
 			}
 			clear(d)
 			p.taps(n, k(d, first*osz))
