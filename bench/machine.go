@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/cpu/gemm"
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -54,10 +55,9 @@ func peakFlops(threads int, d time.Duration) float64 {
 
 // triad is the rate of a = b + s·c, three arrays counted as STREAM does (https://www.cs.virginia.edu/stream/).
 func triad(n int) float64 {
-	a, b, c := make([]float32, n), make([]float32, n), make([]float32, n)
-	for i := range b {
-		b[i], c[i] = 1, 2
-	}
+	// Tensors, for their huge pages.
+	data := func(v float64) []float32 { return torch.Data[float32](torch.Full([]int{n}, v)) }
+	a, b, c := data(0), data(1), data(2)
 	best := 0.0
 	for range 8 {
 		start := time.Now()

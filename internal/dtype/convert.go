@@ -67,6 +67,8 @@ func bf16To32(d, s unsafe.Pointer, n int)  { vec.BF16ToF32s(sl[float32](d, n), s
 func f32ToHalf(d, s unsafe.Pointer, n int) { vec.F32ToF16s(sl[uint16](d, n), sl[float32](s, n)) }
 func f32ToBF16(d, s unsafe.Pointer, n int) { vec.F32ToBF16s(sl[uint16](d, n), sl[float32](s, n)) }
 
+func u8To32(d, s unsafe.Pointer, n int) { vec.U8ToF32s(sl[float32](d, n), sl[uint8](s, n)) }
+
 // via converts through an intermediate type in blocks that stay in the cache.
 func via(first, second Converter, mid DType, from, to DType) Converter {
 	const block = 512
@@ -119,6 +121,12 @@ func init() {
 		size := d.Size()
 		c[d][d] = func(p, q unsafe.Pointer, n int) { copy(sl[byte](p, n*size), sl[byte](q, n*size)) }
 	}
+	// What has a vector kernel.
+	c[Float32][Bool], c[Float32][Uint8] = u8To32, u8To32
+	c[Float32][Int8] = func(p, q unsafe.Pointer, n int) { vec.I8ToF32s(sl[float32](p, n), sl[int8](q, n)) }
+	c[Float32][Int32] = func(p, q unsafe.Pointer, n int) { vec.I32ToF32s(sl[float32](p, n), sl[int32](q, n)) }
+	c[Float32][Float64] = func(p, q unsafe.Pointer, n int) { vec.F64ToF32s(sl[float32](p, n), sl[float64](q, n)) }
+	c[Float64][Float32] = func(p, q unsafe.Pointer, n int) { vec.F32ToF64s(sl[float64](p, n), sl[float32](q, n)) }
 	c[Float16][Float16], c[BFloat16][BFloat16] = same[uint16], same[uint16]
 	c[Complex64][Complex64], c[Complex128][Complex128] = same[complex64], same[complex128]
 	c[Complex128][Complex64] = func(p, q unsafe.Pointer, n int) { num[float64, float32](p, q, 2*n) }

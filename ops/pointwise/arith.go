@@ -38,26 +38,12 @@ func axpyK[E number](alpha E) func(d, a, b []E) {
 	}
 }
 
-func orK(d, a, b []uint8) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = a[i] | b[i]
-	}
-}
-
-func andK(d, a, b []uint8) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = a[i] & b[i]
-	}
-}
-
 var (
-	addKernels = biK{name: "add", u8: addK[uint8], i8: addK[int8], i16: addK[int16], i32: addK[int32], i64: addK[int64], f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: orK,
+	addKernels = biK{name: "add", u8: vec.AddU8, i8: addK[int8], i16: addK[int16], i32: addK[int32], i64: addK[int64], f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
 		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64}
-	subKernels = biK{name: "sub", u8: subK[uint8], i8: subK[int8], i16: subK[int16], i32: subK[int32], i64: subK[int64], f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
+	subKernels = biK{name: "sub", u8: vec.SubU8, i8: subK[int8], i16: subK[int16], i32: subK[int32], i64: subK[int64], f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
 		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64}
-	mulKernels = biK{name: "mul", u8: mulK[uint8], i8: mulK[int8], i16: mulK[int16], i32: mulK[int32], i64: mulK[int64], f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: andK,
+	mulKernels = biK{name: "mul", u8: mulK[uint8], i8: mulK[int8], i16: mulK[int16], i32: mulK[int32], i64: mulK[int64], f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: vec.AndU8,
 		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64}
 	divKernels = biK{name: "div_true", f32: vec.DivF32, f64: vec.DivF64, c64: div64K, c128: div128K,
 		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64}
@@ -164,7 +150,7 @@ func addScaled(c *Ctx, i, j int, al tensor.Num) {
 		run2(out, a, b, as, as, as, axpyK(al.C))
 	case tensor.Bool: // b counts only when alpha does
 		if al.I != 0 {
-			run2(out, a, b, as, as, as, orK)
+			run2(out, a, b, as, as, as, vec.OrU8)
 		} else {
 			run1(out, a, as, as, func(d, a []uint8) { copy(d, a) })
 		}

@@ -36,9 +36,10 @@ func cast(t *T, dt tensor.DType) *T {
 // kern reduces elements of type E to an accumulator of type A.
 type kern[E, A any] struct {
 	init  A
-	row   func(acc A, s []E) A // takes up a contiguous run
-	col   func(acc []A, s []E) // takes up one element per accumulator
-	merge func(into, next A) A // joins two accumulators, the second of later elements
+	row   func(acc A, s []E) A          // takes up a contiguous run
+	col   func(acc []A, s []E)          // takes up one element per accumulator
+	cols4 func(acc []A, a, b, c, d []E) // col for four runs at once; nil: col four times
+	merge func(into, next A) A          // joins two accumulators, the second of later elements
 }
 
 type axis struct{ n, stride int }
@@ -186,6 +187,19 @@ func mergeBlocks[E, A any](out, part []A, blocks int, k *kern[E, A]) {
 	}
 }
 
+// columns takes up rows r to end, which begin at p.
+func (k *kern[E, A]) columns(acc []A, p, r, end int, over []axis, at func(p, n int) []E) {
+	row := func(r int) []E { return at(p+offset(over, r), len(acc)) }
+	if k.cols4 != nil {
+		for ; r+4 <= end; r += 4 {
+			k.cols4(acc, row(r), row(r+1), row(r+2), row(r+3))
+		}
+	}
+	for ; r < end; r++ {
+		k.col(acc, row(r))
+	}
+}
+
 // reduceColumns handles runs of memory whose elements belong to different accumulators.
 func reduceColumns[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(p, n int) []E) {
 	last := len(kept) - 1
@@ -207,9 +221,7 @@ func reduceColumns[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(
 				w := min(colTile, cols-from)
 				p := offset(outer, m) + from
 				acc := out[m*cols+from:][:w]
-				for r := range rows {
-					k.col(acc, at(p+offset(over, r), w))
-				}
+				k.columns(acc, p, 0, rows, over, at)
 			}
 		})
 		return
@@ -227,9 +239,7 @@ func reduceColumns[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(
 			for j := range acc {
 				acc[j] = k.init
 			}
-			for r := b * colRows; r < min(rows, (b+1)*colRows); r++ {
-				k.col(acc, at(p+offset(over, r), w))
-			}
+			k.columns(acc, p, b*colRows, min(rows, (b+1)*colRows), over, at)
 		}
 	})
 	copy(out, part[:len(out)])

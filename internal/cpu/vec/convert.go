@@ -15,30 +15,6 @@ func Convert[D, S Number](dst []D, a []S) {
 	}
 }
 
-// AndU8 sets dst[i] = a[i] & b[i]; on masks of 0 and 1 it is logical and.
-func AndU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] & b[i]
-	}
-}
-
-// OrU8 sets dst[i] = a[i] | b[i].
-func OrU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] | b[i]
-	}
-}
-
-// XorU8 sets dst[i] = a[i] ^ b[i].
-func XorU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] ^ b[i]
-	}
-}
-
 // LogicalNotU8 sets dst[i] = 1 where a[i] is 0, else 0.
 func LogicalNotU8(dst, a []uint8) {
 	a = a[:len(dst)]

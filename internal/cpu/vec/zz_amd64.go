@@ -198,6 +198,40 @@ func minimumF32AVX512(dst *float32, a *float32, b *float32, n int)
 //go:noescape
 func minimumF32AVX2(dst *float32, a *float32, b *float32, n int)
 
+// Add4F32 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
+func Add4F32(dst, a, b, c, d []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	d = d[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			add4F32AVX512(&dst[i], &a[i], &b[i], &c[i], &d[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			add4F32AVX2(&dst[i], &a[i], &b[i], &c[i], &d[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	add4F32Generic(dst[i:], a[i:], b[i:], c[i:], d[i:])
+}
+
+//go:noescape
+func add4F32AVX512(dst *float32, a *float32, b *float32, c *float32, d *float32, n int)
+
+//go:noescape
+func add4F32AVX2(dst *float32, a *float32, b *float32, c *float32, d *float32, n int)
+
 // AddScalarF32 sets dst[i] = a[i] + s.
 func AddScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
@@ -2711,6 +2745,40 @@ func minimumF64AVX512(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
 func minimumF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// Add4F64 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
+func Add4F64(dst, a, b, c, d []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	d = d[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			add4F64AVX512(&dst[i], &a[i], &b[i], &c[i], &d[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			add4F64AVX2(&dst[i], &a[i], &b[i], &c[i], &d[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	add4F64Generic(dst[i:], a[i:], b[i:], c[i:], d[i:])
+}
+
+//go:noescape
+func add4F64AVX512(dst *float64, a *float64, b *float64, c *float64, d *float64, n int)
+
+//go:noescape
+func add4F64AVX2(dst *float64, a *float64, b *float64, c *float64, d *float64, n int)
 
 // AddScalarF64 sets dst[i] = a[i] + s.
 func AddScalarF64(dst, a []float64, s float64) {

@@ -80,6 +80,24 @@ func minimumF32Generic(dst, a, b []float32) {
 	}
 }
 
+// add4F32Generic is the plain Go version of Add4F32.
+func add4F32Generic(dst, a, b, c, d []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	d = d[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 + v1
+		v3 := c[i]
+		v4 := d[i]
+		v5 := v3 + v4
+		v6 := v2 + v5
+		dst[i] = v6
+	}
+}
+
 // addScalarF32Generic is the plain Go version of AddScalarF32.
 func addScalarF32Generic(dst, a []float32, s float32) {
 	a = a[:len(dst)]
@@ -1471,6 +1489,24 @@ func minimumF64Generic(dst, a, b []float64) {
 	}
 }
 
+// add4F64Generic is the plain Go version of Add4F64.
+func add4F64Generic(dst, a, b, c, d []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	d = d[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 + v1
+		v3 := c[i]
+		v4 := d[i]
+		v5 := v3 + v4
+		v6 := v2 + v5
+		dst[i] = v6
+	}
+}
+
 // addScalarF64Generic is the plain Go version of AddScalarF64.
 func addScalarF64Generic(dst, a []float64, s float64) {
 	a = a[:len(dst)]
@@ -2634,61 +2670,62 @@ func expF32Generic(dst, a []float32) {
 		} else {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
-		if nativeFMA {
-			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		}
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v6 + 0x1.5558f2p-05
-		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v6 + 0x1.555492p-03
-		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v6 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
 		}
-		v11 := float32(v6 * v6)
-		var v12 float32
+		var v11 float32
 		if nativeFMA {
-			v12 = v11*v10 + v6
-		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v10, v6)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		dst[i] = v25
+		v12 := float32(v6 * v6)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v6
+		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v6)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v3))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		dst[i] = v26
 	}
 }
 
@@ -2724,65 +2761,66 @@ func expm1F32Generic(dst, a []float32) {
 		} else {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
-		if nativeFMA {
-			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		}
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v6 + 0x1.5558f2p-05
-		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v6 + 0x1.555492p-03
-		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v6 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
 		}
-		v11 := float32(v6 * v6)
-		var v12 float32
+		var v11 float32
 		if nativeFMA {
-			v12 = v11*v10 + v6
-		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v10, v6)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v13 := int32(math.Float32bits(v3))
-		v14 := v13 - 1262485504
-		v15 := v14 + 126
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := v17 - 0x1p-01
-		var v19 float32
+		v12 := float32(v6 * v6)
+		var v13 float32
 		if nativeFMA {
-			v19 = v17*v12 + v18
-		} else if sum64 := float64(v17)*float64(v12) + float64(v18); roundsOnce(sum64) {
-			v19 = float32(sum64)
+			v13 = v12*v11 + v6
+		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v17, v12, v18)
+			v13 = fma32Slow(v12, v11, v6)
 		}
-		v20 := v19 + v19
-		v21 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v22 := math.Float32frombits(math.Float32bits(v20) | math.Float32bits(v21))
-		dst[i] = v22
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 + 126
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := v18 - 0x1p-01
+		var v20 float32
+		if nativeFMA {
+			v20 = v18*v13 + v19
+		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v18, v13, v19)
+		}
+		v21 := v20 + v20
+		v22 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
+		dst[i] = v23
 	}
 }
 
@@ -3270,61 +3308,62 @@ func exp2F32Generic(dst, a []float32) {
 		v9 := float32(v5 * 0x1.05c61p-29)
 		v10 := v8 - v9
 		v11 := float32(v6 * v6)
-		var v12 float32
-		if nativeFMA {
-			v12 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		}
+		v12 := float32(v6 * v6)
 		var v13 float32
 		if nativeFMA {
-			v13 = v12*v6 + 0x1.5558f2p-05
-		} else if sum64 := float64(v12)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = 0x1.123a0cp-07*v12 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v12) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v6, 0x1.5558f2p-05)
+			v13 = fma32Slow(0x1.123a0cp-07, v12, 0x1.555492p-03)
 		}
 		var v14 float32
 		if nativeFMA {
-			v14 = v13*v6 + 0x1.555492p-03
-		} else if sum64 := float64(v13)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v14 = 0x1.6a23fp-10*v12 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v12) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v6, 0x1.555492p-03)
+			v14 = fma32Slow(0x1.6a23fp-10, v12, 0x1.5558f2p-05)
 		}
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v6 + 0x1.fffffcp-02
-		} else if sum64 := float64(v14)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v15 = v14*v12 + 0x1.fffffcp-02
+		} else if sum64 := float64(v14)*float64(v12) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v6, 0x1.fffffcp-02)
+			v15 = fma32Slow(v14, v12, 0x1.fffffcp-02)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v11*v15 + v10
-		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = v13*v6 + v15
+		} else if sum64 := float64(v13)*float64(v6) + float64(v15); roundsOnce(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v11, v15, v10)
+			v16 = fma32Slow(v13, v6, v15)
 		}
-		v17 := v6 + v16
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v3))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		dst[i] = v30
+		var v17 float32
+		if nativeFMA {
+			v17 = v11*v16 + v10
+		} else if sum64 := float64(v11)*float64(v16) + float64(v10); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v11, v16, v10)
+		}
+		v18 := v6 + v17
+		v19 := v18 + 1
+		v20 := int32(math.Float32bits(v3))
+		v21 := v20 - 1262485504
+		v22 := v21 >> 1
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := v21 - v22
+		v27 := v26 + 127
+		v28 := v27 << 23
+		v29 := math.Float32frombits(uint32(v28))
+		v30 := float32(v19 * v25)
+		v31 := float32(v30 * v29)
+		dst[i] = v31
 	}
 }
 
@@ -3362,180 +3401,181 @@ func logSigmoidF32Generic(dst, a []float32) {
 		} else {
 			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
 		}
-		var v9 float32
-		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v9 = float32(sum64)
-		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
-		}
+		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v8 + 0x1.555492p-03
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
 		}
-		v13 := float32(v8 * v8)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v8
-		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v8)
+			v13 = fma32Slow(v10, v8, v12)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := sel32(0 < v0, 0, v0)
-		v29 := v27 + 1
-		v30 := int32(math.Float32bits(v29))
-		v31 := v30 - 1060439283
-		v32 := v31 >> 23
-		v33 := float32(v32)
-		v34 := 129 - v32
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := float32(v27 * 0x1p-02)
-		var v38 float32
+		v14 := float32(v8 * v8)
+		var v15 float32
 		if nativeFMA {
-			v38 = v36*0x1p-02 + -1
-		} else if sum64 := float64(v36)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
-			v38 = float32(sum64)
+			v15 = v14*v13 + v8
+		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v36, 0x1p-02, -1)
+			v15 = fma32Slow(v14, v13, v8)
 		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v5))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := sel32(0 < v0, 0, v0)
+		v30 := v28 + 1
+		v31 := int32(math.Float32bits(v30))
+		v32 := v31 - 1060439283
+		v33 := v32 >> 23
+		v34 := float32(v33)
+		v35 := 129 - v33
+		v36 := v35 << 23
+		v37 := math.Float32frombits(uint32(v36))
+		v38 := float32(v28 * 0x1p-02)
 		var v39 float32
 		if nativeFMA {
-			v39 = v37*v36 + v38
-		} else if sum64 := float64(v37)*float64(v36) + float64(v38); roundsOnce(sum64) {
+			v39 = v37*0x1p-02 + -1
+		} else if sum64 := float64(v37)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v37, v36, v38)
+			v39 = fma32Slow(v37, 0x1p-02, -1)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = -0x1.38c144p-04*v39 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v39) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v40 = v38*v37 + v39
+		} else if sum64 := float64(v38)*float64(v37) + float64(v39); roundsOnce(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(-0x1.38c144p-04, v39, 0x1.056484p-03)
+			v40 = fma32Slow(v38, v37, v39)
 		}
 		var v41 float32
 		if nativeFMA {
-			v41 = v40*v39 + -0x1.0d8764p-03
-		} else if sum64 := float64(v40)*float64(v39) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v41 = -0x1.38c144p-04*v40 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v40) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, v39, -0x1.0d8764p-03)
+			v41 = fma32Slow(-0x1.38c144p-04, v40, 0x1.056484p-03)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v41*v39 + 0x1.22d90ep-03
-		} else if sum64 := float64(v41)*float64(v39) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v42 = v41*v40 + -0x1.0d8764p-03
+		} else if sum64 := float64(v41)*float64(v40) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v39, 0x1.22d90ep-03)
+			v42 = fma32Slow(v41, v40, -0x1.0d8764p-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v39 + -0x1.5471f4p-03
-		} else if sum64 := float64(v42)*float64(v39) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v43 = v42*v40 + 0x1.22d90ep-03
+		} else if sum64 := float64(v42)*float64(v40) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v39, -0x1.5471f4p-03)
+			v43 = fma32Slow(v42, v40, 0x1.22d90ep-03)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*v39 + 0x1.99a01p-03
-		} else if sum64 := float64(v43)*float64(v39) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v44 = v43*v40 + -0x1.5471f4p-03
+		} else if sum64 := float64(v43)*float64(v40) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, v39, 0x1.99a01p-03)
+			v44 = fma32Slow(v43, v40, -0x1.5471f4p-03)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v39 + -0x1.000228p-02
-		} else if sum64 := float64(v44)*float64(v39) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v45 = v44*v40 + 0x1.99a01p-03
+		} else if sum64 := float64(v44)*float64(v40) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v39, -0x1.000228p-02)
+			v45 = fma32Slow(v44, v40, 0x1.99a01p-03)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v39 + 0x1.555554p-02
-		} else if sum64 := float64(v45)*float64(v39) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v46 = v45*v40 + -0x1.000228p-02
+		} else if sum64 := float64(v45)*float64(v40) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v39, 0x1.555554p-02)
+			v46 = fma32Slow(v45, v40, -0x1.000228p-02)
 		}
 		var v47 float32
 		if nativeFMA {
-			v47 = v39*v46 + -0x1p-01
-		} else if sum64 := float64(v39)*float64(v46) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v47 = v46*v40 + 0x1.555554p-02
+		} else if sum64 := float64(v46)*float64(v40) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v39, v46, -0x1p-01)
+			v47 = fma32Slow(v46, v40, 0x1.555554p-02)
 		}
-		v48 := float32(v39 * v39)
-		v49 := float32(v48 * v47)
-		var v50 float32
+		var v48 float32
 		if nativeFMA {
-			v50 = v33*-0x1.05c61p-29 + v49
-		} else if sum64 := float64(v33)*float64(-0x1.05c61p-29) + float64(v49); roundsOnce(sum64) {
-			v50 = float32(sum64)
+			v48 = v40*v47 + -0x1p-01
+		} else if sum64 := float64(v40)*float64(v47) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v33, -0x1.05c61p-29, v49)
+			v48 = fma32Slow(v40, v47, -0x1p-01)
 		}
-		v51 := v39 + v50
-		var v52 float32
+		v49 := float32(v40 * v40)
+		v50 := float32(v49 * v48)
+		var v51 float32
 		if nativeFMA {
-			v52 = v33*0x1.62e43p-01 + v51
-		} else if sum64 := float64(v33)*float64(0x1.62e43p-01) + float64(v51); roundsOnce(sum64) {
-			v52 = float32(sum64)
+			v51 = v34*-0x1.05c61p-29 + v50
+		} else if sum64 := float64(v34)*float64(-0x1.05c61p-29) + float64(v50); roundsOnce(sum64) {
+			v51 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v33, 0x1.62e43p-01, v51)
+			v51 = fma32Slow(v34, -0x1.05c61p-29, v50)
 		}
-		v53 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
-		v54 := v53 < 0x1p-25
-		v55 := sel32(v54, v27, v52)
-		v56 := v27 < inf32
-		v57 := sel32(v56, v55, v27)
-		v58 := v27 == -1
-		v59 := sel32(v58, -inf32, v57)
-		v60 := v27 < -1
-		v61 := sel32(v60, nan32, v59)
-		v62 := v28 - v61
-		dst[i] = v62
+		v52 := v40 + v51
+		var v53 float32
+		if nativeFMA {
+			v53 = v34*0x1.62e43p-01 + v52
+		} else if sum64 := float64(v34)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(sum64) {
+			v53 = float32(sum64)
+		} else {
+			v53 = fma32Slow(v34, 0x1.62e43p-01, v52)
+		}
+		v54 := math.Float32frombits(math.Float32bits(v28) & 0x7fffffff)
+		v55 := v54 < 0x1p-25
+		v56 := sel32(v55, v28, v53)
+		v57 := v28 < inf32
+		v58 := sel32(v57, v56, v28)
+		v59 := v28 == -1
+		v60 := sel32(v59, -inf32, v58)
+		v61 := v28 < -1
+		v62 := sel32(v61, nan32, v60)
+		v63 := v29 - v62
+		dst[i] = v63
 	}
 }
 
@@ -3572,66 +3612,67 @@ func mishF32Generic(dst, a []float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 2
-		v28 := float32(v26 * v27)
-		v29 := v28 + 2
-		v30 := v28 / v29
-		v31 := float32(v0 * v30)
-		dst[i] = v31
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 2
+		v29 := float32(v27 * v28)
+		v30 := v29 + 2
+		v31 := v29 / v30
+		v32 := float32(v0 * v31)
+		dst[i] = v32
 	}
 }
 
@@ -3711,67 +3752,68 @@ func tanhF32Generic(dst, a []float32) {
 			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
 		}
 		v15 := float32(v14 * v14)
-		var v16 float32
-		if nativeFMA {
-			v16 = 0x1.6a23fp-10*v14 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(0x1.6a23fp-10, v14, 0x1.123a0cp-07)
-		}
+		v16 := float32(v14 * v14)
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v14 + 0x1.5558f2p-05
-		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v14, 0x1.5558f2p-05)
+			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v14 + 0x1.555492p-03
-		} else if sum64 := float64(v17)*float64(v14) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v14, 0x1.555492p-03)
+			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v14 + 0x1.fffffcp-02
-		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = v18*v16 + 0x1.fffffcp-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v14, 0x1.fffffcp-02)
+			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v15*v19 + v14
-		} else if sum64 := float64(v15)*float64(v19) + float64(v14); roundsOnce(sum64) {
+			v20 = v17*v14 + v19
+		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v15, v19, v14)
+			v20 = fma32Slow(v17, v14, v19)
 		}
-		v21 := v20 + 1
-		v22 := int32(math.Float32bits(v11))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := v33 + 1
-		v35 := 2 / v34
-		v36 := 1 - v35
-		v37 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v38 := math.Float32frombits(math.Float32bits(v36) | math.Float32bits(v37))
-		v39 := v1 < 0x1.4p-01
-		v40 := sel32(v39, v8, v38)
-		dst[i] = v40
+		var v21 float32
+		if nativeFMA {
+			v21 = v15*v20 + v14
+		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v15, v20, v14)
+		}
+		v22 := v21 + 1
+		v23 := int32(math.Float32bits(v11))
+		v24 := v23 - 1262485504
+		v25 := v24 >> 1
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := v24 - v25
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := float32(v22 * v28)
+		v34 := float32(v33 * v32)
+		v35 := v34 + 1
+		v36 := 2 / v35
+		v37 := 1 - v36
+		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
+		v40 := v1 < 0x1.4p-01
+		v41 := sel32(v40, v8, v39)
+		dst[i] = v41
 	}
 }
 
@@ -3808,63 +3850,64 @@ func sigmoidF32Generic(dst, a []float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		dst[i] = v28
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		dst[i] = v29
 	}
 }
 
@@ -4015,258 +4058,49 @@ func erfF32Generic(dst, a []float32) {
 			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
 		}
 		v23 := float32(v22 * v22)
-		var v24 float32
-		if nativeFMA {
-			v24 = 0x1.6a23fp-10*v22 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v22) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(0x1.6a23fp-10, v22, 0x1.123a0cp-07)
-		}
+		v24 := float32(v22 * v22)
 		var v25 float32
 		if nativeFMA {
-			v25 = v24*v22 + 0x1.5558f2p-05
-		} else if sum64 := float64(v24)*float64(v22) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v25 = 0x1.123a0cp-07*v24 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v24) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v24, v22, 0x1.5558f2p-05)
+			v25 = fma32Slow(0x1.123a0cp-07, v24, 0x1.555492p-03)
 		}
 		var v26 float32
 		if nativeFMA {
-			v26 = v25*v22 + 0x1.555492p-03
-		} else if sum64 := float64(v25)*float64(v22) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v26 = 0x1.6a23fp-10*v24 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v24) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v25, v22, 0x1.555492p-03)
+			v26 = fma32Slow(0x1.6a23fp-10, v24, 0x1.5558f2p-05)
 		}
 		var v27 float32
 		if nativeFMA {
-			v27 = v26*v22 + 0x1.fffffcp-02
-		} else if sum64 := float64(v26)*float64(v22) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v27 = v26*v24 + 0x1.fffffcp-02
+		} else if sum64 := float64(v26)*float64(v24) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, v22, 0x1.fffffcp-02)
+			v27 = fma32Slow(v26, v24, 0x1.fffffcp-02)
 		}
 		var v28 float32
 		if nativeFMA {
-			v28 = v23*v27 + v22
-		} else if sum64 := float64(v23)*float64(v27) + float64(v22); roundsOnce(sum64) {
+			v28 = v25*v22 + v27
+		} else if sum64 := float64(v25)*float64(v22) + float64(v27); roundsOnce(sum64) {
 			v28 = float32(sum64)
 		} else {
-			v28 = fma32Slow(v23, v27, v22)
-		}
-		v29 := v28 + 1
-		v30 := int32(math.Float32bits(v19))
-		v31 := v30 - 1262485504
-		v32 := v31 >> 1
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := v31 - v32
-		v37 := v36 + 127
-		v38 := v37 << 23
-		v39 := math.Float32frombits(uint32(v38))
-		v40 := float32(v29 * v35)
-		v41 := float32(v40 * v39)
-		v42 := 1 - v41
-		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
-		v45 := v1 < 0x1.d8p-01
-		v46 := sel32(v45, v9, v44)
-		dst[i] = v46
-	}
-}
-
-// gELUF32Generic is the plain Go version of GELUF32.
-func gELUF32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := float32(v0 * 0x1.6a09e6p-01)
-		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v3 := float32(v1 * v1)
-		var v4 float32
-		if nativeFMA {
-			v4 = 0x1.5cd5e2p-14*v3 + -0x1.aa3f9ap-11
-		} else if sum64 := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
-		} else {
-			v4 = fma32Slow(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
-		}
-		var v5 float32
-		if nativeFMA {
-			v5 = v4*v3 + 0x1.54c804p-08
-		} else if sum64 := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnceNormal(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(v4, v3, 0x1.54c804p-08)
-		}
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*v3 + -0x1.b80e92p-06
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, v3, -0x1.b80e92p-06)
-		}
-		var v7 float32
-		if nativeFMA {
-			v7 = v6*v3 + 0x1.ce2e0ap-04
-		} else if sum64 := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(v6, v3, 0x1.ce2e0ap-04)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v3 + -0x1.812742p-02
-		} else if sum64 := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v3, -0x1.812742p-02)
-		}
-		var v9 float32
-		if nativeFMA {
-			v9 = v8*v3 + 0x1.06eba8p-03
-		} else if sum64 := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnceNormal(sum64) {
-			v9 = float32(sum64)
-		} else {
-			v9 = fma32Slow(v8, v3, 0x1.06eba8p-03)
-		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v1 + v1
-		} else if sum64 := float64(v9)*float64(v1) + float64(v1); roundsOnce(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v1, v1)
-		}
-		v11 := sel32(4 < v2, 4, v2)
-		var v12 float32
-		if nativeFMA {
-			v12 = 0x1.61ea64p-16*v11 + -0x1.c7911p-12
-		} else if sum64 := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(0x1.61ea64p-16, v11, -0x1.c7911p-12)
-		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v11 + 0x1.115accp-08
-		} else if sum64 := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v11, 0x1.115accp-08)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + -0x1.9b8e7ep-06
-		} else if sum64 := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, -0x1.9b8e7ep-06)
-		}
-		var v15 float32
-		if nativeFMA {
-			v15 = v14*v11 + 0x1.bb83e6p-04
-		} else if sum64 := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnceNormal(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(v14, v11, 0x1.bb83e6p-04)
-		}
-		var v16 float32
-		if nativeFMA {
-			v16 = v15*v11 + 0x1.44460cp-01
-		} else if sum64 := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(v15, v11, 0x1.44460cp-01)
-		}
-		var v17 float32
-		if nativeFMA {
-			v17 = v16*v11 + 0x1.2127e4p+00
-		} else if sum64 := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnceNormal(sum64) {
-			v17 = float32(sum64)
-		} else {
-			v17 = fma32Slow(v16, v11, 0x1.2127e4p+00)
-		}
-		var v18 float32
-		if nativeFMA {
-			v18 = v17*v11 + -0x1.6e56b6p-13
-		} else if sum64 := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(v17, v11, -0x1.6e56b6p-13)
-		}
-		v19 := math.Float32frombits(math.Float32bits(v18) ^ 0x80000000)
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v21 := v20 - 0x1.8p+23
-		var v22 float32
-		if nativeFMA {
-			v22 = -v21*0x1.62e43p-01 + v19
-		} else if sum64 := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(-v21, 0x1.62e43p-01, v19)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = -v21*-0x1.05c61p-29 + v22
-		} else if sum64 := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(-v21, -0x1.05c61p-29, v22)
-		}
-		v24 := float32(v23 * v23)
-		var v25 float32
-		if nativeFMA {
-			v25 = 0x1.6a23fp-10*v23 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
-		}
-		var v26 float32
-		if nativeFMA {
-			v26 = v25*v23 + 0x1.5558f2p-05
-		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v26 = float32(sum64)
-		} else {
-			v26 = fma32Slow(v25, v23, 0x1.5558f2p-05)
-		}
-		var v27 float32
-		if nativeFMA {
-			v27 = v26*v23 + 0x1.555492p-03
-		} else if sum64 := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v27 = float32(sum64)
-		} else {
-			v27 = fma32Slow(v26, v23, 0x1.555492p-03)
-		}
-		var v28 float32
-		if nativeFMA {
-			v28 = v27*v23 + 0x1.fffffcp-02
-		} else if sum64 := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v28 = float32(sum64)
-		} else {
-			v28 = fma32Slow(v27, v23, 0x1.fffffcp-02)
+			v28 = fma32Slow(v25, v22, v27)
 		}
 		var v29 float32
 		if nativeFMA {
-			v29 = v24*v28 + v23
-		} else if sum64 := float64(v24)*float64(v28) + float64(v23); roundsOnce(sum64) {
+			v29 = v23*v28 + v22
+		} else if sum64 := float64(v23)*float64(v28) + float64(v22); roundsOnce(sum64) {
 			v29 = float32(sum64)
 		} else {
-			v29 = fma32Slow(v24, v28, v23)
+			v29 = fma32Slow(v23, v28, v22)
 		}
 		v30 := v29 + 1
-		v31 := int32(math.Float32bits(v20))
+		v31 := int32(math.Float32bits(v19))
 		v32 := v31 - 1262485504
 		v33 := v32 >> 1
 		v34 := v33 + 127
@@ -4279,20 +4113,155 @@ func gELUF32Generic(dst, a []float32) {
 		v41 := float32(v30 * v36)
 		v42 := float32(v41 * v40)
 		v43 := 1 - v42
-		v44 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
+		v44 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
 		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
-		v46 := v2 < 0x1.d8p-01
-		v47 := sel32(v46, v10, v45)
-		v48 := float32(v0 * 0x1p-01)
-		var v49 float32
+		v46 := v1 < 0x1.d8p-01
+		v47 := sel32(v46, v9, v45)
+		dst[i] = v47
+	}
+}
+
+// gELUF32Generic is the plain Go version of GELUF32.
+func gELUF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(12 < v1, 12, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
 		if nativeFMA {
-			v49 = v48*v47 + v48
-		} else if sum64 := float64(v48)*float64(v47) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
+			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
+		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v48, v47, v48)
+			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
 		}
-		dst[i] = v49
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.af9572p-05
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.26af3cp+00
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
+		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + 0x1.e2205p-08
+		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.d62bfap-02
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.ea56fep-24
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v6*v2 + v10
+		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v6, v2, v10)
+		}
+		v12 := v11 + 0x1.8p+23
+		v13 := v12 - 0x1.8p+23
+		v14 := v11 - v13
+		v15 := float32(v14 * v14)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
+		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + 0x1.62e43p-02
+		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
+		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + 0x1.ebfbdcp-04
+		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1p-01
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1p-01)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v17*v14 + v20
+		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v17, v14, v20)
+		}
+		v22 := int32(math.Float32bits(v12))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
+		v34 := v0 < 0
+		v35 := 1 - v33
+		v36 := sel32(v34, v33, v35)
+		v37 := float32(v0 * v36)
+		dst[i] = v37
 	}
 }
 
@@ -4383,75 +4352,76 @@ func gELUTanhF32Generic(dst, a []float32) {
 			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
 		}
 		v19 := float32(v18 * v18)
-		var v20 float32
-		if nativeFMA {
-			v20 = 0x1.6a23fp-10*v18 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v18) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(0x1.6a23fp-10, v18, 0x1.123a0cp-07)
-		}
+		v20 := float32(v18 * v18)
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v18 + 0x1.5558f2p-05
-		} else if sum64 := float64(v20)*float64(v18) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v21 = 0x1.123a0cp-07*v20 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v20) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v18, 0x1.5558f2p-05)
+			v21 = fma32Slow(0x1.123a0cp-07, v20, 0x1.555492p-03)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v18 + 0x1.555492p-03
-		} else if sum64 := float64(v21)*float64(v18) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v22 = 0x1.6a23fp-10*v20 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v20) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v18, 0x1.555492p-03)
+			v22 = fma32Slow(0x1.6a23fp-10, v20, 0x1.5558f2p-05)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v22*v18 + 0x1.fffffcp-02
-		} else if sum64 := float64(v22)*float64(v18) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v23 = v22*v20 + 0x1.fffffcp-02
+		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v22, v18, 0x1.fffffcp-02)
+			v23 = fma32Slow(v22, v20, 0x1.fffffcp-02)
 		}
 		var v24 float32
 		if nativeFMA {
-			v24 = v19*v23 + v18
-		} else if sum64 := float64(v19)*float64(v23) + float64(v18); roundsOnce(sum64) {
+			v24 = v21*v18 + v23
+		} else if sum64 := float64(v21)*float64(v18) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v19, v23, v18)
+			v24 = fma32Slow(v21, v18, v23)
 		}
-		v25 := v24 + 1
-		v26 := int32(math.Float32bits(v15))
-		v27 := v26 - 1262485504
-		v28 := v27 >> 1
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := v27 - v28
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := float32(v25 * v31)
-		v37 := float32(v36 * v35)
-		v38 := v37 + 1
-		v39 := 2 / v38
-		v40 := 1 - v39
-		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
-		v43 := v5 < 0x1.4p-01
-		v44 := sel32(v43, v12, v42)
-		var v45 float32
+		var v25 float32
 		if nativeFMA {
-			v45 = v4*v44 + v4
-		} else if sum64 := float64(v4)*float64(v44) + float64(v4); roundsOnce(sum64) {
-			v45 = float32(sum64)
+			v25 = v19*v24 + v18
+		} else if sum64 := float64(v19)*float64(v24) + float64(v18); roundsOnce(sum64) {
+			v25 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v4, v44, v4)
+			v25 = fma32Slow(v19, v24, v18)
 		}
-		dst[i] = v45
+		v26 := v25 + 1
+		v27 := int32(math.Float32bits(v15))
+		v28 := v27 - 1262485504
+		v29 := v28 >> 1
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := v28 - v29
+		v34 := v33 + 127
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := float32(v26 * v32)
+		v38 := float32(v37 * v36)
+		v39 := v38 + 1
+		v40 := 2 / v39
+		v41 := 1 - v40
+		v42 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
+		v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
+		v44 := v5 < 0x1.4p-01
+		v45 := sel32(v44, v12, v43)
+		var v46 float32
+		if nativeFMA {
+			v46 = v4*v45 + v4
+		} else if sum64 := float64(v4)*float64(v45) + float64(v4); roundsOnce(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v4, v45, v4)
+		}
+		dst[i] = v46
 	}
 }
 
@@ -4488,63 +4458,64 @@ func siLUF32Generic(dst, a []float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := v0 / v27
-		dst[i] = v28
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := v0 / v28
+		dst[i] = v29
 	}
 }
 
@@ -4836,65 +4807,66 @@ func logSigmoidBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
 		}
-		var v9 float32
-		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v9 = float32(sum64)
-		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
-		}
+		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v8 + 0x1.555492p-03
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
 		}
-		v13 := float32(v8 * v8)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v8
-		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v8)
+			v13 = fma32Slow(v10, v8, v12)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		v30 := grad[i]
-		v31 := float32(v29 * v30)
-		dst[i] = v31
+		v14 := float32(v8 * v8)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + v8
+		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, v8)
+		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v5))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v28 + 1
+		v30 := 1 / v29
+		v31 := grad[i]
+		v32 := float32(v30 * v31)
+		dst[i] = v32
 	}
 }
 
@@ -4932,168 +4904,170 @@ func mishBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 2
-		v28 := float32(v26 * v27)
-		v29 := v28 + 2
-		v30 := v28 / v29
-		var v31 float32
+		v13 := float32(v7 * v7)
+		var v14 float32
 		if nativeFMA {
-			v31 = -v30*v30 + 1
-		} else if sum64 := float64(-v30)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
-			v31 = float32(sum64)
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v31 = fma32Slow(-v30, v30, 1)
+			v14 = fma32Slow(v13, v12, v7)
 		}
-		v32 := float32(v0 * v31)
-		v33 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v34 := sel32(104 < v33, 104, v33)
-		v35 := sel32(-104 > v34, -104, v34)
-		var v36 float32
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 2
+		v29 := float32(v27 * v28)
+		v30 := v29 + 2
+		v31 := v29 / v30
+		var v32 float32
 		if nativeFMA {
-			v36 = v35*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v35)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v36 = float32(sum64)
+			v32 = -v31*v31 + 1
+		} else if sum64 := float64(-v31)*float64(v31) + float64(1); roundsOnceNormal(sum64) {
+			v32 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v35, 0x1.715476p+00, 0x1.8p+23)
+			v32 = fma32Slow(-v31, v31, 1)
 		}
-		v37 := v36 - 0x1.8p+23
-		var v38 float32
+		v33 := float32(v0 * v32)
+		v34 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v35 := sel32(104 < v34, 104, v34)
+		v36 := sel32(-104 > v35, -104, v35)
+		var v37 float32
 		if nativeFMA {
-			v38 = -v37*0x1.62e43p-01 + v35
-		} else if sum64 := float64(-v37)*float64(0x1.62e43p-01) + float64(v35); roundsOnce(sum64) {
-			v38 = float32(sum64)
+			v37 = v36*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v36)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v37 = float32(sum64)
 		} else {
-			v38 = fma32Slow(-v37, 0x1.62e43p-01, v35)
+			v37 = fma32Slow(v36, 0x1.715476p+00, 0x1.8p+23)
 		}
+		v38 := v37 - 0x1.8p+23
 		var v39 float32
 		if nativeFMA {
-			v39 = -v37*-0x1.05c61p-29 + v38
-		} else if sum64 := float64(-v37)*float64(-0x1.05c61p-29) + float64(v38); roundsOnce(sum64) {
+			v39 = -v38*0x1.62e43p-01 + v36
+		} else if sum64 := float64(-v38)*float64(0x1.62e43p-01) + float64(v36); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(-v37, -0x1.05c61p-29, v38)
+			v39 = fma32Slow(-v38, 0x1.62e43p-01, v36)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = 0x1.6a23fp-10*v39 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v39) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v40 = -v38*-0x1.05c61p-29 + v39
+		} else if sum64 := float64(-v38)*float64(-0x1.05c61p-29) + float64(v39); roundsOnce(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(0x1.6a23fp-10, v39, 0x1.123a0cp-07)
+			v40 = fma32Slow(-v38, -0x1.05c61p-29, v39)
 		}
-		var v41 float32
-		if nativeFMA {
-			v41 = v40*v39 + 0x1.5558f2p-05
-		} else if sum64 := float64(v40)*float64(v39) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v40, v39, 0x1.5558f2p-05)
-		}
+		v41 := float32(v40 * v40)
 		var v42 float32
 		if nativeFMA {
-			v42 = v41*v39 + 0x1.555492p-03
-		} else if sum64 := float64(v41)*float64(v39) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v42 = 0x1.123a0cp-07*v41 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v41) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v39, 0x1.555492p-03)
+			v42 = fma32Slow(0x1.123a0cp-07, v41, 0x1.555492p-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v39 + 0x1.fffffcp-02
-		} else if sum64 := float64(v42)*float64(v39) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v43 = 0x1.6a23fp-10*v41 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v41) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v39, 0x1.fffffcp-02)
+			v43 = fma32Slow(0x1.6a23fp-10, v41, 0x1.5558f2p-05)
 		}
-		v44 := float32(v39 * v39)
+		var v44 float32
+		if nativeFMA {
+			v44 = v43*v41 + 0x1.fffffcp-02
+		} else if sum64 := float64(v43)*float64(v41) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v43, v41, 0x1.fffffcp-02)
+		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v43 + v39
-		} else if sum64 := float64(v44)*float64(v43) + float64(v39); roundsOnce(sum64) {
+			v45 = v42*v40 + v44
+		} else if sum64 := float64(v42)*float64(v40) + float64(v44); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v43, v39)
+			v45 = fma32Slow(v42, v40, v44)
 		}
-		v46 := v45 + 1
-		v47 := int32(math.Float32bits(v36))
-		v48 := v47 - 1262485504
-		v49 := v48 >> 1
-		v50 := v49 + 127
-		v51 := v50 << 23
-		v52 := math.Float32frombits(uint32(v51))
-		v53 := v48 - v49
-		v54 := v53 + 127
-		v55 := v54 << 23
-		v56 := math.Float32frombits(uint32(v55))
-		v57 := float32(v46 * v52)
-		v58 := float32(v57 * v56)
-		v59 := v58 + 1
-		v60 := 1 / v59
-		var v61 float32
+		v46 := float32(v40 * v40)
+		var v47 float32
 		if nativeFMA {
-			v61 = v32*v60 + v30
-		} else if sum64 := float64(v32)*float64(v60) + float64(v30); roundsOnce(sum64) {
-			v61 = float32(sum64)
+			v47 = v46*v45 + v40
+		} else if sum64 := float64(v46)*float64(v45) + float64(v40); roundsOnce(sum64) {
+			v47 = float32(sum64)
 		} else {
-			v61 = fma32Slow(v32, v60, v30)
+			v47 = fma32Slow(v46, v45, v40)
 		}
-		v62 := grad[i]
-		v63 := float32(v61 * v62)
-		dst[i] = v63
+		v48 := v47 + 1
+		v49 := int32(math.Float32bits(v37))
+		v50 := v49 - 1262485504
+		v51 := v50 >> 1
+		v52 := v51 + 127
+		v53 := v52 << 23
+		v54 := math.Float32frombits(uint32(v53))
+		v55 := v50 - v51
+		v56 := v55 + 127
+		v57 := v56 << 23
+		v58 := math.Float32frombits(uint32(v57))
+		v59 := float32(v48 * v54)
+		v60 := float32(v59 * v58)
+		v61 := v60 + 1
+		v62 := 1 / v61
+		var v63 float32
+		if nativeFMA {
+			v63 = v33*v62 + v31
+		} else if sum64 := float64(v33)*float64(v62) + float64(v31); roundsOnce(sum64) {
+			v63 = float32(sum64)
+		} else {
+			v63 = fma32Slow(v33, v62, v31)
+		}
+		v64 := grad[i]
+		v65 := float32(v63 * v64)
+		dst[i] = v65
 	}
 }
 
@@ -5103,310 +5077,236 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
 		v0 := x[i]
-		v1 := float32(v0 * 0x1.6a09e6p-01)
-		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v3 := float32(v1 * v1)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(12 < v1, 12, v1)
+		v3 := float32(v2 * v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = 0x1.5cd5e2p-14*v3 + -0x1.aa3f9ap-11
-		} else if sum64 := float64(0x1.5cd5e2p-14)*float64(v3) + float64(-0x1.aa3f9ap-11); roundsOnceNormal(sum64) {
+			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
+		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(0x1.5cd5e2p-14, v3, -0x1.aa3f9ap-11)
+			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
 		}
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v3 + 0x1.54c804p-08
-		} else if sum64 := float64(v4)*float64(v3) + float64(0x1.54c804p-08); roundsOnceNormal(sum64) {
+			v5 = v4*v3 + -0x1.af9572p-05
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v3, 0x1.54c804p-08)
+			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
 		}
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*v3 + -0x1.b80e92p-06
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.b80e92p-06); roundsOnceNormal(sum64) {
+			v6 = v5*v3 + -0x1.26af3cp+00
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, v3, -0x1.b80e92p-06)
+			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
 		}
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*v3 + 0x1.ce2e0ap-04
-		} else if sum64 := float64(v6)*float64(v3) + float64(0x1.ce2e0ap-04); roundsOnceNormal(sum64) {
+			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
+		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, v3, 0x1.ce2e0ap-04)
+			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
 		}
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v3 + -0x1.812742p-02
-		} else if sum64 := float64(v7)*float64(v3) + float64(-0x1.812742p-02); roundsOnceNormal(sum64) {
+			v8 = v7*v3 + 0x1.e2205p-08
+		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v3, -0x1.812742p-02)
+			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v3 + 0x1.06eba8p-03
-		} else if sum64 := float64(v8)*float64(v3) + float64(0x1.06eba8p-03); roundsOnceNormal(sum64) {
+			v9 = v8*v3 + -0x1.d62bfap-02
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v3, 0x1.06eba8p-03)
+			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v1 + v1
-		} else if sum64 := float64(v9)*float64(v1) + float64(v1); roundsOnce(sum64) {
+			v10 = v9*v3 + 0x1.ea56fep-24
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v1, v1)
+			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
 		}
-		v11 := sel32(4 < v2, 4, v2)
-		var v12 float32
+		var v11 float32
 		if nativeFMA {
-			v12 = 0x1.61ea64p-16*v11 + -0x1.c7911p-12
-		} else if sum64 := float64(0x1.61ea64p-16)*float64(v11) + float64(-0x1.c7911p-12); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
+			v11 = v6*v2 + v10
+		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.61ea64p-16, v11, -0x1.c7911p-12)
+			v11 = fma32Slow(v6, v2, v10)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v11 + 0x1.115accp-08
-		} else if sum64 := float64(v12)*float64(v11) + float64(0x1.115accp-08); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v11, 0x1.115accp-08)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + -0x1.9b8e7ep-06
-		} else if sum64 := float64(v13)*float64(v11) + float64(-0x1.9b8e7ep-06); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, -0x1.9b8e7ep-06)
-		}
-		var v15 float32
-		if nativeFMA {
-			v15 = v14*v11 + 0x1.bb83e6p-04
-		} else if sum64 := float64(v14)*float64(v11) + float64(0x1.bb83e6p-04); roundsOnceNormal(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(v14, v11, 0x1.bb83e6p-04)
-		}
+		v12 := v11 + 0x1.8p+23
+		v13 := v12 - 0x1.8p+23
+		v14 := v11 - v13
+		v15 := float32(v14 * v14)
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v11 + 0x1.44460cp-01
-		} else if sum64 := float64(v15)*float64(v11) + float64(0x1.44460cp-01); roundsOnceNormal(sum64) {
+			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
+		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v11, 0x1.44460cp-01)
+			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v11 + 0x1.2127e4p+00
-		} else if sum64 := float64(v16)*float64(v11) + float64(0x1.2127e4p+00); roundsOnceNormal(sum64) {
+			v17 = v16*v15 + 0x1.62e43p-02
+		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v11, 0x1.2127e4p+00)
+			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v11 + -0x1.6e56b6p-13
-		} else if sum64 := float64(v17)*float64(v11) + float64(-0x1.6e56b6p-13); roundsOnceNormal(sum64) {
+			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
+		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v11, -0x1.6e56b6p-13)
+			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
 		}
-		v19 := math.Float32frombits(math.Float32bits(v18) ^ 0x80000000)
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + 0x1.ebfbdcp-04
+		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v19)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v20 = v19*v15 + 0x1p-01
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, 0x1.715476p+00, 0x1.8p+23)
+			v20 = fma32Slow(v19, v15, 0x1p-01)
 		}
-		v21 := v20 - 0x1.8p+23
-		var v22 float32
+		var v21 float32
 		if nativeFMA {
-			v22 = -v21*0x1.62e43p-01 + v19
-		} else if sum64 := float64(-v21)*float64(0x1.62e43p-01) + float64(v19); roundsOnce(sum64) {
-			v22 = float32(sum64)
+			v21 = v17*v14 + v20
+		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
 		} else {
-			v22 = fma32Slow(-v21, 0x1.62e43p-01, v19)
+			v21 = fma32Slow(v17, v14, v20)
 		}
-		var v23 float32
+		v22 := int32(math.Float32bits(v12))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
+		v34 := v0 < 0
+		v35 := 1 - v33
+		v36 := sel32(v34, v33, v35)
+		v37 := float32(v0 * v0)
+		v38 := float32(v37 * -0x1p-01)
+		v39 := sel32(104 < v38, 104, v38)
+		v40 := sel32(-104 > v39, -104, v39)
+		var v41 float32
 		if nativeFMA {
-			v23 = -v21*-0x1.05c61p-29 + v22
-		} else if sum64 := float64(-v21)*float64(-0x1.05c61p-29) + float64(v22); roundsOnce(sum64) {
-			v23 = float32(sum64)
+			v41 = v40*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
 		} else {
-			v23 = fma32Slow(-v21, -0x1.05c61p-29, v22)
+			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v24 := float32(v23 * v23)
-		var v25 float32
+		v42 := v41 - 0x1.8p+23
+		var v43 float32
 		if nativeFMA {
-			v25 = 0x1.6a23fp-10*v23 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v25 = float32(sum64)
+			v43 = -v42*0x1.62e43p-01 + v40
+		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
+			v43 = float32(sum64)
 		} else {
-			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.123a0cp-07)
+			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
 		}
-		var v26 float32
+		var v44 float32
 		if nativeFMA {
-			v26 = v25*v23 + 0x1.5558f2p-05
-		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v26 = float32(sum64)
+			v44 = -v42*-0x1.05c61p-29 + v43
+		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v25, v23, 0x1.5558f2p-05)
+			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
 		}
-		var v27 float32
+		v45 := float32(v44 * v44)
+		var v46 float32
 		if nativeFMA {
-			v27 = v26*v23 + 0x1.555492p-03
-		} else if sum64 := float64(v26)*float64(v23) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v27 = float32(sum64)
+			v46 = 0x1.123a0cp-07*v45 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v45) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, v23, 0x1.555492p-03)
+			v46 = fma32Slow(0x1.123a0cp-07, v45, 0x1.555492p-03)
 		}
-		var v28 float32
+		var v47 float32
 		if nativeFMA {
-			v28 = v27*v23 + 0x1.fffffcp-02
-		} else if sum64 := float64(v27)*float64(v23) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v28 = float32(sum64)
+			v47 = 0x1.6a23fp-10*v45 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v45) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
 		} else {
-			v28 = fma32Slow(v27, v23, 0x1.fffffcp-02)
+			v47 = fma32Slow(0x1.6a23fp-10, v45, 0x1.5558f2p-05)
 		}
-		var v29 float32
-		if nativeFMA {
-			v29 = v24*v28 + v23
-		} else if sum64 := float64(v24)*float64(v28) + float64(v23); roundsOnce(sum64) {
-			v29 = float32(sum64)
-		} else {
-			v29 = fma32Slow(v24, v28, v23)
-		}
-		v30 := v29 + 1
-		v31 := int32(math.Float32bits(v20))
-		v32 := v31 - 1262485504
-		v33 := v32 >> 1
-		v34 := v33 + 127
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := v32 - v33
-		v38 := v37 + 127
-		v39 := v38 << 23
-		v40 := math.Float32frombits(uint32(v39))
-		v41 := float32(v30 * v36)
-		v42 := float32(v41 * v40)
-		v43 := 1 - v42
-		v44 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
-		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
-		v46 := v2 < 0x1.d8p-01
-		v47 := sel32(v46, v10, v45)
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*0x1p-01 + 0x1p-01
-		} else if sum64 := float64(v47)*float64(0x1p-01) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v48 = v47*v45 + 0x1.fffffcp-02
+		} else if sum64 := float64(v47)*float64(v45) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, 0x1p-01, 0x1p-01)
+			v48 = fma32Slow(v47, v45, 0x1.fffffcp-02)
 		}
-		v49 := float32(v0 * v0)
-		v50 := float32(v49 * -0x1p-01)
-		v51 := sel32(104 < v50, 104, v50)
-		v52 := sel32(-104 > v51, -104, v51)
-		var v53 float32
+		var v49 float32
 		if nativeFMA {
-			v53 = v52*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v52)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v53 = float32(sum64)
+			v49 = v46*v44 + v48
+		} else if sum64 := float64(v46)*float64(v44) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v52, 0x1.715476p+00, 0x1.8p+23)
+			v49 = fma32Slow(v46, v44, v48)
 		}
-		v54 := v53 - 0x1.8p+23
-		var v55 float32
+		v50 := float32(v44 * v44)
+		var v51 float32
 		if nativeFMA {
-			v55 = -v54*0x1.62e43p-01 + v52
-		} else if sum64 := float64(-v54)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(sum64) {
-			v55 = float32(sum64)
+			v51 = v50*v49 + v44
+		} else if sum64 := float64(v50)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v51 = float32(sum64)
 		} else {
-			v55 = fma32Slow(-v54, 0x1.62e43p-01, v52)
+			v51 = fma32Slow(v50, v49, v44)
 		}
-		var v56 float32
+		v52 := v51 + 1
+		v53 := int32(math.Float32bits(v41))
+		v54 := v53 - 1262485504
+		v55 := v54 >> 1
+		v56 := v55 + 127
+		v57 := v56 << 23
+		v58 := math.Float32frombits(uint32(v57))
+		v59 := v54 - v55
+		v60 := v59 + 127
+		v61 := v60 << 23
+		v62 := math.Float32frombits(uint32(v61))
+		v63 := float32(v52 * v58)
+		v64 := float32(v63 * v62)
+		v65 := float32(v0 * 0x1.988454p-02)
+		var v66 float32
 		if nativeFMA {
-			v56 = -v54*-0x1.05c61p-29 + v55
-		} else if sum64 := float64(-v54)*float64(-0x1.05c61p-29) + float64(v55); roundsOnce(sum64) {
-			v56 = float32(sum64)
+			v66 = v65*v64 + v36
+		} else if sum64 := float64(v65)*float64(v64) + float64(v36); roundsOnce(sum64) {
+			v66 = float32(sum64)
 		} else {
-			v56 = fma32Slow(-v54, -0x1.05c61p-29, v55)
+			v66 = fma32Slow(v65, v64, v36)
 		}
-		var v57 float32
-		if nativeFMA {
-			v57 = 0x1.6a23fp-10*v56 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v56) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v57 = float32(sum64)
-		} else {
-			v57 = fma32Slow(0x1.6a23fp-10, v56, 0x1.123a0cp-07)
-		}
-		var v58 float32
-		if nativeFMA {
-			v58 = v57*v56 + 0x1.5558f2p-05
-		} else if sum64 := float64(v57)*float64(v56) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v58 = float32(sum64)
-		} else {
-			v58 = fma32Slow(v57, v56, 0x1.5558f2p-05)
-		}
-		var v59 float32
-		if nativeFMA {
-			v59 = v58*v56 + 0x1.555492p-03
-		} else if sum64 := float64(v58)*float64(v56) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v59 = float32(sum64)
-		} else {
-			v59 = fma32Slow(v58, v56, 0x1.555492p-03)
-		}
-		var v60 float32
-		if nativeFMA {
-			v60 = v59*v56 + 0x1.fffffcp-02
-		} else if sum64 := float64(v59)*float64(v56) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v60 = float32(sum64)
-		} else {
-			v60 = fma32Slow(v59, v56, 0x1.fffffcp-02)
-		}
-		v61 := float32(v56 * v56)
-		var v62 float32
-		if nativeFMA {
-			v62 = v61*v60 + v56
-		} else if sum64 := float64(v61)*float64(v60) + float64(v56); roundsOnce(sum64) {
-			v62 = float32(sum64)
-		} else {
-			v62 = fma32Slow(v61, v60, v56)
-		}
-		v63 := v62 + 1
-		v64 := int32(math.Float32bits(v53))
-		v65 := v64 - 1262485504
-		v66 := v65 >> 1
-		v67 := v66 + 127
-		v68 := v67 << 23
-		v69 := math.Float32frombits(uint32(v68))
-		v70 := v65 - v66
-		v71 := v70 + 127
-		v72 := v71 << 23
-		v73 := math.Float32frombits(uint32(v72))
-		v74 := float32(v63 * v69)
-		v75 := float32(v74 * v73)
-		v76 := float32(v0 * 0x1.988454p-02)
-		var v77 float32
-		if nativeFMA {
-			v77 = v76*v75 + v48
-		} else if sum64 := float64(v76)*float64(v75) + float64(v48); roundsOnce(sum64) {
-			v77 = float32(sum64)
-		} else {
-			v77 = fma32Slow(v76, v75, v48)
-		}
-		v78 := grad[i]
-		v79 := float32(v77 * v78)
-		dst[i] = v79
+		v67 := grad[i]
+		v68 := float32(v66 * v67)
+		dst[i] = v68
 	}
 }
 
@@ -5497,96 +5397,97 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
 		}
 		v18 := float32(v17 * v17)
-		var v19 float32
-		if nativeFMA {
-			v19 = 0x1.6a23fp-10*v17 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v17) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(0x1.6a23fp-10, v17, 0x1.123a0cp-07)
-		}
+		v19 := float32(v17 * v17)
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v17 + 0x1.5558f2p-05
-		} else if sum64 := float64(v19)*float64(v17) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v20 = 0x1.123a0cp-07*v19 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v19) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v17, 0x1.5558f2p-05)
+			v20 = fma32Slow(0x1.123a0cp-07, v19, 0x1.555492p-03)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v17 + 0x1.555492p-03
-		} else if sum64 := float64(v20)*float64(v17) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v21 = 0x1.6a23fp-10*v19 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v19) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v17, 0x1.555492p-03)
+			v21 = fma32Slow(0x1.6a23fp-10, v19, 0x1.5558f2p-05)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v17 + 0x1.fffffcp-02
-		} else if sum64 := float64(v21)*float64(v17) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v22 = v21*v19 + 0x1.fffffcp-02
+		} else if sum64 := float64(v21)*float64(v19) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v17, 0x1.fffffcp-02)
+			v22 = fma32Slow(v21, v19, 0x1.fffffcp-02)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v18*v22 + v17
-		} else if sum64 := float64(v18)*float64(v22) + float64(v17); roundsOnce(sum64) {
+			v23 = v20*v17 + v22
+		} else if sum64 := float64(v20)*float64(v17) + float64(v22); roundsOnce(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v18, v22, v17)
+			v23 = fma32Slow(v20, v17, v22)
 		}
-		v24 := v23 + 1
-		v25 := int32(math.Float32bits(v14))
-		v26 := v25 - 1262485504
-		v27 := v26 >> 1
-		v28 := v27 + 127
-		v29 := v28 << 23
-		v30 := math.Float32frombits(uint32(v29))
-		v31 := v26 - v27
-		v32 := v31 + 127
-		v33 := v32 << 23
-		v34 := math.Float32frombits(uint32(v33))
-		v35 := float32(v24 * v30)
-		v36 := float32(v35 * v34)
-		v37 := v36 + 1
-		v38 := 2 / v37
-		v39 := 1 - v38
-		v40 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v41 := math.Float32frombits(math.Float32bits(v39) | math.Float32bits(v40))
-		v42 := v4 < 0x1.4p-01
-		v43 := sel32(v42, v11, v41)
-		var v44 float32
+		var v24 float32
 		if nativeFMA {
-			v44 = v1*0x1.b6676cp-04 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
-			v44 = float32(sum64)
+			v24 = v18*v23 + v17
+		} else if sum64 := float64(v18)*float64(v23) + float64(v17); roundsOnce(sum64) {
+			v24 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
+			v24 = fma32Slow(v18, v23, v17)
 		}
+		v25 := v24 + 1
+		v26 := int32(math.Float32bits(v14))
+		v27 := v26 - 1262485504
+		v28 := v27 >> 1
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := v27 - v28
+		v33 := v32 + 127
+		v34 := v33 << 23
+		v35 := math.Float32frombits(uint32(v34))
+		v36 := float32(v25 * v31)
+		v37 := float32(v36 * v35)
+		v38 := v37 + 1
+		v39 := 2 / v38
+		v40 := 1 - v39
+		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
+		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
+		v43 := v4 < 0x1.4p-01
+		v44 := sel32(v43, v11, v42)
 		var v45 float32
 		if nativeFMA {
-			v45 = -v43*v43 + 1
-		} else if sum64 := float64(-v43)*float64(v43) + float64(1); roundsOnceNormal(sum64) {
+			v45 = v1*0x1.b6676cp-04 + 0x1.988454p-01
+		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(-v43, v43, 1)
+			v45 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
 		}
-		v46 := float32(v45 * v44)
-		v47 := v43 + 1
-		var v48 float32
+		var v46 float32
 		if nativeFMA {
-			v48 = v0*v46 + v47
-		} else if sum64 := float64(v0)*float64(v46) + float64(v47); roundsOnce(sum64) {
-			v48 = float32(sum64)
+			v46 = -v44*v44 + 1
+		} else if sum64 := float64(-v44)*float64(v44) + float64(1); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v0, v46, v47)
+			v46 = fma32Slow(-v44, v44, 1)
 		}
-		v49 := float32(v48 * 0x1p-01)
-		v50 := grad[i]
-		v51 := float32(v49 * v50)
-		dst[i] = v51
+		v47 := float32(v46 * v45)
+		v48 := v44 + 1
+		var v49 float32
+		if nativeFMA {
+			v49 = v0*v47 + v48
+		} else if sum64 := float64(v0)*float64(v47) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v0, v47, v48)
+		}
+		v50 := float32(v49 * 0x1p-01)
+		v51 := grad[i]
+		v52 := float32(v50 * v51)
+		dst[i] = v52
 	}
 }
 
@@ -5624,75 +5525,76 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := 1 - v28
-		var v30 float32
+		v13 := float32(v7 * v7)
+		var v14 float32
 		if nativeFMA {
-			v30 = v0*v29 + 1
-		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
-			v30 = float32(sum64)
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v0, v29, 1)
+			v14 = fma32Slow(v13, v12, v7)
 		}
-		v31 := float32(v28 * v30)
-		v32 := grad[i]
-		v33 := float32(v31 * v32)
-		dst[i] = v33
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := 1 - v29
+		var v31 float32
+		if nativeFMA {
+			v31 = v0*v30 + 1
+		} else if sum64 := float64(v0)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v0, v30, 1)
+		}
+		v32 := float32(v29 * v31)
+		v33 := grad[i]
+		v34 := float32(v32 * v33)
+		dst[i] = v34
 	}
 }
 
@@ -5729,181 +5631,182 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := int32(math.Float32bits(v27))
-		v29 := v28 - 1060439283
-		v30 := v29 >> 23
-		v31 := float32(v30)
-		v32 := 129 - v30
-		v33 := v32 << 23
-		v34 := math.Float32frombits(uint32(v33))
-		v35 := float32(v26 * 0x1p-02)
-		var v36 float32
+		v13 := float32(v7 * v7)
+		var v14 float32
 		if nativeFMA {
-			v36 = v34*0x1p-02 + -1
-		} else if sum64 := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
-			v36 = float32(sum64)
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v34, 0x1p-02, -1)
+			v14 = fma32Slow(v13, v12, v7)
 		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := int32(math.Float32bits(v28))
+		v30 := v29 - 1060439283
+		v31 := v30 >> 23
+		v32 := float32(v31)
+		v33 := 129 - v31
+		v34 := v33 << 23
+		v35 := math.Float32frombits(uint32(v34))
+		v36 := float32(v27 * 0x1p-02)
 		var v37 float32
 		if nativeFMA {
-			v37 = v35*v34 + v36
-		} else if sum64 := float64(v35)*float64(v34) + float64(v36); roundsOnce(sum64) {
+			v37 = v35*0x1p-02 + -1
+		} else if sum64 := float64(v35)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v35, v34, v36)
+			v37 = fma32Slow(v35, 0x1p-02, -1)
 		}
 		var v38 float32
 		if nativeFMA {
-			v38 = -0x1.38c144p-04*v37 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v37) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v38 = v36*v35 + v37
+		} else if sum64 := float64(v36)*float64(v35) + float64(v37); roundsOnce(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(-0x1.38c144p-04, v37, 0x1.056484p-03)
+			v38 = fma32Slow(v36, v35, v37)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = v38*v37 + -0x1.0d8764p-03
-		} else if sum64 := float64(v38)*float64(v37) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v39 = -0x1.38c144p-04*v38 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v38) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v38, v37, -0x1.0d8764p-03)
+			v39 = fma32Slow(-0x1.38c144p-04, v38, 0x1.056484p-03)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = v39*v37 + 0x1.22d90ep-03
-		} else if sum64 := float64(v39)*float64(v37) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v40 = v39*v38 + -0x1.0d8764p-03
+		} else if sum64 := float64(v39)*float64(v38) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v39, v37, 0x1.22d90ep-03)
+			v40 = fma32Slow(v39, v38, -0x1.0d8764p-03)
 		}
 		var v41 float32
 		if nativeFMA {
-			v41 = v40*v37 + -0x1.5471f4p-03
-		} else if sum64 := float64(v40)*float64(v37) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v41 = v40*v38 + 0x1.22d90ep-03
+		} else if sum64 := float64(v40)*float64(v38) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, v37, -0x1.5471f4p-03)
+			v41 = fma32Slow(v40, v38, 0x1.22d90ep-03)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v41*v37 + 0x1.99a01p-03
-		} else if sum64 := float64(v41)*float64(v37) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v42 = v41*v38 + -0x1.5471f4p-03
+		} else if sum64 := float64(v41)*float64(v38) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v37, 0x1.99a01p-03)
+			v42 = fma32Slow(v41, v38, -0x1.5471f4p-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v37 + -0x1.000228p-02
-		} else if sum64 := float64(v42)*float64(v37) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v43 = v42*v38 + 0x1.99a01p-03
+		} else if sum64 := float64(v42)*float64(v38) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v37, -0x1.000228p-02)
+			v43 = fma32Slow(v42, v38, 0x1.99a01p-03)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*v37 + 0x1.555554p-02
-		} else if sum64 := float64(v43)*float64(v37) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v44 = v43*v38 + -0x1.000228p-02
+		} else if sum64 := float64(v43)*float64(v38) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, v37, 0x1.555554p-02)
+			v44 = fma32Slow(v43, v38, -0x1.000228p-02)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v37*v44 + -0x1p-01
-		} else if sum64 := float64(v37)*float64(v44) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v45 = v44*v38 + 0x1.555554p-02
+		} else if sum64 := float64(v44)*float64(v38) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v37, v44, -0x1p-01)
+			v45 = fma32Slow(v44, v38, 0x1.555554p-02)
 		}
-		v46 := float32(v37 * v37)
-		v47 := float32(v46 * v45)
-		var v48 float32
+		var v46 float32
 		if nativeFMA {
-			v48 = v31*-0x1.05c61p-29 + v47
-		} else if sum64 := float64(v31)*float64(-0x1.05c61p-29) + float64(v47); roundsOnce(sum64) {
-			v48 = float32(sum64)
+			v46 = v38*v45 + -0x1p-01
+		} else if sum64 := float64(v38)*float64(v45) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v31, -0x1.05c61p-29, v47)
+			v46 = fma32Slow(v38, v45, -0x1p-01)
 		}
-		v49 := v37 + v48
-		var v50 float32
+		v47 := float32(v38 * v38)
+		v48 := float32(v47 * v46)
+		var v49 float32
 		if nativeFMA {
-			v50 = v31*0x1.62e43p-01 + v49
-		} else if sum64 := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(sum64) {
-			v50 = float32(sum64)
+			v49 = v32*-0x1.05c61p-29 + v48
+		} else if sum64 := float64(v32)*float64(-0x1.05c61p-29) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
+			v49 = fma32Slow(v32, -0x1.05c61p-29, v48)
 		}
-		v51 := math.Float32frombits(math.Float32bits(v26) & 0x7fffffff)
-		v52 := v51 < 0x1p-25
-		v53 := sel32(v52, v26, v50)
-		v54 := v26 < inf32
-		v55 := sel32(v54, v53, v26)
-		v56 := v26 == -1
-		v57 := sel32(v56, -inf32, v55)
-		v58 := v26 < -1
-		v59 := sel32(v58, nan32, v57)
-		v60 := v59 / beta
-		v61 := v1 > threshold
-		v62 := sel32(v61, v0, v60)
-		dst[i] = v62
+		v50 := v38 + v49
+		var v51 float32
+		if nativeFMA {
+			v51 = v32*0x1.62e43p-01 + v50
+		} else if sum64 := float64(v32)*float64(0x1.62e43p-01) + float64(v50); roundsOnce(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v32, 0x1.62e43p-01, v50)
+		}
+		v52 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
+		v53 := v52 < 0x1p-25
+		v54 := sel32(v53, v27, v51)
+		v55 := v27 < inf32
+		v56 := sel32(v55, v54, v27)
+		v57 := v27 == -1
+		v58 := sel32(v57, -inf32, v56)
+		v59 := v27 < -1
+		v60 := sel32(v59, nan32, v58)
+		v61 := v60 / beta
+		v62 := v1 > threshold
+		v63 := sel32(v62, v0, v61)
+		dst[i] = v63
 	}
 }
 
@@ -5944,65 +5847,66 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		} else {
 			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = 0x1.6a23fp-10*v10 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(0x1.6a23fp-10, v10, 0x1.123a0cp-07)
-		}
+		v11 := float32(v10 * v10)
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v10 + 0x1.5558f2p-05
-		} else if sum64 := float64(v11)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v10, 0x1.5558f2p-05)
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
 		}
 		var v13 float32
 		if nativeFMA {
-			v13 = v12*v10 + 0x1.555492p-03
-		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v10, 0x1.555492p-03)
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
 		}
 		var v14 float32
 		if nativeFMA {
-			v14 = v13*v10 + 0x1.fffffcp-02
-		} else if sum64 := float64(v13)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v10, 0x1.fffffcp-02)
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
 		}
-		v15 := float32(v10 * v10)
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*v14 + v10
-		} else if sum64 := float64(v15)*float64(v14) + float64(v10); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, v10)
+			v15 = fma32Slow(v12, v10, v14)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v7))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := 1 / v30
-		v32 := float32(v0 * v31)
-		v33 := sel32(v3, v0, v32)
-		dst[i] = v33
+		v16 := float32(v10 * v10)
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + v10
+		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, v10)
+		}
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v7))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		v31 := v30 + 1
+		v32 := 1 / v31
+		v33 := float32(v0 * v32)
+		v34 := sel32(v3, v0, v33)
+		dst[i] = v34
 	}
 }
 
@@ -6242,100 +6146,101 @@ func powF32Generic(dst, a, b []float32) {
 		v74 := v72 - v73
 		v75 := v74 + v68
 		v76 := float32(v73 * v73)
-		var v77 float32
-		if nativeFMA {
-			v77 = 0x1.6a23fp-10*v73 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v73) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v77 = float32(sum64)
-		} else {
-			v77 = fma32Slow(0x1.6a23fp-10, v73, 0x1.123a0cp-07)
-		}
+		v77 := float32(v73 * v73)
 		var v78 float32
 		if nativeFMA {
-			v78 = v77*v73 + 0x1.5558f2p-05
-		} else if sum64 := float64(v77)*float64(v73) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v78 = 0x1.123a0cp-07*v77 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v77) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v78 = float32(sum64)
 		} else {
-			v78 = fma32Slow(v77, v73, 0x1.5558f2p-05)
+			v78 = fma32Slow(0x1.123a0cp-07, v77, 0x1.555492p-03)
 		}
 		var v79 float32
 		if nativeFMA {
-			v79 = v78*v73 + 0x1.555492p-03
-		} else if sum64 := float64(v78)*float64(v73) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v79 = 0x1.6a23fp-10*v77 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v77) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v79 = float32(sum64)
 		} else {
-			v79 = fma32Slow(v78, v73, 0x1.555492p-03)
+			v79 = fma32Slow(0x1.6a23fp-10, v77, 0x1.5558f2p-05)
 		}
 		var v80 float32
 		if nativeFMA {
-			v80 = v79*v73 + 0x1.fffffcp-02
-		} else if sum64 := float64(v79)*float64(v73) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v80 = v79*v77 + 0x1.fffffcp-02
+		} else if sum64 := float64(v79)*float64(v77) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v80 = float32(sum64)
 		} else {
-			v80 = fma32Slow(v79, v73, 0x1.fffffcp-02)
+			v80 = fma32Slow(v79, v77, 0x1.fffffcp-02)
 		}
 		var v81 float32
 		if nativeFMA {
-			v81 = v76*v80 + v75
-		} else if sum64 := float64(v76)*float64(v80) + float64(v75); roundsOnce(sum64) {
+			v81 = v78*v73 + v80
+		} else if sum64 := float64(v78)*float64(v73) + float64(v80); roundsOnce(sum64) {
 			v81 = float32(sum64)
 		} else {
-			v81 = fma32Slow(v76, v80, v75)
+			v81 = fma32Slow(v78, v73, v80)
 		}
-		v82 := v73 + v81
-		v83 := v82 + 1
-		v84 := int32(math.Float32bits(v69))
-		v85 := v84 - 1262485504
-		v86 := v85 >> 1
-		v87 := v86 + 127
-		v88 := v87 << 23
-		v89 := math.Float32frombits(uint32(v88))
-		v90 := v85 - v86
-		v91 := v90 + 127
-		v92 := v91 << 23
-		v93 := math.Float32frombits(uint32(v92))
-		v94 := float32(v83 * v89)
-		v95 := float32(v94 * v93)
-		v96 := v1 > 0
-		v97 := sel32(v96, inf32, 0)
-		v98 := v1 < 0
-		v99 := sel32(v98, inf32, 0)
-		v100 := v2 == inf32
-		v101 := sel32(v100, v97, v95)
-		v102 := v2 == 0
-		v103 := sel32(v102, v99, v101)
-		v104 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v105 := v2 > 1
-		v106 := sel32(v105, v97, v99)
-		v107 := v2 == 1
-		v108 := sel32(v107, 1, v106)
-		v109 := v104 == inf32
-		v110 := sel32(v109, v108, v103)
-		v111 := float32(math.Trunc(float64(v1)))
-		v112 := v111 == v1
-		v113 := float32(v1 * 0x1p-01)
-		v114 := float32(math.Trunc(float64(v113)))
-		v115 := v114 != v113
-		v116 := v112 && v115
-		v117 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v118 := sel32(v116, v117, 0)
-		v119 := v0 < 0
-		v120 := v2 > 0
-		v121 := v119 && v120
-		v122 := sel32(v112, v110, nan32)
-		v123 := v2 == inf32
-		v124 := sel32(v123, v110, v122)
-		v125 := sel32(v121, v124, v110)
-		v126 := math.Float32frombits(math.Float32bits(v125) | math.Float32bits(v118))
-		v127 := v0 != v0
-		v128 := sel32(v127, v0, v126)
-		v129 := v1 != v1
-		v130 := sel32(v129, v1, v128)
-		v131 := v0 == 1
-		v132 := sel32(v131, 1, v130)
-		v133 := v1 == 0
-		v134 := sel32(v133, 1, v132)
-		dst[i] = v134
+		var v82 float32
+		if nativeFMA {
+			v82 = v76*v81 + v75
+		} else if sum64 := float64(v76)*float64(v81) + float64(v75); roundsOnce(sum64) {
+			v82 = float32(sum64)
+		} else {
+			v82 = fma32Slow(v76, v81, v75)
+		}
+		v83 := v73 + v82
+		v84 := v83 + 1
+		v85 := int32(math.Float32bits(v69))
+		v86 := v85 - 1262485504
+		v87 := v86 >> 1
+		v88 := v87 + 127
+		v89 := v88 << 23
+		v90 := math.Float32frombits(uint32(v89))
+		v91 := v86 - v87
+		v92 := v91 + 127
+		v93 := v92 << 23
+		v94 := math.Float32frombits(uint32(v93))
+		v95 := float32(v84 * v90)
+		v96 := float32(v95 * v94)
+		v97 := v1 > 0
+		v98 := sel32(v97, inf32, 0)
+		v99 := v1 < 0
+		v100 := sel32(v99, inf32, 0)
+		v101 := v2 == inf32
+		v102 := sel32(v101, v98, v96)
+		v103 := v2 == 0
+		v104 := sel32(v103, v100, v102)
+		v105 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v106 := v2 > 1
+		v107 := sel32(v106, v98, v100)
+		v108 := v2 == 1
+		v109 := sel32(v108, 1, v107)
+		v110 := v105 == inf32
+		v111 := sel32(v110, v109, v104)
+		v112 := float32(math.Trunc(float64(v1)))
+		v113 := v112 == v1
+		v114 := float32(v1 * 0x1p-01)
+		v115 := float32(math.Trunc(float64(v114)))
+		v116 := v115 != v114
+		v117 := v113 && v116
+		v118 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v119 := sel32(v117, v118, 0)
+		v120 := v0 < 0
+		v121 := v2 > 0
+		v122 := v120 && v121
+		v123 := sel32(v113, v111, nan32)
+		v124 := v2 == inf32
+		v125 := sel32(v124, v111, v123)
+		v126 := sel32(v122, v125, v111)
+		v127 := math.Float32frombits(math.Float32bits(v126) | math.Float32bits(v119))
+		v128 := v0 != v0
+		v129 := sel32(v128, v0, v127)
+		v130 := v1 != v1
+		v131 := sel32(v130, v1, v129)
+		v132 := v0 == 1
+		v133 := sel32(v132, 1, v131)
+		v134 := v1 == 0
+		v135 := sel32(v134, 1, v133)
+		dst[i] = v135
 	}
 }
 
@@ -6573,100 +6478,101 @@ func powScalarF32Generic(dst, a []float32, s float32) {
 		v73 := v71 - v72
 		v74 := v73 + v67
 		v75 := float32(v72 * v72)
-		var v76 float32
-		if nativeFMA {
-			v76 = 0x1.6a23fp-10*v72 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v72) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v76 = float32(sum64)
-		} else {
-			v76 = fma32Slow(0x1.6a23fp-10, v72, 0x1.123a0cp-07)
-		}
+		v76 := float32(v72 * v72)
 		var v77 float32
 		if nativeFMA {
-			v77 = v76*v72 + 0x1.5558f2p-05
-		} else if sum64 := float64(v76)*float64(v72) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v77 = 0x1.123a0cp-07*v76 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v76) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v77 = float32(sum64)
 		} else {
-			v77 = fma32Slow(v76, v72, 0x1.5558f2p-05)
+			v77 = fma32Slow(0x1.123a0cp-07, v76, 0x1.555492p-03)
 		}
 		var v78 float32
 		if nativeFMA {
-			v78 = v77*v72 + 0x1.555492p-03
-		} else if sum64 := float64(v77)*float64(v72) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v78 = 0x1.6a23fp-10*v76 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v76) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v78 = float32(sum64)
 		} else {
-			v78 = fma32Slow(v77, v72, 0x1.555492p-03)
+			v78 = fma32Slow(0x1.6a23fp-10, v76, 0x1.5558f2p-05)
 		}
 		var v79 float32
 		if nativeFMA {
-			v79 = v78*v72 + 0x1.fffffcp-02
-		} else if sum64 := float64(v78)*float64(v72) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v79 = v78*v76 + 0x1.fffffcp-02
+		} else if sum64 := float64(v78)*float64(v76) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v79 = float32(sum64)
 		} else {
-			v79 = fma32Slow(v78, v72, 0x1.fffffcp-02)
+			v79 = fma32Slow(v78, v76, 0x1.fffffcp-02)
 		}
 		var v80 float32
 		if nativeFMA {
-			v80 = v75*v79 + v74
-		} else if sum64 := float64(v75)*float64(v79) + float64(v74); roundsOnce(sum64) {
+			v80 = v77*v72 + v79
+		} else if sum64 := float64(v77)*float64(v72) + float64(v79); roundsOnce(sum64) {
 			v80 = float32(sum64)
 		} else {
-			v80 = fma32Slow(v75, v79, v74)
+			v80 = fma32Slow(v77, v72, v79)
 		}
-		v81 := v72 + v80
-		v82 := v81 + 1
-		v83 := int32(math.Float32bits(v68))
-		v84 := v83 - 1262485504
-		v85 := v84 >> 1
-		v86 := v85 + 127
-		v87 := v86 << 23
-		v88 := math.Float32frombits(uint32(v87))
-		v89 := v84 - v85
-		v90 := v89 + 127
-		v91 := v90 << 23
-		v92 := math.Float32frombits(uint32(v91))
-		v93 := float32(v82 * v88)
-		v94 := float32(v93 * v92)
-		v95 := s > 0
-		v96 := sel32(v95, inf32, 0)
-		v97 := s < 0
-		v98 := sel32(v97, inf32, 0)
-		v99 := v1 == inf32
-		v100 := sel32(v99, v96, v94)
-		v101 := v1 == 0
-		v102 := sel32(v101, v98, v100)
-		v103 := math.Float32frombits(math.Float32bits(s) & 0x7fffffff)
-		v104 := v1 > 1
-		v105 := sel32(v104, v96, v98)
-		v106 := v1 == 1
-		v107 := sel32(v106, 1, v105)
-		v108 := v103 == inf32
-		v109 := sel32(v108, v107, v102)
-		v110 := float32(math.Trunc(float64(s)))
-		v111 := v110 == s
-		v112 := float32(s * 0x1p-01)
-		v113 := float32(math.Trunc(float64(v112)))
-		v114 := v113 != v112
-		v115 := v111 && v114
-		v116 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v117 := sel32(v115, v116, 0)
-		v118 := v0 < 0
-		v119 := v1 > 0
-		v120 := v118 && v119
-		v121 := sel32(v111, v109, nan32)
-		v122 := v1 == inf32
-		v123 := sel32(v122, v109, v121)
-		v124 := sel32(v120, v123, v109)
-		v125 := math.Float32frombits(math.Float32bits(v124) | math.Float32bits(v117))
-		v126 := v0 != v0
-		v127 := sel32(v126, v0, v125)
-		v128 := s != s
-		v129 := sel32(v128, s, v127)
-		v130 := v0 == 1
-		v131 := sel32(v130, 1, v129)
-		v132 := s == 0
-		v133 := sel32(v132, 1, v131)
-		dst[i] = v133
+		var v81 float32
+		if nativeFMA {
+			v81 = v75*v80 + v74
+		} else if sum64 := float64(v75)*float64(v80) + float64(v74); roundsOnce(sum64) {
+			v81 = float32(sum64)
+		} else {
+			v81 = fma32Slow(v75, v80, v74)
+		}
+		v82 := v72 + v81
+		v83 := v82 + 1
+		v84 := int32(math.Float32bits(v68))
+		v85 := v84 - 1262485504
+		v86 := v85 >> 1
+		v87 := v86 + 127
+		v88 := v87 << 23
+		v89 := math.Float32frombits(uint32(v88))
+		v90 := v85 - v86
+		v91 := v90 + 127
+		v92 := v91 << 23
+		v93 := math.Float32frombits(uint32(v92))
+		v94 := float32(v83 * v89)
+		v95 := float32(v94 * v93)
+		v96 := s > 0
+		v97 := sel32(v96, inf32, 0)
+		v98 := s < 0
+		v99 := sel32(v98, inf32, 0)
+		v100 := v1 == inf32
+		v101 := sel32(v100, v97, v95)
+		v102 := v1 == 0
+		v103 := sel32(v102, v99, v101)
+		v104 := math.Float32frombits(math.Float32bits(s) & 0x7fffffff)
+		v105 := v1 > 1
+		v106 := sel32(v105, v97, v99)
+		v107 := v1 == 1
+		v108 := sel32(v107, 1, v106)
+		v109 := v104 == inf32
+		v110 := sel32(v109, v108, v103)
+		v111 := float32(math.Trunc(float64(s)))
+		v112 := v111 == s
+		v113 := float32(s * 0x1p-01)
+		v114 := float32(math.Trunc(float64(v113)))
+		v115 := v114 != v113
+		v116 := v112 && v115
+		v117 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v118 := sel32(v116, v117, 0)
+		v119 := v0 < 0
+		v120 := v1 > 0
+		v121 := v119 && v120
+		v122 := sel32(v112, v110, nan32)
+		v123 := v1 == inf32
+		v124 := sel32(v123, v110, v122)
+		v125 := sel32(v121, v124, v110)
+		v126 := math.Float32frombits(math.Float32bits(v125) | math.Float32bits(v118))
+		v127 := v0 != v0
+		v128 := sel32(v127, v0, v126)
+		v129 := s != s
+		v130 := sel32(v129, s, v128)
+		v131 := v0 == 1
+		v132 := sel32(v131, 1, v130)
+		v133 := s == 0
+		v134 := sel32(v133, 1, v132)
+		dst[i] = v134
 	}
 }
 
@@ -6703,70 +6609,71 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := v14 - 1262485504
-		v16 := v15 + 126
-		v17 := v16 << 23
-		v18 := math.Float32frombits(uint32(v17))
-		v19 := v18 - 0x1p-01
-		var v20 float32
+		v13 := float32(v7 * v7)
+		var v14 float32
 		if nativeFMA {
-			v20 = v18*v13 + v19
-		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v18, v13, v19)
+			v14 = fma32Slow(v13, v12, v7)
 		}
-		v21 := v20 + v20
-		v22 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
-		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
-		v24 := float32(alpha * scale)
-		v25 := float32(v23 * v24)
-		v26 := v0 > 0
-		v27 := float32(v0 * scale)
-		v28 := sel32(v26, v27, v25)
-		dst[i] = v28
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 + 126
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v19 - 0x1p-01
+		var v21 float32
+		if nativeFMA {
+			v21 = v19*v14 + v20
+		} else if sum64 := float64(v19)*float64(v14) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v19, v14, v20)
+		}
+		v22 := v21 + v21
+		v23 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
+		v24 := math.Float32frombits(math.Float32bits(v22) | math.Float32bits(v23))
+		v25 := float32(alpha * scale)
+		v26 := float32(v24 * v25)
+		v27 := v0 > 0
+		v28 := float32(v0 * scale)
+		v29 := sel32(v27, v28, v26)
+		dst[i] = v29
 	}
 }
 
@@ -6804,68 +6711,69 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := float32(alpha * scale)
-		v28 := float32(v27 * inputScale)
-		v29 := float32(v26 * v28)
-		v30 := grad[i]
-		v31 := v0 > 0
-		v32 := sel32(v31, scale, v29)
-		v33 := float32(v30 * v32)
-		dst[i] = v33
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := float32(alpha * scale)
+		v29 := float32(v28 * inputScale)
+		v30 := float32(v27 * v29)
+		v31 := grad[i]
+		v32 := v0 > 0
+		v33 := sel32(v32, scale, v30)
+		v34 := float32(v31 * v33)
+		dst[i] = v34
 	}
 }
 
@@ -6904,64 +6812,65 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		dst[i] = v26
-		v28 := sums[l]
-		v29 := v28 + v26
-		sums[l] = v29
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		dst[i] = v27
+		v29 := sums[l]
+		v30 := v29 + v27
+		sums[l] = v30
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -7006,62 +6915,63 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		} else {
 			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
 		}
-		var v9 float32
-		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v9 = float32(sum64)
-		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
-		}
+		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v8 + 0x1.555492p-03
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
 		}
-		v13 := float32(v8 * v8)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v8
-		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v8)
+			v13 = fma32Slow(v10, v8, v12)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v0 + v27
-		sums[l] = v28
+		v14 := float32(v8 * v8)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + v8
+		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, v8)
+		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v5))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v0 + v28
+		sums[l] = v29
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -7104,70 +7014,71 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		} else {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
-		if nativeFMA {
-			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		}
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v6 + 0x1.5558f2p-05
-		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v6 + 0x1.555492p-03
-		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v6 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
 		}
-		v11 := float32(v6 * v6)
-		var v12 float32
+		var v11 float32
 		if nativeFMA {
-			v12 = v11*v10 + v6
-		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v10, v6)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		v26 := grad[i]
-		var v27 float32
+		v12 := float32(v6 * v6)
+		var v13 float32
 		if nativeFMA {
-			v27 = -v25*sum + v26
-		} else if sum64 := float64(-v25)*float64(sum) + float64(v26); roundsOnce(sum64) {
-			v27 = float32(sum64)
+			v13 = v12*v11 + v6
+		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v27 = fma32Slow(-v25, sum, v26)
+			v13 = fma32Slow(v12, v11, v6)
 		}
-		dst[i] = v27
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v3))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := grad[i]
+		var v28 float32
+		if nativeFMA {
+			v28 = -v26*sum + v27
+		} else if sum64 := float64(-v26)*float64(sum) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(-v26, sum, v27)
+		}
+		dst[i] = v28
 	}
 }
 
@@ -7399,69 +7310,70 @@ func expScaleF32Generic(dst, a []float32, m, s, c float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		var v27 float32
+		v13 := float32(v7 * v7)
+		var v14 float32
 		if nativeFMA {
-			v27 = v26*s + c
-		} else if sum64 := float64(v26)*float64(s) + float64(c); roundsOnce(sum64) {
-			v27 = float32(sum64)
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, s, c)
+			v14 = fma32Slow(v13, v12, v7)
 		}
-		dst[i] = v27
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		var v28 float32
+		if nativeFMA {
+			v28 = v27*s + c
+		} else if sum64 := float64(v27)*float64(s) + float64(c); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v27, s, c)
+		}
+		dst[i] = v28
 	}
 }
 
@@ -7501,64 +7413,65 @@ func expSumColumnsF32Generic(dst, sum, a, m []float32) {
 		} else {
 			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
 		}
-		var v9 float32
-		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v8 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v9 = float32(sum64)
-		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v8, 0x1.123a0cp-07)
-		}
+		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(v9)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v8 + 0x1.555492p-03
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v8, 0x1.555492p-03)
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v8, 0x1.fffffcp-02)
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
 		}
-		v13 := float32(v8 * v8)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v8
-		} else if sum64 := float64(v13)*float64(v12) + float64(v8); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v8)
+			v13 = fma32Slow(v10, v8, v12)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		dst[i] = v27
-		v29 := sum[i]
-		v30 := v29 + v27
-		sum[i] = v30
+		v14 := float32(v8 * v8)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + v8
+		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, v8)
+		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v5))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		dst[i] = v28
+		v30 := sum[i]
+		v31 := v30 + v28
+		sum[i] = v31
 	}
 }
 
@@ -7598,62 +7511,63 @@ func sumExpColumnsF32Generic(sum, a, m []float32) {
 		} else {
 			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v9 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v9, 0x1.123a0cp-07)
-		}
+		v10 := float32(v9 * v9)
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(v10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v9, 0x1.5558f2p-05)
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v9 + 0x1.555492p-03
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v9, 0x1.555492p-03)
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
 		}
 		var v13 float32
 		if nativeFMA {
-			v13 = v12*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v9, 0x1.fffffcp-02)
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
 		}
-		v14 := float32(v9 * v9)
-		var v15 float32
+		var v14 float32
 		if nativeFMA {
-			v15 = v14*v13 + v9
-		} else if sum64 := float64(v14)*float64(v13) + float64(v9); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v9)
+			v14 = fma32Slow(v11, v9, v13)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v0 + v28
-		sum[i] = v29
+		v15 := float32(v9 * v9)
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v14 + v9
+		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v14, v9)
+		}
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v6))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v0 + v29
+		sum[i] = v30
 	}
 }
 
@@ -7751,71 +7665,72 @@ func logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum []float32) {
 		} else {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
-		if nativeFMA {
-			v7 = 0x1.6a23fp-10*v6 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v6) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(0x1.6a23fp-10, v6, 0x1.123a0cp-07)
-		}
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v6 + 0x1.5558f2p-05
-		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v6, 0x1.5558f2p-05)
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v6 + 0x1.555492p-03
-		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v6, 0x1.555492p-03)
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v6 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v6) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v6, 0x1.fffffcp-02)
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
 		}
-		v11 := float32(v6 * v6)
-		var v12 float32
+		var v11 float32
 		if nativeFMA {
-			v12 = v11*v10 + v6
-		} else if sum64 := float64(v11)*float64(v10) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v10, v6)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		v26 := sum[i]
-		v27 := grad[i]
-		var v28 float32
+		v12 := float32(v6 * v6)
+		var v13 float32
 		if nativeFMA {
-			v28 = -v25*v26 + v27
-		} else if sum64 := float64(-v25)*float64(v26) + float64(v27); roundsOnce(sum64) {
-			v28 = float32(sum64)
+			v13 = v12*v11 + v6
+		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v28 = fma32Slow(-v25, v26, v27)
+			v13 = fma32Slow(v12, v11, v6)
 		}
-		dst[i] = v28
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v3))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := sum[i]
+		v28 := grad[i]
+		var v29 float32
+		if nativeFMA {
+			v29 = -v26*v27 + v28
+		} else if sum64 := float64(-v26)*float64(v27) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(-v26, v27, v28)
+		}
+		dst[i] = v29
 	}
 }
 
@@ -7857,512 +7772,517 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		ig[i] = v28
-		v30 := cg[i]
-		v31 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
-		v32 := float32(v30 * v30)
-		var v33 float32
+		v13 := float32(v7 * v7)
+		var v14 float32
 		if nativeFMA {
-			v33 = -0x1.756246p-08*v32 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v32) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v33 = float32(sum64)
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v33 = fma32Slow(-0x1.756246p-08, v32, 0x1.520b2ep-06)
+			v14 = fma32Slow(v13, v12, v7)
 		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		ig[i] = v29
+		v31 := cg[i]
+		v32 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
+		v33 := float32(v31 * v31)
 		var v34 float32
 		if nativeFMA {
-			v34 = v33*v32 + -0x1.b83854p-05
-		} else if sum64 := float64(v33)*float64(v32) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v34 = -0x1.756246p-08*v33 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v33) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
 			v34 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v33, v32, -0x1.b83854p-05)
+			v34 = fma32Slow(-0x1.756246p-08, v33, 0x1.520b2ep-06)
 		}
 		var v35 float32
 		if nativeFMA {
-			v35 = v34*v32 + 0x1.11070ap-03
-		} else if sum64 := float64(v34)*float64(v32) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v35 = v34*v33 + -0x1.b83854p-05
+		} else if sum64 := float64(v34)*float64(v33) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
 			v35 = float32(sum64)
 		} else {
-			v35 = fma32Slow(v34, v32, 0x1.11070ap-03)
+			v35 = fma32Slow(v34, v33, -0x1.b83854p-05)
 		}
 		var v36 float32
 		if nativeFMA {
-			v36 = v35*v32 + -0x1.555532p-02
-		} else if sum64 := float64(v35)*float64(v32) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v36 = v35*v33 + 0x1.11070ap-03
+		} else if sum64 := float64(v35)*float64(v33) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v35, v32, -0x1.555532p-02)
+			v36 = fma32Slow(v35, v33, 0x1.11070ap-03)
 		}
-		v37 := float32(v36 * v32)
-		var v38 float32
+		var v37 float32
 		if nativeFMA {
-			v38 = v37*v30 + v30
-		} else if sum64 := float64(v37)*float64(v30) + float64(v30); roundsOnce(sum64) {
-			v38 = float32(sum64)
+			v37 = v36*v33 + -0x1.555532p-02
+		} else if sum64 := float64(v36)*float64(v33) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v37 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v37, v30, v30)
+			v37 = fma32Slow(v36, v33, -0x1.555532p-02)
 		}
-		v39 := sel32(10 < v31, 10, v31)
-		v40 := v39 + v39
-		var v41 float32
+		v38 := float32(v37 * v33)
+		var v39 float32
 		if nativeFMA {
-			v41 = v40*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v41 = float32(sum64)
+			v39 = v38*v31 + v31
+		} else if sum64 := float64(v38)*float64(v31) + float64(v31); roundsOnce(sum64) {
+			v39 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
+			v39 = fma32Slow(v38, v31, v31)
 		}
-		v42 := v41 - 0x1.8p+23
-		var v43 float32
+		v40 := sel32(10 < v32, 10, v32)
+		v41 := v40 + v40
+		var v42 float32
 		if nativeFMA {
-			v43 = -v42*0x1.62e43p-01 + v40
-		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
-			v43 = float32(sum64)
+			v42 = v41*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v41)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
 		} else {
-			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
+			v42 = fma32Slow(v41, 0x1.715476p+00, 0x1.8p+23)
 		}
+		v43 := v42 - 0x1.8p+23
 		var v44 float32
 		if nativeFMA {
-			v44 = -v42*-0x1.05c61p-29 + v43
-		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
+			v44 = -v43*0x1.62e43p-01 + v41
+		} else if sum64 := float64(-v43)*float64(0x1.62e43p-01) + float64(v41); roundsOnce(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
+			v44 = fma32Slow(-v43, 0x1.62e43p-01, v41)
 		}
-		v45 := float32(v44 * v44)
-		var v46 float32
+		var v45 float32
 		if nativeFMA {
-			v46 = 0x1.6a23fp-10*v44 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v44) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
+			v45 = -v43*-0x1.05c61p-29 + v44
+		} else if sum64 := float64(-v43)*float64(-0x1.05c61p-29) + float64(v44); roundsOnce(sum64) {
+			v45 = float32(sum64)
 		} else {
-			v46 = fma32Slow(0x1.6a23fp-10, v44, 0x1.123a0cp-07)
+			v45 = fma32Slow(-v43, -0x1.05c61p-29, v44)
 		}
-		var v47 float32
-		if nativeFMA {
-			v47 = v46*v44 + 0x1.5558f2p-05
-		} else if sum64 := float64(v46)*float64(v44) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(v46, v44, 0x1.5558f2p-05)
-		}
+		v46 := float32(v45 * v45)
+		v47 := float32(v45 * v45)
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v44 + 0x1.555492p-03
-		} else if sum64 := float64(v47)*float64(v44) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v48 = 0x1.123a0cp-07*v47 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v47) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v44, 0x1.555492p-03)
+			v48 = fma32Slow(0x1.123a0cp-07, v47, 0x1.555492p-03)
 		}
 		var v49 float32
 		if nativeFMA {
-			v49 = v48*v44 + 0x1.fffffcp-02
-		} else if sum64 := float64(v48)*float64(v44) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v49 = 0x1.6a23fp-10*v47 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v47) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v49 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v48, v44, 0x1.fffffcp-02)
+			v49 = fma32Slow(0x1.6a23fp-10, v47, 0x1.5558f2p-05)
 		}
 		var v50 float32
 		if nativeFMA {
-			v50 = v45*v49 + v44
-		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v50 = v49*v47 + 0x1.fffffcp-02
+		} else if sum64 := float64(v49)*float64(v47) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v45, v49, v44)
+			v50 = fma32Slow(v49, v47, 0x1.fffffcp-02)
 		}
-		v51 := v50 + 1
-		v52 := int32(math.Float32bits(v41))
-		v53 := v52 - 1262485504
-		v54 := v53 >> 1
-		v55 := v54 + 127
-		v56 := v55 << 23
-		v57 := math.Float32frombits(uint32(v56))
-		v58 := v53 - v54
-		v59 := v58 + 127
-		v60 := v59 << 23
-		v61 := math.Float32frombits(uint32(v60))
-		v62 := float32(v51 * v57)
-		v63 := float32(v62 * v61)
-		v64 := v63 + 1
-		v65 := 2 / v64
-		v66 := 1 - v65
-		v67 := math.Float32frombits(math.Float32bits(v30) & 0x80000000)
-		v68 := math.Float32frombits(math.Float32bits(v66) | math.Float32bits(v67))
-		v69 := v31 < 0x1.4p-01
-		v70 := sel32(v69, v38, v68)
-		cg[i] = v70
-		v72 := float32(v28 * v70)
-		v73 := fg[i]
-		v74 := math.Float32frombits(math.Float32bits(v73) ^ 0x80000000)
-		v75 := sel32(104 < v74, 104, v74)
-		v76 := sel32(-104 > v75, -104, v75)
-		var v77 float32
+		var v51 float32
 		if nativeFMA {
-			v77 = v76*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v76)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v77 = float32(sum64)
+			v51 = v48*v45 + v50
+		} else if sum64 := float64(v48)*float64(v45) + float64(v50); roundsOnce(sum64) {
+			v51 = float32(sum64)
 		} else {
-			v77 = fma32Slow(v76, 0x1.715476p+00, 0x1.8p+23)
+			v51 = fma32Slow(v48, v45, v50)
 		}
-		v78 := v77 - 0x1.8p+23
+		var v52 float32
+		if nativeFMA {
+			v52 = v46*v51 + v45
+		} else if sum64 := float64(v46)*float64(v51) + float64(v45); roundsOnce(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(v46, v51, v45)
+		}
+		v53 := v52 + 1
+		v54 := int32(math.Float32bits(v42))
+		v55 := v54 - 1262485504
+		v56 := v55 >> 1
+		v57 := v56 + 127
+		v58 := v57 << 23
+		v59 := math.Float32frombits(uint32(v58))
+		v60 := v55 - v56
+		v61 := v60 + 127
+		v62 := v61 << 23
+		v63 := math.Float32frombits(uint32(v62))
+		v64 := float32(v53 * v59)
+		v65 := float32(v64 * v63)
+		v66 := v65 + 1
+		v67 := 2 / v66
+		v68 := 1 - v67
+		v69 := math.Float32frombits(math.Float32bits(v31) & 0x80000000)
+		v70 := math.Float32frombits(math.Float32bits(v68) | math.Float32bits(v69))
+		v71 := v32 < 0x1.4p-01
+		v72 := sel32(v71, v39, v70)
+		cg[i] = v72
+		v74 := float32(v29 * v72)
+		v75 := fg[i]
+		v76 := math.Float32frombits(math.Float32bits(v75) ^ 0x80000000)
+		v77 := sel32(104 < v76, 104, v76)
+		v78 := sel32(-104 > v77, -104, v77)
 		var v79 float32
 		if nativeFMA {
-			v79 = -v78*0x1.62e43p-01 + v76
-		} else if sum64 := float64(-v78)*float64(0x1.62e43p-01) + float64(v76); roundsOnce(sum64) {
+			v79 = v78*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v78)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v79 = float32(sum64)
 		} else {
-			v79 = fma32Slow(-v78, 0x1.62e43p-01, v76)
+			v79 = fma32Slow(v78, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v80 float32
-		if nativeFMA {
-			v80 = -v78*-0x1.05c61p-29 + v79
-		} else if sum64 := float64(-v78)*float64(-0x1.05c61p-29) + float64(v79); roundsOnce(sum64) {
-			v80 = float32(sum64)
-		} else {
-			v80 = fma32Slow(-v78, -0x1.05c61p-29, v79)
-		}
+		v80 := v79 - 0x1.8p+23
 		var v81 float32
 		if nativeFMA {
-			v81 = 0x1.6a23fp-10*v80 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v80) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v81 = -v80*0x1.62e43p-01 + v78
+		} else if sum64 := float64(-v80)*float64(0x1.62e43p-01) + float64(v78); roundsOnce(sum64) {
 			v81 = float32(sum64)
 		} else {
-			v81 = fma32Slow(0x1.6a23fp-10, v80, 0x1.123a0cp-07)
+			v81 = fma32Slow(-v80, 0x1.62e43p-01, v78)
 		}
 		var v82 float32
 		if nativeFMA {
-			v82 = v81*v80 + 0x1.5558f2p-05
-		} else if sum64 := float64(v81)*float64(v80) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v82 = -v80*-0x1.05c61p-29 + v81
+		} else if sum64 := float64(-v80)*float64(-0x1.05c61p-29) + float64(v81); roundsOnce(sum64) {
 			v82 = float32(sum64)
 		} else {
-			v82 = fma32Slow(v81, v80, 0x1.5558f2p-05)
+			v82 = fma32Slow(-v80, -0x1.05c61p-29, v81)
 		}
-		var v83 float32
-		if nativeFMA {
-			v83 = v82*v80 + 0x1.555492p-03
-		} else if sum64 := float64(v82)*float64(v80) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v83 = float32(sum64)
-		} else {
-			v83 = fma32Slow(v82, v80, 0x1.555492p-03)
-		}
+		v83 := float32(v82 * v82)
 		var v84 float32
 		if nativeFMA {
-			v84 = v83*v80 + 0x1.fffffcp-02
-		} else if sum64 := float64(v83)*float64(v80) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v84 = 0x1.123a0cp-07*v83 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v83) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v84 = float32(sum64)
 		} else {
-			v84 = fma32Slow(v83, v80, 0x1.fffffcp-02)
+			v84 = fma32Slow(0x1.123a0cp-07, v83, 0x1.555492p-03)
 		}
-		v85 := float32(v80 * v80)
+		var v85 float32
+		if nativeFMA {
+			v85 = 0x1.6a23fp-10*v83 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v83) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v85 = float32(sum64)
+		} else {
+			v85 = fma32Slow(0x1.6a23fp-10, v83, 0x1.5558f2p-05)
+		}
 		var v86 float32
 		if nativeFMA {
-			v86 = v85*v84 + v80
-		} else if sum64 := float64(v85)*float64(v84) + float64(v80); roundsOnce(sum64) {
+			v86 = v85*v83 + 0x1.fffffcp-02
+		} else if sum64 := float64(v85)*float64(v83) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v86 = float32(sum64)
 		} else {
-			v86 = fma32Slow(v85, v84, v80)
+			v86 = fma32Slow(v85, v83, 0x1.fffffcp-02)
 		}
-		v87 := v86 + 1
-		v88 := int32(math.Float32bits(v77))
-		v89 := v88 - 1262485504
-		v90 := v89 >> 1
-		v91 := v90 + 127
-		v92 := v91 << 23
-		v93 := math.Float32frombits(uint32(v92))
-		v94 := v89 - v90
-		v95 := v94 + 127
-		v96 := v95 << 23
-		v97 := math.Float32frombits(uint32(v96))
-		v98 := float32(v87 * v93)
-		v99 := float32(v98 * v97)
-		v100 := v99 + 1
-		v101 := 1 / v100
-		fg[i] = v101
-		v103 := prev[i]
-		var v104 float32
+		var v87 float32
 		if nativeFMA {
-			v104 = v101*v103 + v72
-		} else if sum64 := float64(v101)*float64(v103) + float64(v72); roundsOnce(sum64) {
-			v104 = float32(sum64)
+			v87 = v84*v82 + v86
+		} else if sum64 := float64(v84)*float64(v82) + float64(v86); roundsOnce(sum64) {
+			v87 = float32(sum64)
 		} else {
-			v104 = fma32Slow(v101, v103, v72)
+			v87 = fma32Slow(v84, v82, v86)
 		}
-		c[i] = v104
-		v106 := math.Float32frombits(math.Float32bits(v104) & 0x7fffffff)
-		v107 := float32(v104 * v104)
-		var v108 float32
+		v88 := float32(v82 * v82)
+		var v89 float32
 		if nativeFMA {
-			v108 = -0x1.756246p-08*v107 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v107) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v108 = float32(sum64)
+			v89 = v88*v87 + v82
+		} else if sum64 := float64(v88)*float64(v87) + float64(v82); roundsOnce(sum64) {
+			v89 = float32(sum64)
 		} else {
-			v108 = fma32Slow(-0x1.756246p-08, v107, 0x1.520b2ep-06)
+			v89 = fma32Slow(v88, v87, v82)
 		}
-		var v109 float32
+		v90 := v89 + 1
+		v91 := int32(math.Float32bits(v79))
+		v92 := v91 - 1262485504
+		v93 := v92 >> 1
+		v94 := v93 + 127
+		v95 := v94 << 23
+		v96 := math.Float32frombits(uint32(v95))
+		v97 := v92 - v93
+		v98 := v97 + 127
+		v99 := v98 << 23
+		v100 := math.Float32frombits(uint32(v99))
+		v101 := float32(v90 * v96)
+		v102 := float32(v101 * v100)
+		v103 := v102 + 1
+		v104 := 1 / v103
+		fg[i] = v104
+		v106 := prev[i]
+		var v107 float32
 		if nativeFMA {
-			v109 = v108*v107 + -0x1.b83854p-05
-		} else if sum64 := float64(v108)*float64(v107) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v109 = float32(sum64)
+			v107 = v104*v106 + v74
+		} else if sum64 := float64(v104)*float64(v106) + float64(v74); roundsOnce(sum64) {
+			v107 = float32(sum64)
 		} else {
-			v109 = fma32Slow(v108, v107, -0x1.b83854p-05)
+			v107 = fma32Slow(v104, v106, v74)
 		}
-		var v110 float32
-		if nativeFMA {
-			v110 = v109*v107 + 0x1.11070ap-03
-		} else if sum64 := float64(v109)*float64(v107) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
-			v110 = float32(sum64)
-		} else {
-			v110 = fma32Slow(v109, v107, 0x1.11070ap-03)
-		}
+		c[i] = v107
+		v109 := math.Float32frombits(math.Float32bits(v107) & 0x7fffffff)
+		v110 := float32(v107 * v107)
 		var v111 float32
 		if nativeFMA {
-			v111 = v110*v107 + -0x1.555532p-02
-		} else if sum64 := float64(v110)*float64(v107) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v111 = -0x1.756246p-08*v110 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v110) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
 			v111 = float32(sum64)
 		} else {
-			v111 = fma32Slow(v110, v107, -0x1.555532p-02)
+			v111 = fma32Slow(-0x1.756246p-08, v110, 0x1.520b2ep-06)
 		}
-		v112 := float32(v111 * v107)
+		var v112 float32
+		if nativeFMA {
+			v112 = v111*v110 + -0x1.b83854p-05
+		} else if sum64 := float64(v111)*float64(v110) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v112 = float32(sum64)
+		} else {
+			v112 = fma32Slow(v111, v110, -0x1.b83854p-05)
+		}
 		var v113 float32
 		if nativeFMA {
-			v113 = v112*v104 + v104
-		} else if sum64 := float64(v112)*float64(v104) + float64(v104); roundsOnce(sum64) {
+			v113 = v112*v110 + 0x1.11070ap-03
+		} else if sum64 := float64(v112)*float64(v110) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
 			v113 = float32(sum64)
 		} else {
-			v113 = fma32Slow(v112, v104, v104)
+			v113 = fma32Slow(v112, v110, 0x1.11070ap-03)
 		}
-		v114 := sel32(10 < v106, 10, v106)
-		v115 := v114 + v114
+		var v114 float32
+		if nativeFMA {
+			v114 = v113*v110 + -0x1.555532p-02
+		} else if sum64 := float64(v113)*float64(v110) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v114 = float32(sum64)
+		} else {
+			v114 = fma32Slow(v113, v110, -0x1.555532p-02)
+		}
+		v115 := float32(v114 * v110)
 		var v116 float32
 		if nativeFMA {
-			v116 = v115*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v115)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v116 = v115*v107 + v107
+		} else if sum64 := float64(v115)*float64(v107) + float64(v107); roundsOnce(sum64) {
 			v116 = float32(sum64)
 		} else {
-			v116 = fma32Slow(v115, 0x1.715476p+00, 0x1.8p+23)
+			v116 = fma32Slow(v115, v107, v107)
 		}
-		v117 := v116 - 0x1.8p+23
-		var v118 float32
-		if nativeFMA {
-			v118 = -v117*0x1.62e43p-01 + v115
-		} else if sum64 := float64(-v117)*float64(0x1.62e43p-01) + float64(v115); roundsOnce(sum64) {
-			v118 = float32(sum64)
-		} else {
-			v118 = fma32Slow(-v117, 0x1.62e43p-01, v115)
-		}
+		v117 := sel32(10 < v109, 10, v109)
+		v118 := v117 + v117
 		var v119 float32
 		if nativeFMA {
-			v119 = -v117*-0x1.05c61p-29 + v118
-		} else if sum64 := float64(-v117)*float64(-0x1.05c61p-29) + float64(v118); roundsOnce(sum64) {
+			v119 = v118*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v118)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v119 = float32(sum64)
 		} else {
-			v119 = fma32Slow(-v117, -0x1.05c61p-29, v118)
+			v119 = fma32Slow(v118, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v120 := float32(v119 * v119)
+		v120 := v119 - 0x1.8p+23
 		var v121 float32
 		if nativeFMA {
-			v121 = 0x1.6a23fp-10*v119 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v119) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v121 = -v120*0x1.62e43p-01 + v118
+		} else if sum64 := float64(-v120)*float64(0x1.62e43p-01) + float64(v118); roundsOnce(sum64) {
 			v121 = float32(sum64)
 		} else {
-			v121 = fma32Slow(0x1.6a23fp-10, v119, 0x1.123a0cp-07)
+			v121 = fma32Slow(-v120, 0x1.62e43p-01, v118)
 		}
 		var v122 float32
 		if nativeFMA {
-			v122 = v121*v119 + 0x1.5558f2p-05
-		} else if sum64 := float64(v121)*float64(v119) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v122 = -v120*-0x1.05c61p-29 + v121
+		} else if sum64 := float64(-v120)*float64(-0x1.05c61p-29) + float64(v121); roundsOnce(sum64) {
 			v122 = float32(sum64)
 		} else {
-			v122 = fma32Slow(v121, v119, 0x1.5558f2p-05)
+			v122 = fma32Slow(-v120, -0x1.05c61p-29, v121)
 		}
-		var v123 float32
-		if nativeFMA {
-			v123 = v122*v119 + 0x1.555492p-03
-		} else if sum64 := float64(v122)*float64(v119) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v123 = float32(sum64)
-		} else {
-			v123 = fma32Slow(v122, v119, 0x1.555492p-03)
-		}
-		var v124 float32
-		if nativeFMA {
-			v124 = v123*v119 + 0x1.fffffcp-02
-		} else if sum64 := float64(v123)*float64(v119) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v124 = float32(sum64)
-		} else {
-			v124 = fma32Slow(v123, v119, 0x1.fffffcp-02)
-		}
+		v123 := float32(v122 * v122)
+		v124 := float32(v122 * v122)
 		var v125 float32
 		if nativeFMA {
-			v125 = v120*v124 + v119
-		} else if sum64 := float64(v120)*float64(v124) + float64(v119); roundsOnce(sum64) {
+			v125 = 0x1.123a0cp-07*v124 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v124) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v125 = float32(sum64)
 		} else {
-			v125 = fma32Slow(v120, v124, v119)
+			v125 = fma32Slow(0x1.123a0cp-07, v124, 0x1.555492p-03)
 		}
-		v126 := v125 + 1
-		v127 := int32(math.Float32bits(v116))
-		v128 := v127 - 1262485504
-		v129 := v128 >> 1
-		v130 := v129 + 127
-		v131 := v130 << 23
-		v132 := math.Float32frombits(uint32(v131))
-		v133 := v128 - v129
+		var v126 float32
+		if nativeFMA {
+			v126 = 0x1.6a23fp-10*v124 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v124) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v126 = float32(sum64)
+		} else {
+			v126 = fma32Slow(0x1.6a23fp-10, v124, 0x1.5558f2p-05)
+		}
+		var v127 float32
+		if nativeFMA {
+			v127 = v126*v124 + 0x1.fffffcp-02
+		} else if sum64 := float64(v126)*float64(v124) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v127 = float32(sum64)
+		} else {
+			v127 = fma32Slow(v126, v124, 0x1.fffffcp-02)
+		}
+		var v128 float32
+		if nativeFMA {
+			v128 = v125*v122 + v127
+		} else if sum64 := float64(v125)*float64(v122) + float64(v127); roundsOnce(sum64) {
+			v128 = float32(sum64)
+		} else {
+			v128 = fma32Slow(v125, v122, v127)
+		}
+		var v129 float32
+		if nativeFMA {
+			v129 = v123*v128 + v122
+		} else if sum64 := float64(v123)*float64(v128) + float64(v122); roundsOnce(sum64) {
+			v129 = float32(sum64)
+		} else {
+			v129 = fma32Slow(v123, v128, v122)
+		}
+		v130 := v129 + 1
+		v131 := int32(math.Float32bits(v119))
+		v132 := v131 - 1262485504
+		v133 := v132 >> 1
 		v134 := v133 + 127
 		v135 := v134 << 23
 		v136 := math.Float32frombits(uint32(v135))
-		v137 := float32(v126 * v132)
-		v138 := float32(v137 * v136)
-		v139 := v138 + 1
-		v140 := 2 / v139
-		v141 := 1 - v140
-		v142 := math.Float32frombits(math.Float32bits(v104) & 0x80000000)
-		v143 := math.Float32frombits(math.Float32bits(v141) | math.Float32bits(v142))
-		v144 := v106 < 0x1.4p-01
-		v145 := sel32(v144, v113, v143)
-		v146 := og[i]
-		v147 := math.Float32frombits(math.Float32bits(v146) ^ 0x80000000)
-		v148 := sel32(104 < v147, 104, v147)
-		v149 := sel32(-104 > v148, -104, v148)
-		var v150 float32
-		if nativeFMA {
-			v150 = v149*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v149)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v150 = float32(sum64)
-		} else {
-			v150 = fma32Slow(v149, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v151 := v150 - 0x1.8p+23
-		var v152 float32
-		if nativeFMA {
-			v152 = -v151*0x1.62e43p-01 + v149
-		} else if sum64 := float64(-v151)*float64(0x1.62e43p-01) + float64(v149); roundsOnce(sum64) {
-			v152 = float32(sum64)
-		} else {
-			v152 = fma32Slow(-v151, 0x1.62e43p-01, v149)
-		}
-		var v153 float32
-		if nativeFMA {
-			v153 = -v151*-0x1.05c61p-29 + v152
-		} else if sum64 := float64(-v151)*float64(-0x1.05c61p-29) + float64(v152); roundsOnce(sum64) {
-			v153 = float32(sum64)
-		} else {
-			v153 = fma32Slow(-v151, -0x1.05c61p-29, v152)
-		}
+		v137 := v132 - v133
+		v138 := v137 + 127
+		v139 := v138 << 23
+		v140 := math.Float32frombits(uint32(v139))
+		v141 := float32(v130 * v136)
+		v142 := float32(v141 * v140)
+		v143 := v142 + 1
+		v144 := 2 / v143
+		v145 := 1 - v144
+		v146 := math.Float32frombits(math.Float32bits(v107) & 0x80000000)
+		v147 := math.Float32frombits(math.Float32bits(v145) | math.Float32bits(v146))
+		v148 := v109 < 0x1.4p-01
+		v149 := sel32(v148, v116, v147)
+		v150 := og[i]
+		v151 := math.Float32frombits(math.Float32bits(v150) ^ 0x80000000)
+		v152 := sel32(104 < v151, 104, v151)
+		v153 := sel32(-104 > v152, -104, v152)
 		var v154 float32
 		if nativeFMA {
-			v154 = 0x1.6a23fp-10*v153 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v153) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v154 = v153*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v153)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v154 = float32(sum64)
 		} else {
-			v154 = fma32Slow(0x1.6a23fp-10, v153, 0x1.123a0cp-07)
+			v154 = fma32Slow(v153, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v155 float32
-		if nativeFMA {
-			v155 = v154*v153 + 0x1.5558f2p-05
-		} else if sum64 := float64(v154)*float64(v153) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v155 = float32(sum64)
-		} else {
-			v155 = fma32Slow(v154, v153, 0x1.5558f2p-05)
-		}
+		v155 := v154 - 0x1.8p+23
 		var v156 float32
 		if nativeFMA {
-			v156 = v155*v153 + 0x1.555492p-03
-		} else if sum64 := float64(v155)*float64(v153) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v156 = -v155*0x1.62e43p-01 + v153
+		} else if sum64 := float64(-v155)*float64(0x1.62e43p-01) + float64(v153); roundsOnce(sum64) {
 			v156 = float32(sum64)
 		} else {
-			v156 = fma32Slow(v155, v153, 0x1.555492p-03)
+			v156 = fma32Slow(-v155, 0x1.62e43p-01, v153)
 		}
 		var v157 float32
 		if nativeFMA {
-			v157 = v156*v153 + 0x1.fffffcp-02
-		} else if sum64 := float64(v156)*float64(v153) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v157 = -v155*-0x1.05c61p-29 + v156
+		} else if sum64 := float64(-v155)*float64(-0x1.05c61p-29) + float64(v156); roundsOnce(sum64) {
 			v157 = float32(sum64)
 		} else {
-			v157 = fma32Slow(v156, v153, 0x1.fffffcp-02)
+			v157 = fma32Slow(-v155, -0x1.05c61p-29, v156)
 		}
-		v158 := float32(v153 * v153)
+		v158 := float32(v157 * v157)
 		var v159 float32
 		if nativeFMA {
-			v159 = v158*v157 + v153
-		} else if sum64 := float64(v158)*float64(v157) + float64(v153); roundsOnce(sum64) {
+			v159 = 0x1.123a0cp-07*v158 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v158) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v159 = float32(sum64)
 		} else {
-			v159 = fma32Slow(v158, v157, v153)
+			v159 = fma32Slow(0x1.123a0cp-07, v158, 0x1.555492p-03)
 		}
-		v160 := v159 + 1
-		v161 := int32(math.Float32bits(v150))
-		v162 := v161 - 1262485504
-		v163 := v162 >> 1
-		v164 := v163 + 127
-		v165 := v164 << 23
-		v166 := math.Float32frombits(uint32(v165))
-		v167 := v162 - v163
-		v168 := v167 + 127
-		v169 := v168 << 23
-		v170 := math.Float32frombits(uint32(v169))
-		v171 := float32(v160 * v166)
-		v172 := float32(v171 * v170)
-		v173 := v172 + 1
-		v174 := 1 / v173
-		og[i] = v174
-		v176 := float32(v174 * v145)
-		h[i] = v176
+		var v160 float32
+		if nativeFMA {
+			v160 = 0x1.6a23fp-10*v158 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v158) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v160 = float32(sum64)
+		} else {
+			v160 = fma32Slow(0x1.6a23fp-10, v158, 0x1.5558f2p-05)
+		}
+		var v161 float32
+		if nativeFMA {
+			v161 = v160*v158 + 0x1.fffffcp-02
+		} else if sum64 := float64(v160)*float64(v158) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v161 = float32(sum64)
+		} else {
+			v161 = fma32Slow(v160, v158, 0x1.fffffcp-02)
+		}
+		var v162 float32
+		if nativeFMA {
+			v162 = v159*v157 + v161
+		} else if sum64 := float64(v159)*float64(v157) + float64(v161); roundsOnce(sum64) {
+			v162 = float32(sum64)
+		} else {
+			v162 = fma32Slow(v159, v157, v161)
+		}
+		v163 := float32(v157 * v157)
+		var v164 float32
+		if nativeFMA {
+			v164 = v163*v162 + v157
+		} else if sum64 := float64(v163)*float64(v162) + float64(v157); roundsOnce(sum64) {
+			v164 = float32(sum64)
+		} else {
+			v164 = fma32Slow(v163, v162, v157)
+		}
+		v165 := v164 + 1
+		v166 := int32(math.Float32bits(v154))
+		v167 := v166 - 1262485504
+		v168 := v167 >> 1
+		v169 := v168 + 127
+		v170 := v169 << 23
+		v171 := math.Float32frombits(uint32(v170))
+		v172 := v167 - v168
+		v173 := v172 + 127
+		v174 := v173 << 23
+		v175 := math.Float32frombits(uint32(v174))
+		v176 := float32(v165 * v171)
+		v177 := float32(v176 * v175)
+		v178 := v177 + 1
+		v179 := 1 / v178
+		og[i] = v179
+		v181 := float32(v179 * v149)
+		h[i] = v181
 	}
 }
 
@@ -8445,91 +8365,92 @@ func lSTMOutputBackwardF32Generic(dc, do, dh, og, c []float32) {
 			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
 		}
 		v15 := float32(v14 * v14)
-		var v16 float32
-		if nativeFMA {
-			v16 = 0x1.6a23fp-10*v14 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(0x1.6a23fp-10, v14, 0x1.123a0cp-07)
-		}
+		v16 := float32(v14 * v14)
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v14 + 0x1.5558f2p-05
-		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v14, 0x1.5558f2p-05)
+			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v14 + 0x1.555492p-03
-		} else if sum64 := float64(v17)*float64(v14) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v14, 0x1.555492p-03)
+			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v14 + 0x1.fffffcp-02
-		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = v18*v16 + 0x1.fffffcp-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v14, 0x1.fffffcp-02)
+			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v15*v19 + v14
-		} else if sum64 := float64(v15)*float64(v19) + float64(v14); roundsOnce(sum64) {
+			v20 = v17*v14 + v19
+		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v15, v19, v14)
+			v20 = fma32Slow(v17, v14, v19)
 		}
-		v21 := v20 + 1
-		v22 := int32(math.Float32bits(v11))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := v33 + 1
-		v35 := 2 / v34
-		v36 := 1 - v35
-		v37 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v38 := math.Float32frombits(math.Float32bits(v36) | math.Float32bits(v37))
-		v39 := v1 < 0x1.4p-01
-		v40 := sel32(v39, v8, v38)
-		v41 := og[i]
-		v42 := dh[i]
-		v43 := float32(v42 * v41)
-		v44 := float32(v43 * v40)
-		v45 := 1 - v41
-		v46 := float32(v44 * v45)
-		do[i] = v46
-		var v48 float32
+		var v21 float32
 		if nativeFMA {
-			v48 = -v40*v40 + 1
-		} else if sum64 := float64(-v40)*float64(v40) + float64(1); roundsOnceNormal(sum64) {
-			v48 = float32(sum64)
+			v21 = v15*v20 + v14
+		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
+			v21 = float32(sum64)
 		} else {
-			v48 = fma32Slow(-v40, v40, 1)
+			v21 = fma32Slow(v15, v20, v14)
 		}
-		v49 := dc[i]
-		var v50 float32
+		v22 := v21 + 1
+		v23 := int32(math.Float32bits(v11))
+		v24 := v23 - 1262485504
+		v25 := v24 >> 1
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := v24 - v25
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := float32(v22 * v28)
+		v34 := float32(v33 * v32)
+		v35 := v34 + 1
+		v36 := 2 / v35
+		v37 := 1 - v36
+		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
+		v40 := v1 < 0x1.4p-01
+		v41 := sel32(v40, v8, v39)
+		v42 := og[i]
+		v43 := dh[i]
+		v44 := float32(v43 * v42)
+		v45 := float32(v44 * v41)
+		v46 := 1 - v42
+		v47 := float32(v45 * v46)
+		do[i] = v47
+		var v49 float32
 		if nativeFMA {
-			v50 = v43*v48 + v49
-		} else if sum64 := float64(v43)*float64(v48) + float64(v49); roundsOnce(sum64) {
-			v50 = float32(sum64)
+			v49 = -v41*v41 + 1
+		} else if sum64 := float64(-v41)*float64(v41) + float64(1); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v43, v48, v49)
+			v49 = fma32Slow(-v41, v41, 1)
 		}
-		dc[i] = v50
+		v50 := dc[i]
+		var v51 float32
+		if nativeFMA {
+			v51 = v44*v49 + v50
+		} else if sum64 := float64(v44)*float64(v49) + float64(v50); roundsOnce(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v44, v49, v50)
+		}
+		dc[i] = v51
 	}
 }
 
@@ -8609,302 +8530,305 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 		} else {
 			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.6a23fp-10*v7 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.6a23fp-10, v7, 0x1.123a0cp-07)
-		}
+		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*v7 + 0x1.555492p-03
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v7, 0x1.555492p-03)
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v7, 0x1.fffffcp-02)
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
 		}
-		v12 := float32(v7 * v7)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v7
-		} else if sum64 := float64(v12)*float64(v11) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v7)
+			v12 = fma32Slow(v9, v7, v11)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		r[i] = v28
-		v30 := hn[i]
-		v31 := nw[i]
-		var v32 float32
+		v13 := float32(v7 * v7)
+		var v14 float32
 		if nativeFMA {
-			v32 = v28*v30 + v31
-		} else if sum64 := float64(v28)*float64(v30) + float64(v31); roundsOnce(sum64) {
-			v32 = float32(sum64)
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v32 = fma32Slow(v28, v30, v31)
+			v14 = fma32Slow(v13, v12, v7)
 		}
-		v33 := math.Float32frombits(math.Float32bits(v32) & 0x7fffffff)
-		v34 := float32(v32 * v32)
-		var v35 float32
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		r[i] = v29
+		v31 := hn[i]
+		v32 := nw[i]
+		var v33 float32
 		if nativeFMA {
-			v35 = -0x1.756246p-08*v34 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v34) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v35 = float32(sum64)
+			v33 = v29*v31 + v32
+		} else if sum64 := float64(v29)*float64(v31) + float64(v32); roundsOnce(sum64) {
+			v33 = float32(sum64)
 		} else {
-			v35 = fma32Slow(-0x1.756246p-08, v34, 0x1.520b2ep-06)
+			v33 = fma32Slow(v29, v31, v32)
 		}
+		v34 := math.Float32frombits(math.Float32bits(v33) & 0x7fffffff)
+		v35 := float32(v33 * v33)
 		var v36 float32
 		if nativeFMA {
-			v36 = v35*v34 + -0x1.b83854p-05
-		} else if sum64 := float64(v35)*float64(v34) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v36 = -0x1.756246p-08*v35 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v35) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v35, v34, -0x1.b83854p-05)
+			v36 = fma32Slow(-0x1.756246p-08, v35, 0x1.520b2ep-06)
 		}
 		var v37 float32
 		if nativeFMA {
-			v37 = v36*v34 + 0x1.11070ap-03
-		} else if sum64 := float64(v36)*float64(v34) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v37 = v36*v35 + -0x1.b83854p-05
+		} else if sum64 := float64(v36)*float64(v35) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v36, v34, 0x1.11070ap-03)
+			v37 = fma32Slow(v36, v35, -0x1.b83854p-05)
 		}
 		var v38 float32
 		if nativeFMA {
-			v38 = v37*v34 + -0x1.555532p-02
-		} else if sum64 := float64(v37)*float64(v34) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v38 = v37*v35 + 0x1.11070ap-03
+		} else if sum64 := float64(v37)*float64(v35) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v37, v34, -0x1.555532p-02)
+			v38 = fma32Slow(v37, v35, 0x1.11070ap-03)
 		}
-		v39 := float32(v38 * v34)
-		var v40 float32
+		var v39 float32
 		if nativeFMA {
-			v40 = v39*v32 + v32
-		} else if sum64 := float64(v39)*float64(v32) + float64(v32); roundsOnce(sum64) {
-			v40 = float32(sum64)
+			v39 = v38*v35 + -0x1.555532p-02
+		} else if sum64 := float64(v38)*float64(v35) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v39, v32, v32)
+			v39 = fma32Slow(v38, v35, -0x1.555532p-02)
 		}
-		v41 := sel32(10 < v33, 10, v33)
-		v42 := v41 + v41
-		var v43 float32
+		v40 := float32(v39 * v35)
+		var v41 float32
 		if nativeFMA {
-			v43 = v42*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v42)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v43 = float32(sum64)
+			v41 = v40*v33 + v33
+		} else if sum64 := float64(v40)*float64(v33) + float64(v33); roundsOnce(sum64) {
+			v41 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, 0x1.715476p+00, 0x1.8p+23)
+			v41 = fma32Slow(v40, v33, v33)
 		}
-		v44 := v43 - 0x1.8p+23
-		var v45 float32
+		v42 := sel32(10 < v34, 10, v34)
+		v43 := v42 + v42
+		var v44 float32
 		if nativeFMA {
-			v45 = -v44*0x1.62e43p-01 + v42
-		} else if sum64 := float64(-v44)*float64(0x1.62e43p-01) + float64(v42); roundsOnce(sum64) {
-			v45 = float32(sum64)
+			v44 = v43*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v43)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
 		} else {
-			v45 = fma32Slow(-v44, 0x1.62e43p-01, v42)
+			v44 = fma32Slow(v43, 0x1.715476p+00, 0x1.8p+23)
 		}
+		v45 := v44 - 0x1.8p+23
 		var v46 float32
 		if nativeFMA {
-			v46 = -v44*-0x1.05c61p-29 + v45
-		} else if sum64 := float64(-v44)*float64(-0x1.05c61p-29) + float64(v45); roundsOnce(sum64) {
+			v46 = -v45*0x1.62e43p-01 + v43
+		} else if sum64 := float64(-v45)*float64(0x1.62e43p-01) + float64(v43); roundsOnce(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(-v44, -0x1.05c61p-29, v45)
+			v46 = fma32Slow(-v45, 0x1.62e43p-01, v43)
 		}
-		v47 := float32(v46 * v46)
-		var v48 float32
+		var v47 float32
 		if nativeFMA {
-			v48 = 0x1.6a23fp-10*v46 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v46) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
-			v48 = float32(sum64)
+			v47 = -v45*-0x1.05c61p-29 + v46
+		} else if sum64 := float64(-v45)*float64(-0x1.05c61p-29) + float64(v46); roundsOnce(sum64) {
+			v47 = float32(sum64)
 		} else {
-			v48 = fma32Slow(0x1.6a23fp-10, v46, 0x1.123a0cp-07)
+			v47 = fma32Slow(-v45, -0x1.05c61p-29, v46)
 		}
-		var v49 float32
-		if nativeFMA {
-			v49 = v48*v46 + 0x1.5558f2p-05
-		} else if sum64 := float64(v48)*float64(v46) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v48, v46, 0x1.5558f2p-05)
-		}
+		v48 := float32(v47 * v47)
+		v49 := float32(v47 * v47)
 		var v50 float32
 		if nativeFMA {
-			v50 = v49*v46 + 0x1.555492p-03
-		} else if sum64 := float64(v49)*float64(v46) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v50 = 0x1.123a0cp-07*v49 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v49) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v49, v46, 0x1.555492p-03)
+			v50 = fma32Slow(0x1.123a0cp-07, v49, 0x1.555492p-03)
 		}
 		var v51 float32
 		if nativeFMA {
-			v51 = v50*v46 + 0x1.fffffcp-02
-		} else if sum64 := float64(v50)*float64(v46) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v51 = 0x1.6a23fp-10*v49 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v49) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v51 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v46, 0x1.fffffcp-02)
+			v51 = fma32Slow(0x1.6a23fp-10, v49, 0x1.5558f2p-05)
 		}
 		var v52 float32
 		if nativeFMA {
-			v52 = v47*v51 + v46
-		} else if sum64 := float64(v47)*float64(v51) + float64(v46); roundsOnce(sum64) {
+			v52 = v51*v49 + 0x1.fffffcp-02
+		} else if sum64 := float64(v51)*float64(v49) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v52 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v47, v51, v46)
+			v52 = fma32Slow(v51, v49, 0x1.fffffcp-02)
 		}
-		v53 := v52 + 1
-		v54 := int32(math.Float32bits(v43))
-		v55 := v54 - 1262485504
-		v56 := v55 >> 1
-		v57 := v56 + 127
-		v58 := v57 << 23
-		v59 := math.Float32frombits(uint32(v58))
-		v60 := v55 - v56
-		v61 := v60 + 127
-		v62 := v61 << 23
-		v63 := math.Float32frombits(uint32(v62))
-		v64 := float32(v53 * v59)
-		v65 := float32(v64 * v63)
-		v66 := v65 + 1
-		v67 := 2 / v66
-		v68 := 1 - v67
-		v69 := math.Float32frombits(math.Float32bits(v32) & 0x80000000)
-		v70 := math.Float32frombits(math.Float32bits(v68) | math.Float32bits(v69))
-		v71 := v33 < 0x1.4p-01
-		v72 := sel32(v71, v40, v70)
-		nw[i] = v72
-		v74 := z[i]
-		v75 := math.Float32frombits(math.Float32bits(v74) ^ 0x80000000)
-		v76 := sel32(104 < v75, 104, v75)
-		v77 := sel32(-104 > v76, -104, v76)
-		var v78 float32
+		var v53 float32
 		if nativeFMA {
-			v78 = v77*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v77)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v78 = float32(sum64)
+			v53 = v50*v47 + v52
+		} else if sum64 := float64(v50)*float64(v47) + float64(v52); roundsOnce(sum64) {
+			v53 = float32(sum64)
 		} else {
-			v78 = fma32Slow(v77, 0x1.715476p+00, 0x1.8p+23)
+			v53 = fma32Slow(v50, v47, v52)
 		}
-		v79 := v78 - 0x1.8p+23
+		var v54 float32
+		if nativeFMA {
+			v54 = v48*v53 + v47
+		} else if sum64 := float64(v48)*float64(v53) + float64(v47); roundsOnce(sum64) {
+			v54 = float32(sum64)
+		} else {
+			v54 = fma32Slow(v48, v53, v47)
+		}
+		v55 := v54 + 1
+		v56 := int32(math.Float32bits(v44))
+		v57 := v56 - 1262485504
+		v58 := v57 >> 1
+		v59 := v58 + 127
+		v60 := v59 << 23
+		v61 := math.Float32frombits(uint32(v60))
+		v62 := v57 - v58
+		v63 := v62 + 127
+		v64 := v63 << 23
+		v65 := math.Float32frombits(uint32(v64))
+		v66 := float32(v55 * v61)
+		v67 := float32(v66 * v65)
+		v68 := v67 + 1
+		v69 := 2 / v68
+		v70 := 1 - v69
+		v71 := math.Float32frombits(math.Float32bits(v33) & 0x80000000)
+		v72 := math.Float32frombits(math.Float32bits(v70) | math.Float32bits(v71))
+		v73 := v34 < 0x1.4p-01
+		v74 := sel32(v73, v41, v72)
+		nw[i] = v74
+		v76 := z[i]
+		v77 := math.Float32frombits(math.Float32bits(v76) ^ 0x80000000)
+		v78 := sel32(104 < v77, 104, v77)
+		v79 := sel32(-104 > v78, -104, v78)
 		var v80 float32
 		if nativeFMA {
-			v80 = -v79*0x1.62e43p-01 + v77
-		} else if sum64 := float64(-v79)*float64(0x1.62e43p-01) + float64(v77); roundsOnce(sum64) {
+			v80 = v79*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v79)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v80 = float32(sum64)
 		} else {
-			v80 = fma32Slow(-v79, 0x1.62e43p-01, v77)
+			v80 = fma32Slow(v79, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v81 float32
-		if nativeFMA {
-			v81 = -v79*-0x1.05c61p-29 + v80
-		} else if sum64 := float64(-v79)*float64(-0x1.05c61p-29) + float64(v80); roundsOnce(sum64) {
-			v81 = float32(sum64)
-		} else {
-			v81 = fma32Slow(-v79, -0x1.05c61p-29, v80)
-		}
+		v81 := v80 - 0x1.8p+23
 		var v82 float32
 		if nativeFMA {
-			v82 = 0x1.6a23fp-10*v81 + 0x1.123a0cp-07
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v81) + float64(0x1.123a0cp-07); roundsOnceNormal(sum64) {
+			v82 = -v81*0x1.62e43p-01 + v79
+		} else if sum64 := float64(-v81)*float64(0x1.62e43p-01) + float64(v79); roundsOnce(sum64) {
 			v82 = float32(sum64)
 		} else {
-			v82 = fma32Slow(0x1.6a23fp-10, v81, 0x1.123a0cp-07)
+			v82 = fma32Slow(-v81, 0x1.62e43p-01, v79)
 		}
 		var v83 float32
 		if nativeFMA {
-			v83 = v82*v81 + 0x1.5558f2p-05
-		} else if sum64 := float64(v82)*float64(v81) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v83 = -v81*-0x1.05c61p-29 + v82
+		} else if sum64 := float64(-v81)*float64(-0x1.05c61p-29) + float64(v82); roundsOnce(sum64) {
 			v83 = float32(sum64)
 		} else {
-			v83 = fma32Slow(v82, v81, 0x1.5558f2p-05)
+			v83 = fma32Slow(-v81, -0x1.05c61p-29, v82)
 		}
-		var v84 float32
-		if nativeFMA {
-			v84 = v83*v81 + 0x1.555492p-03
-		} else if sum64 := float64(v83)*float64(v81) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v84 = float32(sum64)
-		} else {
-			v84 = fma32Slow(v83, v81, 0x1.555492p-03)
-		}
+		v84 := float32(v83 * v83)
 		var v85 float32
 		if nativeFMA {
-			v85 = v84*v81 + 0x1.fffffcp-02
-		} else if sum64 := float64(v84)*float64(v81) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v85 = 0x1.123a0cp-07*v84 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v84) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v85 = float32(sum64)
 		} else {
-			v85 = fma32Slow(v84, v81, 0x1.fffffcp-02)
+			v85 = fma32Slow(0x1.123a0cp-07, v84, 0x1.555492p-03)
 		}
-		v86 := float32(v81 * v81)
+		var v86 float32
+		if nativeFMA {
+			v86 = 0x1.6a23fp-10*v84 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v84) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v86 = float32(sum64)
+		} else {
+			v86 = fma32Slow(0x1.6a23fp-10, v84, 0x1.5558f2p-05)
+		}
 		var v87 float32
 		if nativeFMA {
-			v87 = v86*v85 + v81
-		} else if sum64 := float64(v86)*float64(v85) + float64(v81); roundsOnce(sum64) {
+			v87 = v86*v84 + 0x1.fffffcp-02
+		} else if sum64 := float64(v86)*float64(v84) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v87 = float32(sum64)
 		} else {
-			v87 = fma32Slow(v86, v85, v81)
+			v87 = fma32Slow(v86, v84, 0x1.fffffcp-02)
 		}
-		v88 := v87 + 1
-		v89 := int32(math.Float32bits(v78))
-		v90 := v89 - 1262485504
-		v91 := v90 >> 1
-		v92 := v91 + 127
-		v93 := v92 << 23
-		v94 := math.Float32frombits(uint32(v93))
-		v95 := v90 - v91
-		v96 := v95 + 127
-		v97 := v96 << 23
-		v98 := math.Float32frombits(uint32(v97))
-		v99 := float32(v88 * v94)
-		v100 := float32(v99 * v98)
-		v101 := v100 + 1
-		v102 := 1 / v101
-		z[i] = v102
-		v104 := prev[i]
-		v105 := v104 - v72
-		var v106 float32
+		var v88 float32
 		if nativeFMA {
-			v106 = v105*v102 + v72
-		} else if sum64 := float64(v105)*float64(v102) + float64(v72); roundsOnce(sum64) {
-			v106 = float32(sum64)
+			v88 = v85*v83 + v87
+		} else if sum64 := float64(v85)*float64(v83) + float64(v87); roundsOnce(sum64) {
+			v88 = float32(sum64)
 		} else {
-			v106 = fma32Slow(v105, v102, v72)
+			v88 = fma32Slow(v85, v83, v87)
 		}
-		h[i] = v106
+		v89 := float32(v83 * v83)
+		var v90 float32
+		if nativeFMA {
+			v90 = v89*v88 + v83
+		} else if sum64 := float64(v89)*float64(v88) + float64(v83); roundsOnce(sum64) {
+			v90 = float32(sum64)
+		} else {
+			v90 = fma32Slow(v89, v88, v83)
+		}
+		v91 := v90 + 1
+		v92 := int32(math.Float32bits(v80))
+		v93 := v92 - 1262485504
+		v94 := v93 >> 1
+		v95 := v94 + 127
+		v96 := v95 << 23
+		v97 := math.Float32frombits(uint32(v96))
+		v98 := v93 - v94
+		v99 := v98 + 127
+		v100 := v99 << 23
+		v101 := math.Float32frombits(uint32(v100))
+		v102 := float32(v91 * v97)
+		v103 := float32(v102 * v101)
+		v104 := v103 + 1
+		v105 := 1 / v104
+		z[i] = v105
+		v107 := prev[i]
+		v108 := v107 - v74
+		var v109 float32
+		if nativeFMA {
+			v109 = v108*v105 + v74
+		} else if sum64 := float64(v108)*float64(v105) + float64(v74); roundsOnce(sum64) {
+			v109 = float32(sum64)
+		} else {
+			v109 = fma32Slow(v108, v105, v74)
+		}
+		h[i] = v109
 	}
 }
 

@@ -22,6 +22,9 @@ func MaximumF32(dst, a, b []float32) { maximumF32Generic(dst, a, b) }
 // MinimumF32 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF32(dst, a, b []float32) { minimumF32Generic(dst, a, b) }
 
+// Add4F32 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
+func Add4F32(dst, a, b, c, d []float32) { add4F32Generic(dst, a, b, c, d) }
+
 // AddScalarF32 sets dst[i] = a[i] + s.
 func AddScalarF32(dst, a []float32, s float32) { addScalarF32Generic(dst, a, s) }
 
@@ -312,6 +315,9 @@ func MaximumF64(dst, a, b []float64) { maximumF64Generic(dst, a, b) }
 
 // MinimumF64 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF64(dst, a, b []float64) { minimumF64Generic(dst, a, b) }
+
+// Add4F64 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
+func Add4F64(dst, a, b, c, d []float64) { add4F64Generic(dst, a, b, c, d) }
 
 // AddScalarF64 sets dst[i] = a[i] + s.
 func AddScalarF64(dst, a []float64, s float64) { addScalarF64Generic(dst, a, s) }

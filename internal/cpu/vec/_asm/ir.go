@@ -366,6 +366,20 @@ func (b *B) Poly(x *Value, c ...float64) *Value {
 	return r
 }
 
+// PolySplit evaluates the same by Horner's rule in x², given as s, on the even
+// and the odd coefficients apart: half as long a chain of dependent steps,
+// which is what bounds a kernel of few vectors in flight.
+func (b *B) PolySplit(x, s *Value, c ...float64) *Value {
+	half := func(from int) *Value {
+		var h []float64
+		for i := from; i < len(c); i += 2 {
+			h = append(h, c[i])
+		}
+		return b.Poly(s, h...)
+	}
+	return b.FMA(half(1), x, half(0))
+}
+
 // record runs the body of k for a back end and drops values that nothing uses.
 func record(k *Kernel, isa ISA) *B {
 	b := &B{k: k, isa: isa, consts: map[constKey]*Value{}}

@@ -50,6 +50,12 @@ func arithmetic(t Type, sfx string) {
 	binary("Maximum", "max(a[i], b[i]), NaN when either is NaN", (*B).MaxN)
 	binary("Minimum", "min(a[i], b[i]), NaN when either is NaN", (*B).MinN)
 
+	add(Kernel{Name: "Add4" + sfx, Doc: "sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("c", t), In("d", t)},
+		Body: func(b *B) {
+			b.Store("dst", b.Add(b.Add(b.Load("a"), b.Load("b")), b.Add(b.Load("c"), b.Load("d"))))
+		}})
+
 	scalar("AddScalar", "a[i] + s", (*B).Add)
 	scalar("SubScalar", "a[i] - s", (*B).Sub)
 	scalar("RSubScalar", "s - a[i]", func(b *B, x, s *Value) *Value { return b.Sub(s, x) })

@@ -25,7 +25,7 @@ func expReduce(b *B, x *Value) (n, t, r *Value) {
 
 // expPoly is (exp(r) - 1 - r) / r² on |r| <= ln2/2.
 func expPoly(b *B, r *Value) *Value {
-	return b.Poly(r, 0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.123a0cp-7, 0x1.6a23fp-10)
+	return b.PolySplit(r, b.Mul(r, r), 0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.123a0cp-7, 0x1.6a23fp-10)
 }
 
 // Exp is e^x.
@@ -146,17 +146,30 @@ func Erf(b *B, x *Value) *Value {
 	return b.Sel(b.Cmp(LT, a, b.C(0.921875)), small, large)
 }
 
-// GELU is x * Phi(x) with the normal distribution function Phi.
-func GELU(b *B, x *Value) *Value {
-	e := Erf(b, b.Mul(x, b.C(math.Sqrt2/2)))
-	h := b.Mul(x, b.C(0.5))
-	return b.FMA(h, e, h)
+// normalCDF is Phi(x), the normal distribution function.
+//
+// Phi(-|x|) is 2^(g-1), where g fits log2(2*Phi(-|x|)): no branch is needed
+// near 0, and the lower tail keeps its digits, which 1 + erf cancels. Beyond
+// 12 the power is 0.
+func normalCDF(b *B, x *Value) *Value {
+	d := b.MinX(b.C(12), b.Abs(x))
+	g := b.PolySplit(d, b.Mul(d, d), 0x1.ea56fep-24, -0x1.26af3cp+0, -0x1.d62bfap-2, -0x1.af9572p-5, 0x1.e2205p-8,
+		-0x1.889b9ep-12, -0x1.628b02p-14, 0x1.295f58p-16, -0x1.1713aap-20)
+	t := b.Add(g, b.C(roundMagic))
+	n := b.Sub(t, b.C(roundMagic))
+	f := b.Sub(g, n) // exact
+	// 2^f / 2 on |f| <= 1/2.
+	p := b.PolySplit(f, b.Mul(f, f), 0x1p-1, 0x1.62e43p-2, 0x1.ebfbdcp-4, 0x1.c6aee8p-6, 0x1.3b2d4cp-8, 0x1.5f3e54p-11, 0x1.41fbbcp-14)
+	q := b.Ldexp(p, n, t)
+	return b.Sel(b.Cmp(LT, x, b.C(0)), q, b.Sub(b.C(1), q))
 }
+
+// GELU is x * Phi(x).
+func GELU(b *B, x *Value) *Value { return b.Mul(x, normalCDF(b, x)) }
 
 // GELUGrad is the derivative of GELU: Phi(x) + x*phi(x).
 func GELUGrad(b *B, x *Value) *Value {
-	e := Erf(b, b.Mul(x, b.C(math.Sqrt2/2)))
-	cdf := b.FMA(e, b.C(0.5), b.C(0.5))
+	cdf := normalCDF(b, x)
 	pdf := Exp(b, b.Mul(b.Mul(x, x), b.C(-0.5)))
 	return b.FMA(b.Mul(x, b.C(1/math.Sqrt(2*math.Pi))), pdf, cdf)
 }
