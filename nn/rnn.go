@@ -393,11 +393,15 @@ func (m *RNNBase) start(dt tensor.DType, n int, h0, c0 *Tensor) (h, c *Tensor) {
 			return constant(dt, 0, want...)
 		}
 		if !tensor.SameShape(t.Shape(), want) {
-			tensor.Fail(tensor.ErrShape, "Expected %s size %s, got %s", what, tensor.ShapeString(want), tensor.ShapeString(t.Shape()))
+			tensor.Fail(tensor.ErrShape, "Expected %s size (%d, %d, %d), got %s", what, layers, n, size, tensor.ShapeString(t.Shape()))
 		}
 		return t
 	}
-	h = check(h0, m.realHidden(), "hidden[0]")
+	what := "hidden"
+	if m.mode == "LSTM" {
+		what = "hidden[0]"
+	}
+	h = check(h0, m.realHidden(), what)
 	if m.mode == "LSTM" {
 		c = check(c0, m.HiddenSize, "hidden[1]")
 	}

@@ -3,6 +3,7 @@ package optim
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -108,7 +109,7 @@ func checkAdam(g *ParamGroup) {
 	}
 	for i, b := range g.Betas() {
 		if !(b >= 0 && b < 1) {
-			tensor.Fail(tensor.ErrValue, "Invalid beta parameter at index %d: %g", i, b)
+			tensor.Fail(tensor.ErrValue, "Invalid beta parameter at index %d: %s", i, pyfmt.Float(b))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -468,9 +469,74 @@ func (c *Ctx) checkOverlap(t *Tensor) {
 	}
 }
 
+// checkInputs refuses arguments that share some places with t, the tensor written to, but are not the same view: what they hold would
+// depend on the order of the work. Like PyTorch it looks only at tensors without gaps.
+func (c *Ctx) checkInputs(t *Tensor) {
+	for i := range c.args {
+		switch v := &c.args[i]; v.K {
+		case KTensor:
+			c.checkInput(t, v.T)
+		case KTensors:
+			for _, x := range v.X.([]*Tensor) {
+				c.checkInput(t, x)
+			}
+		}
+	}
+}
+
+func (c *Ctx) checkInput(t, x *Tensor) {
+	if x == nil || x == t || x.st != t.st || x.numel == 0 || t.numel == 0 || !x.gapless() || !t.gapless() {
+		return
+	}
+	lo, hi, size := x.off*x.dt.Size(), (x.off+x.numel)*x.dt.Size(), t.dt.Size()
+	switch {
+	case lo == t.off*size && hi == (t.off+t.numel)*size && slices.Equal(x.stride, t.stride):
+	case lo < (t.off+t.numel)*size && t.off*size < hi:
+		c.Fail(ErrShape, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+	}
+}
+
+// gapless reports that the elements fill a range of the storage, each place once, in any order of the dimensions.
+func (t *Tensor) gapless() bool {
+	if t.IsContiguous() {
+		return true
+	}
+	want := 1
+	for range t.shape { // the dimension whose stride is the product of those inside it comes next
+		found := false
+		for d, s := range t.stride {
+			if s == want && t.shape[d] != 1 {
+				want *= t.shape[d]
+				found = true
+				break
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	return want == t.numel
+}
+
+// markViews notes which views may not be changed in place: one of many, and those taken while nothing was recorded (see checkInPlace).
+func (c *Ctx) markViews(many bool) {
+	switch {
+	case !c.anyRequiresGrad():
+	case !c.records():
+		for _, v := range c.outs {
+			v.flags |= flagNoGradView
+		}
+	case many:
+		for _, v := range c.outs {
+			v.flags |= flagOneOfMany
+		}
+	}
+}
+
 // checkInPlace refuses in-place changes that autograd cannot follow.
 func (c *Ctx) checkInPlace(self *Tensor) {
 	c.checkOverlap(self)
+	c.checkInputs(self)
 	if !c.records() {
 		return
 	}
@@ -479,6 +545,12 @@ func (c *Ctx) checkInPlace(self *Tensor) {
 	}
 	if self.base != nil && self.base.flags&flagRequiresGrad != 0 && self.base.node == nil {
 		c.Fail(ErrAutograd, "a view of a leaf Variable that requires grad is being used in an in-place operation.")
+	}
+	switch {
+	case self.flags&flagOneOfMany != 0 && self.node != nil:
+		c.Fail(ErrAutograd, "Output %d of %s is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", self.outNr, forwardName(self.node.Name()))
+	case self.flags&flagNoGradView != 0 && self.base != nil && self.base.RequiresGrad():
+		c.Fail(ErrAutograd, "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")
 	}
 }
 

@@ -429,10 +429,12 @@ func (c *Ctx) dispatch() {
 		op.Body(c)
 	case op.View != nil:
 		c.isView = true
-		if v := op.View(c); v != nil {
+		v := op.View(c)
+		if v != nil {
 			c.SetOut(0, v)
 		}
 		c.record()
+		c.markViews(v == nil)
 	default:
 		c.compute()
 		c.record()
@@ -481,6 +483,7 @@ func (c *Ctx) runVariant() {
 		}
 		for _, g := range c.given {
 			c.checkOverlap(g)
+			c.checkInputs(g)
 		}
 		if c.records() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)

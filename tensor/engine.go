@@ -90,7 +90,7 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 			case o.MaterializeGrads:
 				out[i] = zerosLike(in)
 			case !o.AllowUnused:
-				Fail(ErrAutograd, "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
+				Fail(ErrAutograd, "The differentiated Tensor at index %d appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.", i)
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func (e *engine) run(ts, grads []*Tensor) {
 			}
 			g = onesLike(t)
 		} else if !SameShape(g.shape, t.shape) {
-			Fail(ErrShape, "Mismatch in shape: grad_output[%d] has a shape of %s and output[%d] has a shape of %s.", i, ShapeString(g.shape), i, ShapeString(t.shape))
+			Fail(ErrShape, "Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a shape of torch.Size(%s).", i, ShapeString(g.shape), i, ShapeString(t.shape))
 		}
 		roots = append(roots, ed)
 		e.count(ed.node)

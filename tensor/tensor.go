@@ -77,8 +77,10 @@ const (
 	flagParam                          // an nn.Parameter
 	flagInference
 	flagRetainGrad
-	flagKeep // not freed by Tidy
-	flagConj // lazily conjugated view
+	flagKeep       // not freed by Tidy
+	flagConj       // lazily conjugated view
+	flagOneOfMany  // a view from an operator with several, such as split
+	flagNoGradView // a view taken while nothing was recorded
 )
 
 // Tensor is a strided view of a Storage. Its methods panic with *Error on bad arguments.

@@ -74,7 +74,11 @@ func init() {
 			case w.Dim() == 1:
 				c.Fail(tensor.ErrShape, "size mismatch, got input (%d), mat (%dx%d), vec (%d)", m, m, x.Size(-1), k)
 			}
-			c.Fail(tensor.ErrShape, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", m, x.Size(-1), k, w.Size(0))
+			name := "mm"
+			if c.T(2) != nil {
+				name = "addmm"
+			}
+			c.Fail(tensor.ErrShape, "%s: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", name, m, x.Size(-1), k, w.Size(0))
 		}
 		if x.DType() != w.DType() {
 			c.Fail(tensor.ErrDType, "mat1 and mat2 must have the same dtype, but got %s and %s", x.DType().ClassName(), w.DType().ClassName())
@@ -200,7 +204,7 @@ func matmul(c *Ctx, a, b *T) *T {
 			return fold(bt, k).MV(a).Reshape(sh)
 		}
 		if k != a.Size(1) {
-			c.Fail(tensor.ErrShape, "mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), k, bt.Numel()/max(k, 1))
+			c.Fail(tensor.ErrShape, "mm: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), k, bt.Numel()/max(k, 1))
 		}
 		if canFold(bt) {
 			return fold(bt, k).MM(a.Transpose(0, 1)).Reshape(append(sh, a.Size(0))).Transpose(-2, -1)

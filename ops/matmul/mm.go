@@ -1,6 +1,10 @@
 package matmul
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"strings"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 const site = "\nhttps://pytorch.org/docs/stable/generated/torch."
 
@@ -278,7 +282,7 @@ func init() {
 // checkInner refuses factors whose inner sizes differ.
 func checkInner(c *Ctx, a, b []int) {
 	if a[1] != b[0] {
-		c.Fail(tensor.ErrShape, "mat1 and mat2 shapes cannot be multiplied (%s and %s)", dims(a), dims(b))
+		c.Fail(tensor.ErrShape, "%s: mat1 and mat2 shapes cannot be multiplied (%s and %s)", strings.TrimSuffix(c.Op().Sch.Name, "_"), dims(a), dims(b))
 	}
 }
 

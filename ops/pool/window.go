@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -126,7 +127,14 @@ func checkOutput(c *Ctx, nd int, w *window) {
 			if nd == 1 {
 				c.Fail(tensor.ErrShape, "Invalid computed output size: %d", w.out[i])
 			}
-			c.Fail(tensor.ErrShape, "Given input size: %s. Calculated output size: %s. Output size is too small", tensor.ShapeString(w.in[3-nd:]), tensor.ShapeString(w.out[3-nd:]))
+			by := func(n []int) string { // channels and sizes, as "3x8x8"
+				s := fmt.Sprint(c.Shape(0)[len(c.Shape(0))-nd-1])
+				for _, k := range n {
+					s += fmt.Sprintf("x%d", k)
+				}
+				return s
+			}
+			c.Fail(tensor.ErrShape, "Given input size: (%s). Calculated output size: (%s). Output size is too small", by(w.in[3-nd:]), by(w.out[3-nd:]))
 		}
 	}
 }

@@ -337,12 +337,12 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
 		Doc:    "is Split.", Go: "UnsafeSplit",
-		Body: func(c *Ctx) { c.Return(callN("split.Tensor", c.T(0), c.Int(1), c.Int(2))...) },
+		Body: func(c *Ctx) { c.Return(single(callN("split.Tensor", c.T(0), c.Int(1), c.Int(2)))...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
 		Doc:    "is SplitWithSizes.",
-		Body:   func(c *Ctx) { c.Return(callN("split_with_sizes", c.T(0), c.Ints(1), c.Int(2))...) },
+		Body:   func(c *Ctx) { c.Return(single(callN("split_with_sizes", c.T(0), c.Ints(1), c.Int(2)))...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
@@ -555,6 +555,15 @@ func splitEven(c *Ctx, t *T, size, dim int) []int {
 	var out []int
 	for i := 0; i < n; i += size {
 		out = append(out, min(size, n-i))
+	}
+	return out
+}
+
+// single makes of each of many views one by itself, which may be changed in place.
+func single(ts []*T) []*T {
+	out := make([]*T, len(ts))
+	for i, t := range ts {
+		out[i] = t.AliasView()
 	}
 	return out
 }
