@@ -268,6 +268,9 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 	n.args = append(n.args, c.args...)
 	for i := range n.args {
 		v := &n.args[i]
+		if v.K == KTensor && v.T.flags&flagWrapped != 0 && i != c.op.scalar && i < len(c.op.Sch.Params) && c.op.Sch.Params[i].Kind == KScalar {
+			*v = v.T.Num().Value() // a number that the kernel read as a tensor
+		}
 		switch v.K {
 		case KTensor:
 			t := v.T

@@ -51,8 +51,11 @@ type Def struct {
 	Elementwise bool
 	// AMP is the autocast class.
 	AMP AMPClass
-	// Samples are arguments that tests, benchmarks and documentation run the operator with.
+	// Samples are arguments that tests, benchmarks and documentation run the operator with; a family may give them in a table of its own
+	// instead, with RegisterSamples.
 	Samples func(s *Sampler)
+
+	full string // of the schema
 }
 
 // AMPClass says what autocast does with an operator's floating-point arguments.
@@ -80,6 +83,7 @@ type Op struct {
 	saveOut uint64 // bit per result
 	grad    string
 	nparams int
+	def     string // full name that the Def's schema gives, without aliases and variants
 }
 
 type variant uint8
@@ -134,6 +138,7 @@ func Register(d Def) {
 	if d.Body == nil && d.CPU == nil && d.View == nil {
 		panic("tensor.Register: " + d.Schema + ": give CPU, View or Body")
 	}
+	d.full = sch.FullName()
 	registry.Lock()
 	defer registry.Unlock()
 	for _, alias := range append([]string{sch.Name}, d.Aliases...) {
@@ -200,6 +205,7 @@ func add(d *Def, s *Schema, base *Op, v variant) *Op {
 	}
 	o.Def, o.Sch, o.base, o.variant, o.scalar = d, s, base, v, -1
 	o.nparams = len(s.Params)
+	o.def = d.full
 	o.kernels[CPUDevice] = d.CPU
 	for _, name := range strings.Fields(d.Save) {
 		found := false
@@ -301,28 +307,14 @@ func Ops() []*Op {
 	return out
 }
 
+// Base is the operator that a derived variant comes from, nil for others.
+func (o *Op) Base() *Op { return o.base }
+
+// IsAlias reports a further name of an operator.
+func (o *Op) IsAlias() bool { return o.base == nil && o.full != o.def }
+
 // IsVariant reports an in-place, out or scalar form derived from another operator.
 func (o *Op) IsVariant() bool { return o.base != nil }
-
-// Sampler collects the sample calls of a Def.
-type Sampler struct {
-	Calls []Sample
-}
-
-// Sample is one call: arguments by schema position; tensors whose elements matter for the gradient are made with Grad.
-type Sample struct {
-	Args []Value
-	Note string
-}
-
-// Add adds a call.
-func (s *Sampler) Add(args ...any) {
-	c := Sample{}
-	for _, a := range args {
-		c.Args = append(c.Args, Box(a))
-	}
-	s.Calls = append(s.Calls, c)
-}
 
 // Box turns a Go value into a boxed argument.
 func Box(a any) Value {

@@ -290,10 +290,18 @@ func (t *Tensor) Dim() int { return len(t.shape) }
 func (t *Tensor) NDim() int { return len(t.shape) }
 
 // Size is the length of one dimension; negative dims count from the end.
-func (t *Tensor) Size(dim int) int { return t.shape[WrapDim(dim, len(t.shape))] }
+func (t *Tensor) Size(dim int) int { return t.shape[t.dimension(dim)] }
+
+// dimension wraps a dimension that must be there.
+func (t *Tensor) dimension(dim int) int {
+	if len(t.shape) == 0 {
+		Fail(ErrIndex, "Dimension specified as %d but tensor has no dimensions", dim)
+	}
+	return WrapDim(dim, len(t.shape))
+}
 
 // Stride is the stride of one dimension in elements; negative dims count from the end.
-func (t *Tensor) Stride(dim int) int { return t.stride[WrapDim(dim, len(t.shape))] }
+func (t *Tensor) Stride(dim int) int { return t.stride[t.dimension(dim)] }
 
 // Numel is the number of elements.
 func (t *Tensor) Numel() int { return t.numel }

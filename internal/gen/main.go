@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/goname"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -247,57 +248,6 @@ func stringOf(e ast.Expr) string {
 	return ""
 }
 
-// initialisms are the words that Go writes in capitals.
-var initialisms = map[string]string{}
-
-func init() {
-	for _, w := range strings.Fields("ReLU ReLU6 GELU SELU CELU ELU SiLU GLU PReLU RReLU LeakyReLU NLL BCE MSE CTC KL LSTM GRU RNN MM BMM MV FFT IFFT RFFT IRFFT LU QR SVD " +
-		"LogSigmoid LogSoftmax LP Addmm=AddMM Baddbmm=BAddBMM Addbmm=AddBMM Addmv=AddMV Matmul=MatMul Argmax=ArgMax Argmin=ArgMin Argsort=ArgSort Argwhere=ArgWhere " +
-		"Allclose=AllClose Isclose=IsClose Isnan=IsNaN Isinf=IsInf Isfinite=IsFinite Isin=IsIn Isreal=IsReal Isposinf=IsPosInf Isneginf=IsNegInf " +
-		"Cumsum=CumSum Cumprod=CumProd Cummax=CumMax Cummin=CumMin Topk=TopK Arctan2=ArcTan2 Atan2=Atan2 Einsum=Einsum Linspace=Linspace Logspace=Logspace Numel=Numel " +
-		"Dtype=DType Keepdim=KeepDim Hardtanh=HardTanh Hardswish=HardSwish Hardsigmoid=HardSigmoid Logsumexp=LogSumExp Logcumsumexp=LogCumSumExp Unfold=Unfold Id=ID Nan=NaN Nansum=NaNSum Nanmean=NaNMean " +
-		"Nanmedian=NaNMedian Nanquantile=NaNQuantile Swapaxes=SwapAxes Swapdims=SwapDims Tensordot=TensorDot Layernorm=LayerNorm") {
-		if k, v, ok := strings.Cut(w, "="); ok {
-			initialisms[strings.ToLower(k)] = v
-		} else {
-			initialisms[strings.ToLower(w)] = w
-		}
-	}
-}
-
-// goName turns "log_softmax" into "LogSoftmax", "relu_" into "ReLUInPlace".
-func goName(s string) string {
-	inPlace := strings.HasSuffix(s, "_") && !strings.HasSuffix(s, "__")
-	var b strings.Builder
-	for _, w := range strings.Split(strings.Trim(s, "_"), "_") {
-		if w == "" {
-			continue
-		}
-		if v, ok := initialisms[strings.ToLower(w)]; ok {
-			b.WriteString(v)
-		} else {
-			b.WriteString(strings.ToUpper(w[:1]) + w[1:])
-		}
-	}
-	if inPlace {
-		b.WriteString("InPlace")
-	}
-	return b.String()
-}
-
-func overloadSuffix(o string) string {
-	switch o {
-	case "", "Tensor", "self", "default":
-		return ""
-	case "dim_IntList", "IntList", "dim_max", "dim_min":
-		return "Dim"
-	case "int":
-		return ""
-	}
-	o = strings.ReplaceAll(o, "Tensor_", "")
-	return goName(strings.TrimSuffix(o, "_Tensor"))
-}
-
 // emit writes the Go forms of one operator: the method or function, its in-place form and its scalar form.
 func emit(d *def, methods, funcs, functional *bytes.Buffer) {
 	if d.goName == "-" {
@@ -312,14 +262,14 @@ func emit(d *def, methods, funcs, functional *bytes.Buffer) {
 		s.Name = n
 		base := d.goName
 		if base == "" || i > 0 {
-			base = goName(n) + overloadSuffix(s.Overload)
-			if rest, ok := strings.CutPrefix(d.goName, goName(d.sch.Name)); ok && i > 0 {
-				base = goName(n) + rest // ClampTensor: ClipTensor
+			base = goname.Of(n) + goname.Suffix(s.Overload)
+			if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok && i > 0 {
+				base = goname.Of(n) + rest // ClampTensor: ClipTensor
 			}
 		}
 		doc := d.doc
 		if i > 0 {
-			doc = fmt.Sprintf("is another name of [Tensor.%s].", first(d.goName, goName(d.sch.Name)+overloadSuffix(d.sch.Overload)))
+			doc = fmt.Sprintf("is another name of [Tensor.%s].", first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
 		}
 		emitForm(d, &s, base, doc, "", d.out, methods, funcs, functional)
 		if d.scalar != "" {
@@ -401,7 +351,7 @@ var keywords = map[string]bool{"type": true, "func": true, "range": true, "len":
 	"return": true, "default": true, "select": true, "import": true, "var": true, "tensor": true, "int": true, "c": true, "o": true, "t": true}
 
 func lower(s string) string {
-	g := goName(s)
+	g := goname.Of(s)
 	if g == "" {
 		g = "x"
 	}
@@ -447,7 +397,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 			for _, i := range opt {
 				p := &s.Params[i]
 				typ, _ := goType(p, q)
-				field := goName(p.Name)
+				field := goname.Of(p.Name)
 				note := "default " + p.DefText
 				switch {
 				case p.Kind == tensor.KBool && p.DefText == "True":
@@ -512,7 +462,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 			for _, i := range opt {
 				p := &s.Params[i]
 				_, box := goType(p, q)
-				f := goName(p.Name)
+				f := goname.Of(p.Name)
 				switch {
 				case p.Kind == tensor.KBool && p.DefText == "True":
 					fmt.Fprintf(b, "\t\t*c.Arg(%d) = %sBoolValue(!o.No%s)\n", i, q, f)

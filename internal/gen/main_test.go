@@ -36,14 +36,3 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 		t.Fatal("no generated files found")
 	}
 }
-
-func TestGoName(t *testing.T) {
-	for in, want := range map[string]string{
-		"log_softmax": "LogSoftmax", "relu_": "ReLUInPlace", "nll_loss": "NLLLoss", "matmul": "MatMul", "mul": "Mul", "_to_copy": "ToCopy",
-		"scaled_dot_product_attention": "ScaledDotProductAttention", "isnan": "IsNaN",
-	} {
-		if got := goName(in); got != want {
-			t.Errorf("goName(%q) = %q, want %q", in, got, want)
-		}
-	}
-}

@@ -122,6 +122,9 @@ func init() {
 			"Sparse is accepted, but gradients are dense.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
 		Body: func(c *Ctx) {
 			ix, w := c.T(0), c.T(1)
+			if w.Dim() != 2 {
+				c.Fail(tensor.ErrShape, "'weight' must be 2-D")
+			}
 			pad := padIndex(c, 2, w)
 			if c.Has(3) {
 				renorm(c, w.Detach(), longs(ix), c.Float(3), c.Float(4))
@@ -262,6 +265,9 @@ func padIndex(c *Ctx, arg int, w *T) int {
 
 // renorm shortens the rows of w that ix names to maxNorm.
 func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
+	if w.Dim() != 2 {
+		c.Fail(tensor.ErrShape, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)", w.Dim())
+	}
 	n, d := w.Shape()[0], w.Shape()[1]
 	x := tensor.Data[float64](w.Detach().DenseAs(tensor.Float64).CloneRaw())
 	done := map[int64]bool{}

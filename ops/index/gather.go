@@ -28,7 +28,7 @@ func walkAlong(c *Ctx, self, ix, src *T) (*along, []int64) {
 				}
 				c.Fail(tensor.ErrShape, "Expected index %s to be no larger than self %s apart from dimension %d", tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d)
 			}
-			if src != nil && k < src.Dim() && sh[k] > src.Shape()[k] {
+			if src != nil && (k < src.Dim() && sh[k] > src.Shape()[k] || src.Dim() == 0 && sh[k] > 1) {
 				c.Fail(tensor.ErrShape, "Expected index %s to be no larger than self %s apart from dimension %d and to be no larger size than src %s", tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d, tensor.ShapeString(src.Shape()))
 			}
 		}

@@ -488,7 +488,7 @@ func init() {
 		Schema: "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", Doc: "is polygamma written to the tensor itself.", Go: "PolygammaInPlace",
 		Body: func(c *Ctx) {
 			x := c.T(0)
-			c.Return(x.CopyInPlace(call(polygammaOp, c.Value(1), tv(x))))
+			c.Return(x.CopyInPlace(call(polygammaOp, c.Value(1), tv(x.Clone())))) // the rule wants what was there before
 		},
 	})
 	tensor.Register(tensor.Def{

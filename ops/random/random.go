@@ -435,6 +435,9 @@ func bernoulliProbs(c *Ctx, g *rng.Generator, t, p *T) {
 	if !p.DType().IsFloat() {
 		c.Fail(tensor.ErrDType, "bernoulli: expected floating-point probabilities, got %s", p.DType().ClassName())
 	}
+	if p.Dim() > t.Dim() {
+		c.Fail(tensor.ErrShape, "the number of sizes provided (%d) must be greater or equal to the number of dimensions in the tensor (%d)", t.Dim(), p.Dim())
+	}
 	pdt := tensor.Float32
 	if p.DType() == tensor.Float64 {
 		pdt = tensor.Float64

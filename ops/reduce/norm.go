@@ -274,7 +274,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Go: "-", Out: true,
 		Doc:  "is the Frobenius norm over dimensions.",
-		Body: normBody(0, 1, 2, 0),
+		Body: func(c *Ctx) { c.Return(vectorNorm(c.T(0), 2, c.Ints(1), c.Bool(2), 0)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", Out: true,

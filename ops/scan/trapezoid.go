@@ -25,6 +25,9 @@ func steps(c *Ctx, y, x *T, d int) *T {
 		}
 		x = x.Reshape(append(sh, x.Shape()...))
 	}
+	if d >= x.Dim() {
+		c.Fail(tensor.ErrShape, "trapezoid: There must be one `x` value for each sample point")
+	}
 	n := x.Size(d)
 	return narrow(x, d, 1, n-1).Sub(narrow(x, d, 0, n-1))
 }
@@ -40,6 +43,12 @@ func noBool(c *Ctx, y *T) {
 	}
 }
 
+func noScalar(c *Ctx, y *T) {
+	if y.Dim() == 0 {
+		c.Fail(tensor.ErrIndex, "Dimension specified as %d but tensor has no dimensions", c.Int(2))
+	}
+}
+
 // empty is the integral over no samples: zeros without the dimension.
 func empty(y *T, d int) *T {
 	return y.SumDim([]int{d}, tensor.SumDimOptions{DType: y.DType()})
@@ -47,6 +56,7 @@ func empty(y *T, d int) *T {
 
 func trapezoidX(c *Ctx) {
 	y, x := c.T(0), c.T(1)
+	noScalar(c, y)
 	d := wrap(c, c.Int(2), y.Dim())
 	if y.Size(d) == 0 {
 		c.Return(empty(y, d))
@@ -57,6 +67,7 @@ func trapezoidX(c *Ctx) {
 
 func trapezoidDx(c *Ctx) {
 	y := c.T(0)
+	noScalar(c, y)
 	d := wrap(c, c.Int(2), y.Dim())
 	if y.Size(d) == 0 {
 		c.Return(empty(y, d))
@@ -70,6 +81,7 @@ func trapezoidDx(c *Ctx) {
 
 func cumulativeX(c *Ctx) {
 	y := c.T(0)
+	noScalar(c, y)
 	d := wrap(c, c.Int(2), y.Dim())
 	c.Return(neighbours(y, d).Mul(steps(c, y, c.T(1), d)).CumSum(d).DivScalar(2))
 }
@@ -77,6 +89,7 @@ func cumulativeX(c *Ctx) {
 func cumulativeDx(c *Ctx) {
 	y := c.T(0)
 	noBool(c, y)
+	noScalar(c, y)
 	d := wrap(c, c.Int(2), y.Dim())
 	c.Return(neighbours(y, d).MulScalar(c.Num(1).F / 2).CumSum(d))
 }

@@ -314,6 +314,9 @@ func init() {
 		Doc:    "splits one dimension into several; one size may be -1.\nhttps://pytorch.org/docs/stable/generated/torch.unflatten.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)
+			if t.Dim() == 0 {
+				c.Fail(tensor.ErrIndex, "Dimension specified as %d but tensor has no dimensions", c.Int(1))
+			}
 			d := tensor.WrapDim(c.Int(1), t.Dim())
 			sizes := c.Ints(2)
 			if len(sizes) == 0 {

@@ -1,0 +1,56 @@
+// Package goname turns the names of PyTorch's schemas into Go names.
+package goname
+
+import "strings"
+
+// initialisms are the words that Go writes in capitals.
+var initialisms = map[string]string{}
+
+func init() {
+	for _, w := range strings.Fields("ReLU ReLU6 GELU SELU CELU ELU SiLU GLU PReLU RReLU LeakyReLU NLL BCE MSE CTC KL LSTM GRU RNN MM BMM MV FFT IFFT RFFT IRFFT LU QR SVD " +
+		"LogSigmoid LogSoftmax LP Addmm=AddMM Baddbmm=BAddBMM Addbmm=AddBMM Addmv=AddMV Matmul=MatMul Argmax=ArgMax Argmin=ArgMin Argsort=ArgSort Argwhere=ArgWhere " +
+		"Allclose=AllClose Isclose=IsClose Isnan=IsNaN Isinf=IsInf Isfinite=IsFinite Isin=IsIn Isreal=IsReal Isposinf=IsPosInf Isneginf=IsNegInf " +
+		"Cumsum=CumSum Cumprod=CumProd Cummax=CumMax Cummin=CumMin Topk=TopK Arctan2=ArcTan2 Atan2=Atan2 Einsum=Einsum Linspace=Linspace Logspace=Logspace Numel=Numel " +
+		"Dtype=DType Keepdim=KeepDim Hardtanh=HardTanh Hardswish=HardSwish Hardsigmoid=HardSigmoid Logsumexp=LogSumExp Logcumsumexp=LogCumSumExp Unfold=Unfold Id=ID Nan=NaN Nansum=NaNSum Nanmean=NaNMean " +
+		"Nanmedian=NaNMedian Nanquantile=NaNQuantile Swapaxes=SwapAxes Swapdims=SwapDims Tensordot=TensorDot Layernorm=LayerNorm") {
+		if k, v, ok := strings.Cut(w, "="); ok {
+			initialisms[strings.ToLower(k)] = v
+		} else {
+			initialisms[strings.ToLower(w)] = w
+		}
+	}
+}
+
+// Of turns "log_softmax" into "LogSoftmax", "relu_" into "ReLUInPlace".
+func Of(s string) string {
+	inPlace := strings.HasSuffix(s, "_") && !strings.HasSuffix(s, "__")
+	var b strings.Builder
+	for _, w := range strings.Split(strings.Trim(s, "_"), "_") {
+		if w == "" {
+			continue
+		}
+		if v, ok := initialisms[strings.ToLower(w)]; ok {
+			b.WriteString(v)
+		} else {
+			b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+		}
+	}
+	if inPlace {
+		b.WriteString("InPlace")
+	}
+	return b.String()
+}
+
+// Suffix is what an overload adds to the Go name: "dim_IntList" gives "Dim".
+func Suffix(o string) string {
+	switch o {
+	case "", "Tensor", "self", "default":
+		return ""
+	case "dim_IntList", "IntList", "dim_max", "dim_min":
+		return "Dim"
+	case "int":
+		return ""
+	}
+	o = strings.ReplaceAll(o, "Tensor_", "")
+	return Of(strings.TrimSuffix(o, "_Tensor"))
+}

@@ -1,0 +1,14 @@
+package goname
+
+import "testing"
+
+func TestOf(t *testing.T) {
+	for in, want := range map[string]string{
+		"log_softmax": "LogSoftmax", "relu_": "ReLUInPlace", "nll_loss": "NLLLoss", "matmul": "MatMul", "mul": "Mul", "_to_copy": "ToCopy",
+		"scaled_dot_product_attention": "ScaledDotProductAttention", "isnan": "IsNaN",
+	} {
+		if got := Of(in); got != want {
+			t.Errorf("Of(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

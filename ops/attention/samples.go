@@ -1,0 +1,17 @@
+package attention
+
+import (
+	"github.com/gotorch-dev/torch/internal/samples"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The sample calls of the family; internal/samples describes the notation.
+func init() {
+	samples.Table(
+		"scaled_dot_product_attention :: 2x3x4 2x5x4 2x5x6 ; 1x2x3x4 1x2x3x4 1x2x3x4 is_causal=true ; 2x3x4 2x5x4 2x5x4 3x5 scale=0.7 ; 1x4x3x2 1x2x3x2 1x2x3x2 enable_gqa=true",
+		"F::multi_head_attention_forward :: 3x2x4 3x2x4 3x2x4 4 2 12x4 12 None None false 0.0 4x4 4",
+	)
+	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
+		tensor.RegisterAMP(d, tensor.AMPLower, "aten::scaled_dot_product_attention")
+	}
+}

@@ -1,0 +1,48 @@
+package reduce
+
+import (
+	"github.com/gotorch-dev/torch/internal/samples"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The sample calls of the family; internal/samples describes the notation.
+func init() {
+	samples.Table(
+		"sum mean prod all any max min median nanmedian :: 3x4 ; 2x3x5 ; 7 ; s",
+		"sum.dim_IntList mean.dim :: 3x4 [0] ; 2x3x5 [0,2] ; 2x3x5 [1] true ; 3x4 None ; s [0]",
+		"nansum nanmean :: 3x4 ; 2x3x5 [0,2] ; 2x3x5 [1] true ; {1.5,nan,2}  | nograd",
+		"prod.dim_int :: 3x4 0 ; 2x3x5 1 true",
+		"amax amin :: 3x4 ; 2x3x5 [0,2] ; 2x3x5 [1] true",
+		"max.dim min.dim median.dim nanmedian.dim :: 3x4 0 ; 2x3x5 1 true ; 3x4 -1",
+		"mode :: {1,2,2;3,3,1} ; 2x3x5 1 true ; 3x4",
+		"aminmax :: 3x4 ; 3x4 dim=1 keepdim=true",
+		"argmax argmin :: 3x4 ; 3x4 0 ; 2x3x5 1 true",
+		"all.dim any.dim :: 3x4:b 0 ; 3x4 1 true",
+		"all.dims any.dims :: 3x4:b [0] ; 2x3x4:b [0,2] true ; 3x4:b",
+		"count_nonzero :: 3x4 ; 3x4:i2 0",
+		"count_nonzero.dim_IntList :: 3x4:i2 [0] ; 2x3x4:b [0,2]",
+		"std var std_mean var_mean :: 3x4 ; 3x4 false",
+		"std.dim var.dim std_mean.dim var_mean.dim :: 3x4 [0] ; 2x3x5 [0,2] false true",
+		"std.correction var.correction std_mean.correction var_mean.correction :: 3x4 ; 2x3x5 [0,2] correction=0 ; 3x4 [1] keepdim=true",
+		"logsumexp :: 3x4 [0] ; 2x3x5 [0,2] true",
+		"norm.Scalar :: 3x4 ; 3x4 1 ; 3x4 3",
+		"norm.ScalarOpt_dim :: 3x4 2 [0] ; 2x3x5 3 [0,2] true",
+		"norm.ScalarOpt_dim_dtype :: 3x4 2 [0] false dtype=f32",
+		"norm.ScalarOpt_dtype :: 3x4 2 dtype=f32",
+		"norm.name :: 3x4 fro",
+		"norm.python :: 3x4 ; 3x4 3 [1]",
+		"frobenius_norm.dim :: 3x4 [0,1]",
+		"linalg_vector_norm :: 3x4 ; 3x4 3 [1] ; 2x3x5 1 [0,2] true ; 3x4 0 | nograd",
+		"dist :: 3x4 3x4 ; 3x4 3x4 1 ; 3x4 3x4 3",
+		"trace :: 4x4 ; 3x5",
+		"value_selecting_reduction_backward :: 3 1 {0,2,1} [3,4] false",
+		"renorm :: 3x4 2 0 1 ; 3x4x2 1 1 0.5",
+		"F::pairwise_distance pairwise_distance :: 3x4 3x4 ; 3x4 3x4 1 keepdim=true",
+		"F::cosine_similarity cosine_similarity :: 3x4 3x4 ; 3x4x2 3x4x2 dim=2",
+		"F::normalize :: 3x4 ; 3x4 1 0", "F::normalize.out :: 3x4 out=3x4 | nograd nolayout",
+	)
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::prod", "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp", "aten::frobenius_norm",
+		"aten::dist", "aten::renorm", "aten::cosine_similarity")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::prod", "aten::trace")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp")
+}

@@ -1,0 +1,31 @@
+package resize
+
+import (
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/samples"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The sample calls of the family; internal/samples describes the notation.
+func init() {
+	samples.Table(
+		"_resize_planes :: 1x2x3x4 [5,7] bilinear false [-1,-1] false | tol=1e-4",
+		"_resize_planes_backward :: 1x2x5x7 [3,4] bilinear false [-1,-1] false",
+		"upsample_nearest1d _upsample_nearest_exact1d :: 1x2x4 [7]", "upsample_nearest2d _upsample_nearest_exact2d :: 1x2x3x4 [5,7]",
+		"upsample_nearest3d _upsample_nearest_exact3d :: 1x2x2x3x4 [3,5,7]",
+		"upsample_nearest1d.vec _upsample_nearest_exact1d.vec :: 1x2x4 [7] None", "upsample_nearest2d.vec _upsample_nearest_exact2d.vec :: 1x2x3x4 [5,7] None",
+		"upsample_nearest3d.vec _upsample_nearest_exact3d.vec :: 1x2x2x3x4 [3,5,7] None",
+		"upsample_linear1d :: 1x2x4 [7] false ; 1x2x4 [7] true", "upsample_linear1d.vec :: 1x2x4 [7] false None",
+		"upsample_bilinear2d upsample_bicubic2d :: 1x2x3x4 [5,7] false ; 1x2x3x4 [5,7] true ; 1x2x5x7 [3,4] false",
+		"_upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa :: 1x2x3x4 [5,7] false ; 1x2x5x7 [3,4] false",
+		"upsample_bilinear2d.vec upsample_bicubic2d.vec _upsample_bilinear2d_aa.vec _upsample_bicubic2d_aa.vec _upsample_lanczos2d_aa.vec :: 1x2x3x4 [5,7] false None",
+		"upsample_trilinear3d :: 1x2x2x3x4 [3,5,7] false", "upsample_trilinear3d.vec :: 1x2x2x3x4 [3,5,7] false None",
+		"F::interpolate :: 1x2x3x4 [5,7] ; 1x2x3x4 None [2.0,1.5] bilinear", "F::interpolate.any :: 1x2x3x4 6 ; 1x2x3x4 None 2.0 bilinear",
+		"F::upsample F::upsample_nearest F::upsample_bilinear :: 1x2x3x4 6",
+		"pixel_shuffle F::pixel_shuffle :: 1x8x2x3 2", "pixel_unshuffle F::pixel_unshuffle :: 1x2x4x6 2",
+	)
+	for _, n := range strings.Fields("nearest1d nearest2d nearest3d linear1d bilinear2d bicubic2d trilinear3d") {
+		tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::upsample_"+n)
+	}
+}

@@ -1,0 +1,17 @@
+package scan
+
+import (
+	"github.com/gotorch-dev/torch/internal/samples"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The sample calls of the family; internal/samples describes the notation.
+func init() {
+	samples.Table(
+		"cumsum cumprod logcumsumexp cummax cummin :: 3x4 0 ; 2x3x5 1 ; 7 0 ; s 0",
+		"trapezoid.dx trapz.dx cumulative_trapezoid.dx :: 3x4 ; 3x4 dx=0.5 dim=0",
+		"trapezoid.x trapz.x cumulative_trapezoid.x :: 3x4 4 ; 3x4 3x4",
+		"diff :: 3x4 ; 3x4 2 0 ; 3x4 1 1 3x1 3x2",
+	)
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::cumsum", "aten::cumprod")
+}
