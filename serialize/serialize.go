@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
+	"math/big"
 	"os"
+	"reflect"
 	"sort"
 	"strings"
 
@@ -206,13 +209,11 @@ type encoder struct {
 
 func (e *encoder) encode(v any) (pickle.Value, error) {
 	switch x := v.(type) {
-	case nil, bool, string, []byte, float64, int64:
+	case nil, bool, string, []byte, float64, int64, complex128, *big.Int, torchzip.Device, *pickle.Set:
 		return x, nil
 	case int:
 		return int64(x), nil
 	case int32:
-		return int64(x), nil
-	case uint64:
 		return int64(x), nil
 	case float32:
 		return float64(x), nil
@@ -305,6 +306,20 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 			return nil, err
 		}
 		return pickle.Tuple(l.Items), nil
+	}
+	// other numbers and lists, named types among them
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return r.Int(), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if u := r.Uint(); u > math.MaxInt64 {
+			return new(big.Int).SetUint64(u), nil
+		}
+		return int64(r.Uint()), nil
+	case reflect.Float32:
+		return r.Float(), nil
+	case reflect.Slice, reflect.Array:
+		return e.list(r.Len(), func(i int) any { return r.Index(i).Interface() })
 	}
 	return nil, fmt.Errorf("cannot save a %T", v)
 }
@@ -417,6 +432,21 @@ func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
 	err = tensor.Try(func() { t = tensor.FromStorage(st, dt, r.Shape, r.Stride, r.Offset) })
 	if err != nil {
 		return nil, err
+	}
+	if m, ok := r.Metadata.(*pickle.Dict); ok { // views that PyTorch resolves when they are read
+		err = tensor.Try(func() {
+			tensor.NoGrad(func() {
+				if v, _ := m.Get("conj"); v == true {
+					t = t.ConjPhysical()
+				}
+				if v, _ := m.Get("neg"); v == true {
+					t = t.Neg()
+				}
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case r.Parameter:

@@ -1,10 +1,16 @@
 package serialize_test
 
 import (
+	"bytes"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
+	_ "github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/pickle"
+	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -71,5 +77,53 @@ func TestStrings(t *testing.T) {
 	d.Set("a", []any{1, "b"})
 	if got := d.String(); got != "OrderedDict({'a': [1, 'b']})" {
 		t.Error(got)
+	}
+}
+
+// TestConjugateBit reads a tensor that PyTorch saved as a conjugated view: the memory of the original and a mark.
+func TestConjugateBit(t *testing.T) {
+	meta := pickle.NewDict(pickle.PlainDict)
+	if err := meta.Set("conj", true); err != nil {
+		t.Fatal(err)
+	}
+	memory := tensor.FromSlice([]complex64{1 + 2i, 3 - 4i}).Storage().Bytes()
+	ref := &torchzip.TensorRef{Storage: &torchzip.StorageRef{DType: "ComplexFloatStorage", NumElements: 2, Data: memory}, DType: "complex64",
+		Shape: []int{2}, Stride: []int{1}, Metadata: meta}
+	var b bytes.Buffer
+	if err := torchzip.Save(&b, ref, torchzip.SaveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := serialize.LoadBytes(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tensor.Data[complex64](v.(*tensor.Tensor)); got[0] != 1-2i || got[1] != 3+4i {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestOtherValues saves numbers and lists of other Go types, and what a file may hold besides.
+func TestOtherValues(t *testing.T) {
+	type named []uint8
+	in := serialize.NewDict("u8", uint8(200), "u64", uint64(math.MaxUint64), "i16", int16(-5), "f32", float32(0.5), "bools", []bool{true, false},
+		"array", [2]int8{1, -2}, "named", []named{{7}}, "complex", 1+2i)
+	var b bytes.Buffer
+	if err := serialize.Save(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	v, err := serialize.LoadBytes(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "{'u8': 200, 'u64': 18446744073709551615, 'i16': -5, 'f32': 0.5, 'bools': [True, False], 'array': [1, -2], 'named': [[7]], 'complex': (1+2i)}"
+	if got := fmt.Sprint(v); got != want {
+		t.Errorf("got %s", got)
+	}
+	var again bytes.Buffer
+	if err := serialize.Save(&again, v); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+		t.Errorf("what was loaded is saved otherwise: %v", err)
+	}
+	if err := serialize.Save(&again, make(chan int)); err == nil {
+		t.Error("a channel is saved")
 	}
 }
