@@ -2,12 +2,13 @@ package data
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // LoaderOptions are the options of a DataLoader.
@@ -61,7 +62,7 @@ func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opt
 	o := &l.o
 	if o.BatchSampler != nil {
 		if o.BatchSize > 1 || o.Shuffle || o.Sampler != nil || o.DropLast {
-			panic(errors.New("data: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"))
+			tensor.Fail(tensor.ErrValue, "data: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
 		}
 		l.batches = o.BatchSampler
 		return l
@@ -69,7 +70,7 @@ func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opt
 	s := o.Sampler
 	switch {
 	case s != nil && o.Shuffle:
-		panic(errors.New("data: sampler option is mutually exclusive with shuffle"))
+		tensor.Fail(tensor.ErrValue, "data: sampler option is mutually exclusive with shuffle")
 	case s != nil:
 	case o.Shuffle:
 		s = NewRandomSampler(d.Len(), RandomOptions{Generator: o.Generator})
@@ -84,7 +85,7 @@ func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opt
 func NewIterableLoader[T, B any](d IterableDataset[T], collate func([]T) (B, error), opts ...LoaderOptions) *DataLoader[T, B] {
 	l := &DataLoader[T, B]{stream: d, collate: collate, o: options(opts)}
 	if l.o.Shuffle || l.o.Sampler != nil || l.o.BatchSampler != nil {
-		panic(errors.New("data: DataLoader with IterableDataset: expected unspecified shuffle and sampler options"))
+		tensor.Fail(tensor.ErrValue, "data: DataLoader with IterableDataset: expected unspecified shuffle and sampler options")
 	}
 	return l
 }
@@ -95,10 +96,10 @@ func options(opts []LoaderOptions) LoaderOptions {
 		o = opts[0]
 	}
 	if o.Workers < 0 {
-		panic(errors.New("data: num_workers option should be non-negative; use num_workers=0 to disable multiprocessing"))
+		tensor.Fail(tensor.ErrValue, "data: num_workers option should be non-negative; use num_workers=0 to disable multiprocessing")
 	}
 	if o.Timeout < 0 {
-		panic(errors.New("data: timeout option should be non-negative"))
+		tensor.Fail(tensor.ErrValue, "data: timeout option should be non-negative")
 	}
 	if o.BatchSize == 0 {
 		o.BatchSize = 1

@@ -372,3 +372,28 @@ func TestTensorDatasetLayouts(t *testing.T) {
 		}
 	}
 }
+
+// TestMistakesAreErrors: what Try recovers, as everywhere.
+func TestMistakesAreErrors(t *testing.T) {
+	d := data.NewTensorDataset(torch.Arange(5))
+	seq := data.NewSequentialSampler(3)
+	for name, f := range map[string]func(){
+		"batch size":          func() { data.NewDataLoader(d, data.LoaderOptions{BatchSize: -1}) },
+		"shuffle and sampler": func() { data.NewDataLoader(d, data.LoaderOptions{Shuffle: true, Sampler: seq}) },
+		"batch sampler too": func() {
+			data.NewDataLoader(d, data.LoaderOptions{BatchSize: 3, BatchSampler: data.NewBatchSampler(seq, 1, false)})
+		},
+		"workers": func() { data.NewDataLoader(d, data.LoaderOptions{Workers: -1}) },
+		"timeout": func() { data.NewDataLoader(d, data.LoaderOptions{Timeout: -1}) },
+		"lengths": func() { data.NewTensorDataset(torch.Zeros([]int{2}), torch.Zeros([]int{3})) },
+		"weights": func() {
+			for range data.NewWeightedRandomSampler([]float64{0, 0}, 2).Indices() {
+			}
+		},
+		"rank": func() { data.NewDistributedSampler(3, 2, 2) },
+	} {
+		if torch.Try(f) == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

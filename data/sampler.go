@@ -1,10 +1,10 @@
 package data
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Sampler gives the order of one epoch. Indices is called once an epoch, at the first batch, and may draw random numbers.
@@ -183,7 +183,7 @@ func (s *WeightedRandomSampler) Indices() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		out := make([]int64, s.n)
 		if err := rng.Multinomial(orDefault(s.o.Generator), out, s.weights, 1, len(s.weights), s.n, !s.o.NoReplacement, nil); err != nil {
-			panic(fmt.Errorf("data: WeightedRandomSampler: %w", err))
+			tensor.Fail(tensor.ErrValue, "data: WeightedRandomSampler: %v", err)
 		}
 		for _, i := range out {
 			if !yield(int(i)) {
@@ -203,7 +203,7 @@ type BatchSampler struct {
 // NewBatchSampler groups the indices of a sampler into batches; dropLast leaves out a shorter last one.
 func NewBatchSampler(s Sampler, batchSize int, dropLast bool) *BatchSampler {
 	if batchSize <= 0 {
-		panic(fmt.Errorf("data: batch_size should be a positive integer value, but got batch_size=%d", batchSize))
+		tensor.Fail(tensor.ErrValue, "data: batch_size should be a positive integer value, but got batch_size=%d", batchSize)
 	}
 	return &BatchSampler{s, batchSize, dropLast}
 }
@@ -256,7 +256,7 @@ type DistributedSampler struct {
 // NewDistributedSampler shares n samples out among numReplicas processes.
 func NewDistributedSampler(n, numReplicas, rank int, opts ...DistributedOptions) *DistributedSampler {
 	if numReplicas < 1 || rank < 0 || rank >= numReplicas {
-		panic(fmt.Errorf("data: DistributedSampler: invalid rank %d, rank should be in the interval [0, %d]", rank, numReplicas-1))
+		tensor.Fail(tensor.ErrValue, "data: DistributedSampler: invalid rank %d, rank should be in the interval [0, %d]", rank, numReplicas-1)
 	}
 	s := &DistributedSampler{n: n, replicas: numReplicas, rank: rank}
 	if len(opts) > 0 {
