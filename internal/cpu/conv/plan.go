@@ -48,9 +48,13 @@ type plan struct {
 }
 
 const (
-	taskWork  = 24 << 20  // multiply-adds: some 150 µs on a slow core
+	taskWork  = 24 << 20 // multiply-adds: some 150 µs on a slow core
+	fewTasks  = 8
 	bandBytes = 256 << 10 // of the second-level cache, for the band
-	panelMax  = 160 << 10 // and for a block of a panel
+	bandMost  = 384 << 10 // with all channels of a block
+
+	bigWeights = 1 << 20   // bytes that do not stay in the second-level cache
+	panelMax   = 160 << 10 // and for a block of a panel
 )
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
@@ -124,6 +128,9 @@ func (j *job[T]) makePlan() {
 	// many that work cannot be shared.
 	unit := max(taps*j.ci*j.co, 1)
 	px := min(max(taskWork/unit, 192), 1024)
+	if taps*j.ci*j.co*es > bigWeights {
+		px = max(px, 384) // the weights come from far away
+	}
 	if j.direct {
 		px = min(px, max(bandBytes/(j.ci*es), 56))
 	}
@@ -153,6 +160,10 @@ func (j *job[T]) makePlan() {
 	total := ceilDiv(j.co, j.nr)
 	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
 	j.panels = min(max(taskWork/per, ceilDiv(16, taps), 1), total)
+	if bands := j.nImg * j.grid[0] * j.ny * j.nx * j.groups; bands*ceilDiv(total, j.panels) < fewTasks {
+		// Rather read a band more than once than leave a processor idle.
+		j.panels = max(total*bands/fewTasks, 1)
+	}
 	j.npb = ceilDiv(total, j.panels)
 	j.panels = ceilDiv(total, j.npb)
 	j.npb = ceilDiv(total, j.panels)
@@ -196,7 +207,7 @@ func (j *job[T]) blockChannels(taps, es int) {
 	cb := max(panelMax/(taps*j.nr*es), 16)
 	if !j.direct {
 		j.cb = 1
-		cb = min(cb, max(bandBytes/j.bandBytes(0), 16))
+		cb = min(cb, max(bandMost/j.bandBytes(0), 16))
 	}
 	nb := ceilDiv(max(j.ci, 1), cb)
 	j.cb = ceilDiv(max(j.ci, 1), nb)
