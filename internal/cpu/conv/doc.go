@@ -13,5 +13,9 @@
 // with respect to the weights is a matrix product over all output pixels, run
 // from the same buffers by a second micro-kernel.
 //
+// Depthwise convolutions, whose channels do not mix, have kernels that take a
+// vector of channels at a time. Winograd's algorithm is there for those who ask
+// for it: see [SetWinograd].
+//
 // Work is cut by sizes alone, so results do not depend on the thread count.
 package conv

@@ -256,7 +256,10 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 					p.a0 = unsafe.Add(band, off+i*es)
 					p.a1 = unsafe.Add(p.a0, h*es)
 					p.c0 = unsafe.Add(panel, (r*run+i)*p.ldc)
-					p.c1 = unsafe.Add(p.c0, h*p.ldc)
+					p.c1 = p.c0
+					if rows > h { // pointers stay inside their blocks
+						p.c1 = unsafe.Add(p.c0, h*p.ldc)
+					}
 					gradTile[T](j.pt, &p, rows)
 				}
 			}

@@ -111,11 +111,12 @@ func (w *winogradJob) run(src packSource[float32]) {
 			}
 		}
 	})
-	zeros := make([]float32, j.co*j.groups)
-	w.bias = unsafe.Pointer(&zeros[0])
+	// The kernel's pointer walks to the end, which must be inside.
+	bias := make([]float32, j.co*j.groups+16)
 	if j.bias != nil {
-		w.bias = j.bias
+		copy(bias, unsafe.Slice((*float32)(j.bias), j.co*j.groups))
 	}
+	w.bias = unsafe.Pointer(&bias[0])
 	par.For(j.nImg*j.groups*j.ny*j.npb, 1, func(lo, hi int) {
 		s := j.newScratch(4)
 		tiles := j.images * w.tx * w.ty
@@ -214,7 +215,10 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 				h := (n + 1) / 2
 				p.a0 = unsafe.Add(v, (f*w.vFreq+r*pitch)*4)
 				p.c0 = unsafe.Add(m, (f*w.mFreq+r*w.mPitch+c-b.c0)*4)
-				p.a1, p.c1 = unsafe.Add(p.a0, h*p.rs), unsafe.Add(p.c0, h*p.ldc)
+				p.a1, p.c1 = p.a0, p.c0
+				if n > h { // pointers stay inside their blocks
+					p.a1, p.c1 = unsafe.Add(p.a0, h*p.rs), unsafe.Add(p.c0, h*p.ldc)
+				}
 				convTile[float32](j.pt, &p, n)
 			}
 		}
