@@ -277,11 +277,12 @@ func (r *Reader) RecordAt(offset int64) ([]byte, error) {
 	if offset < 0 || offset >= src.size {
 		return nil, &CorruptError{src.path, offset, fmt.Sprintf("no record here: the file has %d bytes", src.size), nil}
 	}
-	if offset%4 != 0 {
-		return nil, &CorruptError{src.path, offset, "no record here: records start at multiples of 4", nil}
-	}
 	s, err := walk(src, offset, nil)
 	if err != nil {
+		// Only behind lost or added bytes they do not.
+		if offset%4 != 0 && errors.Is(err, ErrCorrupt) {
+			return nil, &CorruptError{src.path, offset, "no record here: records start at multiples of 4", nil}
+		}
 		return nil, err
 	}
 	return load(src, offset, s, nil)

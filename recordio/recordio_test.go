@@ -426,6 +426,20 @@ func TestIndexAstray(t *testing.T) {
 	}
 }
 
+// TestShiftedRecord: an index made of a file that has lost bytes finds the records
+// behind the loss.
+func TestShiftedRecord(t *testing.T) {
+	file, _ := AppendRecord(nil, []byte("first"))
+	file, _ = AppendRecord(append(file, 'x'), []byte("second"))
+	r := NewReaderAt(bytes.NewReader(file), int64(len(file)))
+	if p, err := r.RecordAt(17); err != nil || string(p) != "second" {
+		t.Errorf("record at 17: %q, %v", p, err)
+	}
+	if _, err := r.RecordAt(18); err == nil || !strings.Contains(err.Error(), "multiples of 4") {
+		t.Errorf("record at 18: %v", err)
+	}
+}
+
 func TestParseIndex(t *testing.T) {
 	cases := []struct {
 		in   string
