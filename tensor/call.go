@@ -695,18 +695,8 @@ func copyRaw(dst, src *Tensor) {
 			return
 		}
 	}
-	if dst.dt == src.dt {
-		iter.Copy(dst.shape, iter.Operand{P: dst.Ptr(), Strides: dst.stride, Mem: dst.dt, As: dst.dt},
-			iter.Operand{P: src.Ptr(), Strides: ExpandStrides(src, dst.shape), Mem: src.dt, As: src.dt})
-		return
-	}
-	size := dst.dt.Size()
-	iter.Run(dst.shape, 1, []iter.Operand{
-		{P: dst.Ptr(), Strides: dst.stride, Mem: dst.dt, As: dst.dt},
-		{P: src.Ptr(), Strides: ExpandStrides(src, dst.shape), Mem: src.dt, As: dst.dt},
-	}, func(p *iter.Ptrs, n int) {
-		copy(unsafe.Slice((*byte)(p[0]), n*size), unsafe.Slice((*byte)(p[1]), n*size))
-	})
+	iter.Copy(dst.shape, iter.Operand{P: dst.Ptr(), Strides: dst.stride, Mem: dst.dt},
+		iter.Operand{P: src.Ptr(), Strides: ExpandStrides(src, dst.shape), Mem: src.dt})
 }
 
 // isOne reports that all elements of t are one and the same in memory.

@@ -4,10 +4,11 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Copy copies src to dst, which have the given shape and the same type of element; src may be broadcast. They do not overlap.
+// Copy copies src to dst, which have the given shape; elements are converted. src may be broadcast. They do not overlap.
 func Copy(shape []int, dst, src Operand) {
 	total := 1
 	for _, s := range shape {
@@ -17,11 +18,18 @@ func Copy(shape []int, dst, src Operand) {
 		return
 	}
 	w := walkPool.Get().(*walk)
+	dst.As, src.As = dst.Mem, src.Mem
 	ops := [...]Operand{dst, src}
 	w.init(shape, 1, ops[:])
-	size := w.size[0]
-	w.kernel = func(p *Ptrs, n int) { copyBytes(p[0], p[1], n*size) }
-	switch across := w.across(); {
+	across := -1
+	if size := w.size[0]; dst.Mem == src.Mem {
+		w.kernel = func(p *Ptrs, n int) { copyBytes(p[0], p[1], n*size) }
+		across = w.across()
+	} else {
+		convert := dtype.Convert(dst.Mem, src.Mem)
+		w.kernel = func(p *Ptrs, n int) { convert(p[0], p[1], n) }
+	}
+	switch {
 	case across >= 0:
 		w.exchange(across)
 	case len(w.shape) == 1 && w.plain():

@@ -104,6 +104,24 @@ func checkCopy(t *testing.T, shape []int, perm int, dt dtype.DType) {
 	}
 }
 
+// TestCopyConverts copies to another type, in order, transposed and broadcast.
+func TestCopyConverts(t *testing.T) {
+	const rows, cols = 37, 1100
+	in, out := make([]int32, rows*cols), make([]float64, rows*cols)
+	for i := range in {
+		in[i] = int32(i*7 - 1000)
+	}
+	for _, st := range [][]int{{cols, 1}, {1, rows}, {0, 1}, {1, 0}} {
+		Copy([]int{rows, cols}, Operand{P: unsafe.Pointer(&out[0]), Strides: []int{cols, 1}, Mem: dtype.Float64},
+			Operand{P: unsafe.Pointer(&in[0]), Strides: st, Mem: dtype.Int32})
+		for i := range out {
+			if want := float64(in[i/cols*st[0]+i%cols*st[1]]); out[i] != want {
+				t.Fatalf("strides %v: element %d is %g, want %g", st, i, out[i], want)
+			}
+		}
+	}
+}
+
 func BenchmarkCopyTranspose(b *testing.B) {
 	const n = 1000
 	for _, dt := range []dtype.DType{dtype.Uint8, dtype.Float16, dtype.Float32, dtype.Float64} {
