@@ -98,7 +98,6 @@ func init() {
 		c.Alloc(0, sh, x.DType())
 	}
 	vjp := func(c *Ctx, g *T) []*T {
-		r := make([]*T, 3)
 		k := c.Shape(1)[len(c.Shape(1))-1]
 		n := 1
 		if len(c.Shape(1)) == 2 {
@@ -108,6 +107,10 @@ func init() {
 		for _, d := range c.Shape(0)[:len(c.Shape(0))-1] {
 			m *= d
 		}
+		if dt := g.DType(); (dt == tensor.Float32 || dt == tensor.Float64) && len(c.Shape(1)) == 2 && m > 0 && n > 0 && k > 0 && !tensor.IsGradEnabled() {
+			return linearGrads(c, g, m, n, k)
+		}
+		r := make([]*T, 3)
 		g2 := g.Reshape([]int{m, n})
 		if c.Needs(0) {
 			r[0] = g2.MM(c.T(1).Reshape([]int{n, k}).Conj()).Reshape(c.Shape(0))
