@@ -108,3 +108,32 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestFormats3d pools volumes in channels-last memory, and pictures and volumes without a batch whose strides look like it.
+func TestFormats3d(t *testing.T) {
+	torch.ManualSeed(3)
+	pool3 := map[string]func(x *torch.Tensor) *torch.Tensor{
+		"max_pool3d": func(x *torch.Tensor) *torch.Tensor {
+			return F.MaxPool3d(x, []int{3, 2, 3}, F.MaxPool3dOptions{Stride: []int{2, 1, 2}, Padding: []int{1, 1, 1}})
+		},
+		"avg_pool3d": func(x *torch.Tensor) *torch.Tensor {
+			return F.AvgPool3d(x, []int{3, 2, 3}, F.AvgPool3dOptions{Stride: []int{2, 1, 2}, Padding: []int{1, 1, 1}})
+		},
+		"adaptive_avg_pool3d": func(x *torch.Tensor) *torch.Tensor { return F.AdaptiveAvgPool3d(x, []int{1, 1, 1}) },
+	}
+	x := F.ReLU(torch.Randn([]int{2, 5, 6, 7, 9}))
+	flat := F.ReLU(torch.Randn([]int{4, 6, 7, 9}))
+	for name, f := range pool3 {
+		for what, in := range map[string][2]*torch.Tensor{
+			"volumes": {x, x.To(torch.ChannelsLast3d)}, "one volume": {flat, flat.To(torch.ChannelsLast)},
+		} {
+			wy, wg := run(f, in[0].Double())
+			for i, v := range in {
+				y, g := run(f, v)
+				if a, b := maxDiff(y, wy), maxDiff(g, wg); !(a <= 1e-5 && b <= 1e-5) {
+					t.Errorf("%s of %s, layout %d: differs by %g, gradient %g", name, what, i, a, b)
+				}
+			}
+		}
+	}
+}

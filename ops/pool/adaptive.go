@@ -178,7 +178,7 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: adaptiveAvgDoc, Go: "-",
-		Infer: func(c *Ctx) { allocLike(c, 0, adaptiveCheck(c, nd, true), c.T(0), c.ArgDType(0)) },
+		Infer: func(c *Ctx) { allocLike(c, nd, 0, adaptiveCheck(c, nd, true), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
 			if out.Numel() == 0 {
@@ -189,7 +189,7 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 				into(out, func(d []float64) { adaptiveAvg(w, d, dense[float64](in), nil) })
 			} else {
 				if in.DType() == tensor.Float32 && w.outSize() == 1 {
-					ch, f := channels(in)
+					ch, f := channels(in, nd)
 					tensor.IntoFormat(out, f, func(d []float32) { globalAvg(w.planes, w.inSize(), ch, d, formatted[float32](in, f)) })
 					return
 				}
@@ -207,7 +207,7 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: "shares each gradient among the elements of its window.", Go: "-",
-		Infer: func(c *Ctx) { allocLike(c, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
+		Infer: func(c *Ctx) { allocLike(c, nd, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			if out.Numel() == 0 {
@@ -218,7 +218,7 @@ func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.De
 			if g.DType() == tensor.Float64 {
 				into(out, func(d []float64) { adaptiveAvgBackward(w, d, dense[float64](g)) })
 			} else if g.DType() == tensor.Float32 && w.outSize() == 1 {
-				ch, f := channels(out)
+				ch, f := channels(out, nd)
 				tensor.IntoFormat(out, f, func(d []float32) { globalAvgBackward(w.planes, w.inSize(), ch, d, formatted[float32](g, f)) })
 			} else {
 				into(out, func(d []float32) { adaptiveAvgBackward(w, d, dense[float32](g)) })
@@ -236,8 +236,8 @@ func adaptiveMaxDef(schema string, nd int) tensor.Def {
 		Schema: schema, Doc: adaptiveMaxDoc, Go: "-",
 		Infer: func(c *Ctx) {
 			sh := adaptiveCheck(c, nd, false)
-			allocLike(c, 0, sh, c.T(0), c.ArgDType(0))
-			allocLike(c, 1, sh, c.T(0), tensor.Int64)
+			allocLike(c, nd, 0, sh, c.T(0), c.ArgDType(0))
+			allocLike(c, nd, 1, sh, c.T(0), tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)

@@ -118,14 +118,14 @@ func avgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
-			allocLike(c, 0, resultShape(sh, nd, avgCheck(c, sh, nd, 1)), c.T(0), c.ArgDType(0))
+			allocLike(c, nd, 0, resultShape(sh, nd, avgCheck(c, sh, nd, 1)), c.T(0), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
 			w := avgWindow(c, in.Shape(), nd, 1)
 			onType(c, in.DType(),
 				func() {
-					ch, f := channels(in)
+					ch, f := channels(in, nd)
 					tensor.IntoFormat(out, f, func(d []float32) { avgTaps(w, ch, d, formatted[float32](in, f)) })
 				},
 				func() { into(out, func(d []float64) { avgForward(w, d, dense[float64](in)) }) },
@@ -150,14 +150,14 @@ func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 		Schema: schema,
 		Doc:    "shares each gradient among the elements of its window.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { allocLike(c, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
+		Infer:  func(c *Ctx) { allocLike(c, nd, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			w := avgWindow(c, out.Shape(), nd, 2)
 			if g.DType().Compute() == tensor.Float64 {
 				into(out, func(d []float64) { avgBackward(w, d, dense[float64](g)) })
 			} else {
-				ch, f := channels(g)
+				ch, f := channels(g, nd)
 				tensor.IntoFormat(out, f, func(d []float32) { avgTapsBackward(w, ch, d, formatted[float32](g, f)) })
 			}
 		},

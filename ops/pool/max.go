@@ -144,8 +144,8 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 			w := maxWindow(c, sh, nd, 1)
 			checkOutput(c, nd, w)
 			out := resultShape(sh, nd, w)
-			allocLike(c, 0, out, c.T(0), c.ArgDType(0))
-			allocLike(c, 1, out, c.T(0), tensor.Int64)
+			allocLike(c, nd, 0, out, c.T(0), c.ArgDType(0))
+			allocLike(c, nd, 1, out, c.T(0), tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
@@ -154,7 +154,7 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 				return
 			}
 			if in.DType().Compute() == tensor.Float32 {
-				ch, f := channels(in)
+				ch, f := channels(in, nd)
 				tensor.IntoFormat(out, f, func(d []float32) {
 					tensor.IntoFormat(c.Out(1), f, func(ix []int64) {
 						maxTaps(w, ch, d, formatted[float32](in, f), func(at int, code []float32) {
@@ -198,7 +198,7 @@ func maxBackwardDef(schema string, nd int) tensor.Def {
 		Schema: schema,
 		Doc:    "adds each gradient to the element that indices names.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { allocLike(c, 0, c.Shape(1), c.T(1), c.ArgDType(0)) },
+		Infer:  func(c *Ctx) { allocLike(c, nd, 0, c.Shape(1), c.T(1), c.ArgDType(0)) },
 		CPU:    func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(7), nd) },
 		Save:   "indices",
 		VJP: func(c *Ctx, g *T) []*T {

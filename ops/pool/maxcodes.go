@@ -74,7 +74,7 @@ func init() {
 			w := window(c, x.Shape(), 1)
 			checkOutput(c, c.Int(6), w)
 			out := resultShape(x.Shape(), c.Int(6), w)
-			st := tensor.FormatStrides(out, x.SuggestFormat())
+			st := tensor.FormatStrides(out, formatOf(x, c.Int(6)))
 			c.AllocStrided(0, out, st, tensor.Float32)
 			if c.Wants() {
 				c.AllocStrided(1, out, st, tensor.Uint8)
@@ -85,11 +85,11 @@ func init() {
 		CPU: func(c *Ctx) {
 			x := c.T(0)
 			w := window(c, x.Shape(), 1)
-			ch, f := channels(x)
+			ch, f := channels(x, c.Int(6))
 			var note func(at int, code []float32)
 			if t := c.Out(1); t.Numel() > 0 {
 				if !t.IsContiguousFormat(f) { // shapes that are both
-					f, ch = t.SuggestFormat(), 0
+					f, ch = formatOf(t, c.Int(6)), 0
 					if f != tensor.ContiguousFormat {
 						ch = t.Size(1)
 					}
@@ -109,12 +109,12 @@ func init() {
 		Doc:    "adds each gradient to the element that its code names.",
 		Go:     "-",
 		Infer: func(c *Ctx) {
-			c.AllocStrided(0, c.Ints(2), tensor.FormatStrides(c.Ints(2), c.T(1).SuggestFormat()), c.ArgDType(0))
+			c.AllocStrided(0, c.Ints(2), tensor.FormatStrides(c.Ints(2), formatOf(c.T(1), c.Int(8))), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			g, codes := c.T(0), c.T(1)
 			w := window(c, c.Ints(2), 3)
-			ch, f := channels(codes)
+			ch, f := channels(codes, c.Int(8))
 			grad, code := formatted[float32](g, f), formatted[uint8](codes, f)
 			tensor.IntoFormat(c.Out(0), f, func(d []float32) {
 				w.spread(ch, d, func(d []float32, from int) kernel {

@@ -330,8 +330,8 @@ func (w *window) reached(i, at int, f func(o, tap int)) {
 }
 
 // channels is the number of channels when t is processed in channels-last memory, 0 when it is in planes; f is that memory format.
-func channels(t *T) (c int, f tensor.MemoryFormat) {
-	if f = t.SuggestFormat(); f == tensor.ContiguousFormat || t.IsContiguous() {
+func channels(t *T, nd int) (c int, f tensor.MemoryFormat) {
+	if f = formatOf(t, nd); f == tensor.ContiguousFormat || t.IsContiguous() {
 		return 0, tensor.ContiguousFormat
 	}
 	return t.Size(1), f

@@ -163,9 +163,17 @@ func resultShape(sh []int, nd int, w *window) []int {
 	return out
 }
 
+// formatOf is the memory format that t speaks for; without a batch it is always the contiguous one.
+func formatOf(t *T, nd int) tensor.MemoryFormat {
+	if t.Dim() != nd+2 {
+		return tensor.ContiguousFormat
+	}
+	return t.SuggestFormat()
+}
+
 // allocLike makes result i in the memory format that like speaks for.
-func allocLike(c *Ctx, i int, shape []int, like *T, dt tensor.DType) {
-	c.AllocStrided(i, shape, tensor.FormatStrides(shape, like.SuggestFormat()), dt)
+func allocLike(c *Ctx, nd, i int, shape []int, like *T, dt tensor.DType) {
+	c.AllocStrided(i, shape, tensor.FormatStrides(shape, formatOf(like, nd)), dt)
 }
 
 // dense is t's memory in the compute type.
