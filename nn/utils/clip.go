@@ -1,4 +1,4 @@
-// Package utils works on the parameters of modules: gradient clipping and the like.
+// Package utils works on the parameters of modules (gradient clipping and the like) and prepares modules for inference.
 package utils
 
 import (

@@ -11,32 +11,12 @@ type float interface{ float32 | float64 }
 
 // The helpers below choose the vector kernel of an element type; sums are in float64, as PyTorch's are.
 
-func sum[E float](x []E) float64 {
-	switch x := any(x).(type) {
-	case []float32:
-		return vec.SumF32As64(x)
-	case []float64:
-		return vec.SumF64(x)
-	}
-	return 0
-}
-
 func sumSquares[E float](x []E, c float64) float64 {
 	switch x := any(x).(type) {
 	case []float32:
 		return vec.SumSquaresF32As64(x, c)
 	case []float64:
 		return vec.SumSquaresF64(x, c)
-	}
-	return 0
-}
-
-func dot[E float](a, b []E) float64 {
-	switch a := any(a).(type) {
-	case []float32:
-		return vec.DotF32As64(a, any(b).([]float32))
-	case []float64:
-		return vec.DotF64(a, any(b).([]float64))
 	}
 	return 0
 }
