@@ -123,7 +123,7 @@ func init() {
 				c.Fail(tensor.ErrNotImpl, "\"native_dropout\" not implemented for '%s'", dt.ClassName())
 			}
 			var st []int
-			if x.IsDense() {
+			if x.IsDense() && !x.IsContiguous() {
 				st = x.Strides()
 			}
 			c.AllocStrided(0, x.Shape(), st, x.DType())
