@@ -192,10 +192,6 @@ func single(f32 func(l []float32) int32, f64 func(l []float64) int32, i64 func(l
 	}
 }
 
-func kth[E ordered](k int) func(l []E) int32 {
-	return func(l []E) int32 { return order(l, false)[k-1] }
-}
-
 // medianAt is the position of the lower median; NaN wins, or is left out.
 func medianAt[E ordered](skipNaN bool) func(l []E) int32 {
 	return func(l []E) int32 {
@@ -370,7 +366,9 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			t := c.T(0)
-			sorting(c.Bool(3)).run(c.Out(0), c.Out(1), t, wrap(c, c.Int(2), t.Dim()), c.Int(1))
+			k, desc, in := c.Int(1), c.Bool(3), c.Bool(4)
+			s := &selector{top[uint8](k, desc, in), top[int64](k, desc, in), top[float32](k, desc, in), top[float64](k, desc, in)}
+			s.run(c.Out(0), c.Out(1), t, wrap(c, c.Int(2), t.Dim()), k)
 		},
 		Save: "indices",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{put(c, g, c.Out(1), c.Int(2), true)} },
