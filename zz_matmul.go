@@ -32,6 +32,37 @@ func TensorDot(t *tensor.Tensor, other *tensor.Tensor, dimsSelf []int, dimsOther
 	return t.TensorDot(other, dimsSelf, dimsOther, opts...)
 }
 
+var slotLinalgInv = tensor.Slot("aten::linalg_inv")
+
+// LinalgInv is the inverse of a square matrix, or of each of a batch.
+// https://pytorch.org/docs/stable/generated/torch.linalg.inv.html
+func LinalgInv(a *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLinalgInv, 1)
+	*c.Arg(0) = tensor.TensorValue(a)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotInverse = tensor.Slot("aten::inverse")
+
+// Inverse is another name of [Tensor.LinalgInv].
+func Inverse(a *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotInverse, 1)
+	*c.Arg(0) = tensor.TensorValue(a)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 // MatMul is the function form of [tensor.Tensor.MatMul].
 func MatMul(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.MatMul(other, opts...)

@@ -59,6 +59,41 @@ func CountNonzeroDim(t *tensor.Tensor, dim []int, opts ...tensor.OutOptions) *te
 	return t.CountNonzeroDim(dim, opts...)
 }
 
+var slotCdist = tensor.Slot("aten::cdist")
+
+// CdistOptions are the optional arguments of Cdist; the zero value is PyTorch's default.
+type CdistOptions struct {
+	P           tensor.Opt[float64] // default 2
+	ComputeMode tensor.Opt[int]     // default None
+}
+
+// Cdist is the distance of order p between each row of x1 [*, P, M] and each row of x2 [*, R, M].
+// https://pytorch.org/docs/stable/generated/torch.cdist.html
+func Cdist(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CdistOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCdist, 4)
+	*c.Arg(0) = tensor.TensorValue(x1)
+	*c.Arg(1) = tensor.TensorValue(x2)
+	*c.Arg(2) = *slotCdist.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.P.Get(); ok {
+			*c.Arg(2) = tensor.FloatValue(v)
+		}
+		if v, ok := o.ComputeMode.Get(); ok {
+			*c.Arg(3) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+// Pdist is the function form of [tensor.Tensor.Pdist].
+func Pdist(t *tensor.Tensor, opts ...tensor.PdistOptions) *tensor.Tensor {
+	return t.Pdist(opts...)
+}
+
+// PdistOptions are the optional arguments of Pdist.
+type PdistOptions = tensor.PdistOptions
+
 // Max is the function form of [tensor.Tensor.Max].
 func Max(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Max(opts...)

@@ -4,6 +4,108 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// Bincount is the function form of [tensor.Tensor.Bincount].
+func Bincount(t *tensor.Tensor, opts ...tensor.BincountOptions) *tensor.Tensor {
+	return t.Bincount(opts...)
+}
+
+// BincountOptions are the optional arguments of Bincount.
+type BincountOptions = tensor.BincountOptions
+
+// Histc is the function form of [tensor.Tensor.Histc].
+func Histc(t *tensor.Tensor, opts ...tensor.HistcOptions) *tensor.Tensor {
+	return t.Histc(opts...)
+}
+
+// HistcOptions are the optional arguments of Histc.
+type HistcOptions = tensor.HistcOptions
+
+var slotIsInTensor = tensor.Slot("aten::isin.Tensor_Tensor")
+
+// IsInTensorOptions are the optional arguments of IsInTensor; the zero value is PyTorch's default.
+type IsInTensorOptions struct {
+	AssumeUnique bool           // default False
+	Invert       bool           // default False
+	Out          *tensor.Tensor // write the result to this tensor
+}
+
+// IsInTensor is PyTorch's isin.
+func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInTensorOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotIsInTensor, 4)
+	*c.Arg(0) = tensor.TensorValue(elements)
+	*c.Arg(1) = tensor.TensorValue(testElements)
+	*c.Arg(2) = *slotIsInTensor.Sch.Params[2].Default
+	*c.Arg(3) = *slotIsInTensor.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.AssumeUnique)
+		*c.Arg(3) = tensor.BoolValue(o.Invert)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotIsInScalar = tensor.Slot("aten::isin.Tensor_Scalar")
+
+// IsInScalarOptions are the optional arguments of IsInScalar; the zero value is PyTorch's default.
+type IsInScalarOptions struct {
+	AssumeUnique bool           // default False
+	Invert       bool           // default False
+	Out          *tensor.Tensor // write the result to this tensor
+}
+
+// IsInScalar is PyTorch's isin.
+func IsInScalar(elements *tensor.Tensor, testElement tensor.Scalar, opts ...IsInScalarOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotIsInScalar, 4)
+	*c.Arg(0) = tensor.TensorValue(elements)
+	*c.Arg(1) = tensor.ScalarValue(testElement)
+	*c.Arg(2) = *slotIsInScalar.Sch.Params[2].Default
+	*c.Arg(3) = *slotIsInScalar.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(o.AssumeUnique)
+		*c.Arg(3) = tensor.BoolValue(o.Invert)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+// Quantile is the function form of [tensor.Tensor.Quantile].
+func Quantile(t *tensor.Tensor, q *tensor.Tensor, opts ...tensor.QuantileOptions) *tensor.Tensor {
+	return t.Quantile(q, opts...)
+}
+
+// QuantileOptions are the optional arguments of Quantile.
+type QuantileOptions = tensor.QuantileOptions
+
+// QuantileScalar is the function form of [tensor.Tensor.QuantileScalar].
+func QuantileScalar(t *tensor.Tensor, q float64, opts ...tensor.QuantileScalarOptions) *tensor.Tensor {
+	return t.QuantileScalar(q, opts...)
+}
+
+// QuantileScalarOptions are the optional arguments of QuantileScalar.
+type QuantileScalarOptions = tensor.QuantileScalarOptions
+
+// NaNQuantile is the function form of [tensor.Tensor.NaNQuantile].
+func NaNQuantile(t *tensor.Tensor, q *tensor.Tensor, opts ...tensor.NaNQuantileOptions) *tensor.Tensor {
+	return t.NaNQuantile(q, opts...)
+}
+
+// NaNQuantileOptions are the optional arguments of NaNQuantile.
+type NaNQuantileOptions = tensor.NaNQuantileOptions
+
+// NaNQuantileScalar is the function form of [tensor.Tensor.NaNQuantileScalar].
+func NaNQuantileScalar(t *tensor.Tensor, q float64, opts ...tensor.NaNQuantileScalarOptions) *tensor.Tensor {
+	return t.NaNQuantileScalar(q, opts...)
+}
+
+// NaNQuantileScalarOptions are the optional arguments of NaNQuantileScalar.
+type NaNQuantileScalarOptions = tensor.NaNQuantileScalarOptions
+
 var slotSearchsorted = tensor.Slot("aten::searchsorted.Tensor")
 
 // SearchsortedOptions are the optional arguments of Searchsorted; the zero value is PyTorch's default.
@@ -183,3 +285,27 @@ func Mode(t *tensor.Tensor, opts ...tensor.ModeOptions) (values, indices *tensor
 
 // ModeOptions are the optional arguments of Mode.
 type ModeOptions = tensor.ModeOptions
+
+// Unique is the function form of [tensor.Tensor.Unique].
+func Unique(t *tensor.Tensor, opts ...tensor.UniqueOptions) (r0, r1, r2 *tensor.Tensor) {
+	return t.Unique(opts...)
+}
+
+// UniqueOptions are the optional arguments of Unique.
+type UniqueOptions = tensor.UniqueOptions
+
+// UniqueDim is the function form of [tensor.Tensor.UniqueDim].
+func UniqueDim(t *tensor.Tensor, dim int, opts ...tensor.UniqueDimOptions) (r0, r1, r2 *tensor.Tensor) {
+	return t.UniqueDim(dim, opts...)
+}
+
+// UniqueDimOptions are the optional arguments of UniqueDim.
+type UniqueDimOptions = tensor.UniqueDimOptions
+
+// UniqueConsecutive is the function form of [tensor.Tensor.UniqueConsecutive].
+func UniqueConsecutive(t *tensor.Tensor, opts ...tensor.UniqueConsecutiveOptions) (r0, r1, r2 *tensor.Tensor) {
+	return t.UniqueConsecutive(opts...)
+}
+
+// UniqueConsecutiveOptions are the optional arguments of UniqueConsecutive.
+type UniqueConsecutiveOptions = tensor.UniqueConsecutiveOptions

@@ -293,6 +293,7 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 				st.set(t)
 				*v = Value{K: KTensor, X: st}
 			} else {
+				refuseInference(t)
 				ver := t.ver.Load()
 				if c.inplace && t.ver == c.args[0].T.ver {
 					ver-- // shares the memory that was just overwritten
@@ -317,6 +318,7 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 					s.setDims(t.shape, nil)
 					keep[j] = s
 				} else {
+					refuseInference(t)
 					node, nr := t.node, t.outNr
 					if c.mode != nil && c.mode.pack != nil {
 						t = n.pack(c.mode.pack, t)
@@ -465,6 +467,7 @@ func (n *Node) release() {
 
 // checkOverlap refuses to write to a tensor that holds a place of memory twice.
 func (c *Ctx) checkOverlap(t *Tensor) {
+	c.refuseInferenceWrite(t)
 	for i, s := range t.stride {
 		if s == 0 && t.shape[i] > 1 {
 			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
@@ -634,6 +637,9 @@ func (t *Tensor) RequiresGrad() bool {
 
 // SetRequiresGrad marks a leaf as one whose gradient is wanted, and returns it.
 func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
+	if on && t.IsInference() && !IsInferenceModeEnabled() {
+		Fail(ErrAutograd, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+	}
 	if on && !t.dt.IsDifferentiable() {
 		Fail(ErrAutograd, "only Tensors of floating point and complex dtype can require gradients")
 	}
@@ -838,6 +844,7 @@ func SaveForBackward(ts ...*Tensor) []SavedTensor {
 	out := make([]SavedTensor, len(ts))
 	for i, t := range ts {
 		if t != nil {
+			refuseInference(t)
 			out[i] = SavedTensor{t, t.ver.Load()}
 		}
 	}

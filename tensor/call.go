@@ -473,7 +473,7 @@ func (c *Ctx) runVariant() {
 	if op.variant == outVariant || c.outForm {
 		n := len(op.Sch.Params)
 		if c.outForm {
-			n, nres = 0, 0
+			n, nres = len(c.args), 0 // SetOutArg has them
 		}
 		for _, v := range c.args[n-nres:] {
 			if v.T == nil {

@@ -142,7 +142,9 @@ func SetGradEnabled(on bool, f func()) {
 	}
 }
 
-// InferenceMode runs f without recording gradients; tensors made in it can never take part in recording.
+// InferenceMode runs f without recording gradients; tensors made in it (and their views) can never take part in recording: saving one for
+// a gradient, changing one in place outside the mode, and SetRequiresGrad outside the mode panic. A clone made outside is an ordinary
+// tensor. EnableGrad has no effect inside.
 func InferenceMode(f func()) { with(func(m *mode) { m.noGrad, m.inference = true, true }, f) }
 
 // Intercepted runs f with an interceptor around every operator call of this goroutine.
@@ -154,6 +156,23 @@ func Intercepted(i Interceptor, f func()) {
 func IsGradEnabled() bool {
 	m := currentMode()
 	return m == nil || !m.noGrad
+}
+
+// IsInference reports a tensor that was made in InferenceMode.
+func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
+
+// refuseInference refuses to save a tensor made in InferenceMode for a gradient.
+func refuseInference(t *Tensor) {
+	if t.IsInference() {
+		Fail(ErrAutograd, "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+	}
+}
+
+// refuseInferenceWrite refuses to change such a tensor outside the mode.
+func (c *Ctx) refuseInferenceWrite(t *Tensor) {
+	if t.IsInference() && !IsInferenceModeEnabled() {
+		c.Fail(ErrAutograd, "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+	}
 }
 
 // IsInferenceModeEnabled reports whether the goroutine runs in InferenceMode.

@@ -126,6 +126,9 @@ func newLike(a *Tensor, m *mode) *Tensor {
 // enter numbers a small storage made in mode m and enters it in m's scope.
 func (s *Storage) enter(m *mode) {
 	s.seq = storageSeq.Add(1)
+	if m.inference {
+		s.bits.Store(stInference)
+	}
 	if m.scope != nil && m.scope.all {
 		m.scope.made = append(m.scope.made, s)
 	}
@@ -209,6 +212,7 @@ func (rec *plainNode) record(o *Op, out, a, b *Tensor) {
 func (n *Node) recordArg(i int, t *Tensor) {
 	n.next[i] = edgeOf(t)
 	if n.op.saveIn>>i&1 != 0 {
+		refuseInference(t)
 		n.saved = append(n.saved, savedTensor{t: t, ver: t.ver.Load(), node: t.node, nr: t.outNr})
 	}
 }

@@ -17,11 +17,12 @@ type Storage struct {
 }
 
 const (
-	stReleased uint32 = 1 << iota // freed: p is nil
-	stKept                        // not freed by Tidy
-	stShown                       // a Go slice of the memory was given out
-	stGrad                        // made by Backward, now the gradient of a leaf: not freed by Tidy while it is
-	stHeld                        // a gradient that the program has asked for outside Tidy, and so may hold
+	stReleased  uint32 = 1 << iota // freed: p is nil
+	stKept                         // not freed by Tidy
+	stShown                        // a Go slice of the memory was given out
+	stGrad                         // made by Backward, now the gradient of a leaf: not freed by Tidy while it is
+	stHeld                         // a gradient that the program has asked for outside Tidy, and so may hold
+	stInference                    // made in InferenceMode
 )
 
 var storageSeq atomic.Uint64

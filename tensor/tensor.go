@@ -75,7 +75,6 @@ const (
 	flagRequiresGrad flags = 1 << iota // set by the user on a leaf
 	flagWrapped                        // made from a Go number: takes part in promotion as a scalar
 	flagParam                          // an nn.Parameter
-	flagInference
 	flagRetainGrad
 	flagKeep       // not freed by Tidy
 	flagConj       // lazily conjugated view

@@ -25,7 +25,14 @@ func (s *scope) reset() {
 
 // track enters a new storage in the goroutine's innermost scope.
 func track(s *Storage) {
-	if m := currentMode(); m != nil && m.scope != nil && (s.n >= mem.Large || m.scope.all) {
+	m := currentMode()
+	if m == nil {
+		return
+	}
+	if m.inference {
+		s.bits.Store(stInference)
+	}
+	if m.scope != nil && (s.n >= mem.Large || m.scope.all) {
 		m.scope.made = append(m.scope.made, s)
 	}
 }

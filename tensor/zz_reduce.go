@@ -177,6 +177,28 @@ func (t *Tensor) CountNonzeroDim(dim []int, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotPdist = slot("aten::pdist")
+
+// PdistOptions are the optional arguments of Pdist; the zero value is PyTorch's default.
+type PdistOptions struct {
+	P Opt[float64] // default 2
+}
+
+// Pdist is the distance of order p between each two rows, those of the first row with the others first.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pdist.html
+func (t *Tensor) Pdist(opts ...PdistOptions) *Tensor {
+	c := NewCall(slotPdist, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotPdist.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.P.Get(); ok {
+			*c.Arg(1) = FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMax = slot("aten::max")
 
 // Max is the largest element; NaN if there is one. Equal ones share the gradient evenly.

@@ -2,6 +2,201 @@
 
 package tensor
 
+var slotBincount = slot("aten::bincount")
+
+// BincountOptions are the optional arguments of Bincount; the zero value is PyTorch's default.
+type BincountOptions struct {
+	Weights   *Tensor // default None
+	Minlength int     // default 0
+}
+
+// Bincount counts how often each number from 0 occurs, or adds up the weights of its occurrences.
+// bincount.html
+func (t *Tensor) Bincount(opts ...BincountOptions) *Tensor {
+	c := NewCall(slotBincount, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(2) = *slotBincount.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weights != nil {
+			*c.Arg(1) = TensorValue(o.Weights)
+		}
+		if o.Minlength != 0 {
+			*c.Arg(2) = IntValue(o.Minlength)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHistc = slot("aten::histc")
+
+// HistcOptions are the optional arguments of Histc; the zero value is PyTorch's default.
+type HistcOptions struct {
+	Bins Opt[int] // default 100
+	Min  Scalar   // default 0
+	Max  Scalar   // default 0
+	Out  *Tensor  // write the result to this tensor
+}
+
+// Histc counts the elements in bins of equal width between Min and Max, or between the smallest and the largest element when both
+// are 0.
+// histc.html
+func (t *Tensor) Histc(opts ...HistcOptions) *Tensor {
+	c := NewCall(slotHistc, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHistc.Sch.Params[1].Default
+	*c.Arg(2) = *slotHistc.Sch.Params[2].Default
+	*c.Arg(3) = *slotHistc.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Bins.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Min != nil {
+			*c.Arg(2) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(3) = ScalarValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotQuantile = slot("aten::quantile")
+
+// QuantileOptions are the optional arguments of Quantile; the zero value is PyTorch's default.
+type QuantileOptions struct {
+	Dim           Opt[int] // default None
+	KeepDim       bool     // default False
+	Interpolation string   // default 'linear'
+	Out           *Tensor  // write the result to this tensor
+}
+
+// Quantile is PyTorch's quantile.
+func (t *Tensor) Quantile(q *Tensor, opts ...QuantileOptions) *Tensor {
+	c := NewCall(slotQuantile, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(q)
+	*c.Arg(3) = *slotQuantile.Sch.Params[3].Default
+	*c.Arg(4) = *slotQuantile.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		*c.Arg(3) = BoolValue(o.KeepDim)
+		if o.Interpolation != "" {
+			*c.Arg(4) = OptStrValue(o.Interpolation)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotQuantileScalar = slot("aten::quantile.scalar")
+
+// QuantileScalarOptions are the optional arguments of QuantileScalar; the zero value is PyTorch's default.
+type QuantileScalarOptions struct {
+	Dim           Opt[int] // default None
+	KeepDim       bool     // default False
+	Interpolation string   // default 'linear'
+	Out           *Tensor  // write the result to this tensor
+}
+
+// QuantileScalar is PyTorch's quantile.
+func (t *Tensor) QuantileScalar(q float64, opts ...QuantileScalarOptions) *Tensor {
+	c := NewCall(slotQuantileScalar, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = FloatValue(q)
+	*c.Arg(3) = *slotQuantileScalar.Sch.Params[3].Default
+	*c.Arg(4) = *slotQuantileScalar.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		*c.Arg(3) = BoolValue(o.KeepDim)
+		if o.Interpolation != "" {
+			*c.Arg(4) = OptStrValue(o.Interpolation)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNaNQuantile = slot("aten::nanquantile")
+
+// NaNQuantileOptions are the optional arguments of NaNQuantile; the zero value is PyTorch's default.
+type NaNQuantileOptions struct {
+	Dim           Opt[int] // default None
+	KeepDim       bool     // default False
+	Interpolation string   // default 'linear'
+	Out           *Tensor  // write the result to this tensor
+}
+
+// NaNQuantile is PyTorch's nanquantile.
+func (t *Tensor) NaNQuantile(q *Tensor, opts ...NaNQuantileOptions) *Tensor {
+	c := NewCall(slotNaNQuantile, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(q)
+	*c.Arg(3) = *slotNaNQuantile.Sch.Params[3].Default
+	*c.Arg(4) = *slotNaNQuantile.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		*c.Arg(3) = BoolValue(o.KeepDim)
+		if o.Interpolation != "" {
+			*c.Arg(4) = OptStrValue(o.Interpolation)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNaNQuantileScalar = slot("aten::nanquantile.scalar")
+
+// NaNQuantileScalarOptions are the optional arguments of NaNQuantileScalar; the zero value is PyTorch's default.
+type NaNQuantileScalarOptions struct {
+	Dim           Opt[int] // default None
+	KeepDim       bool     // default False
+	Interpolation string   // default 'linear'
+	Out           *Tensor  // write the result to this tensor
+}
+
+// NaNQuantileScalar is PyTorch's nanquantile.
+func (t *Tensor) NaNQuantileScalar(q float64, opts ...NaNQuantileScalarOptions) *Tensor {
+	c := NewCall(slotNaNQuantileScalar, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = FloatValue(q)
+	*c.Arg(3) = *slotNaNQuantileScalar.Sch.Params[3].Default
+	*c.Arg(4) = *slotNaNQuantileScalar.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		*c.Arg(3) = BoolValue(o.KeepDim)
+		if o.Interpolation != "" {
+			*c.Arg(4) = OptStrValue(o.Interpolation)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotBucketize = slot("aten::bucketize.Tensor")
 
 // BucketizeOptions are the optional arguments of Bucketize; the zero value is PyTorch's default.
@@ -314,4 +509,85 @@ func (t *Tensor) Mode(opts ...ModeOptions) (values, indices *Tensor) {
 		}
 	}
 	return c.Do2()
+}
+
+var slotUnique = slot("aten::_unique2")
+
+// UniqueOptions are the optional arguments of Unique; the zero value is PyTorch's default.
+type UniqueOptions struct {
+	NoSorted      bool // switches sorted off
+	ReturnInverse bool // default False
+	ReturnCounts  bool // default False
+}
+
+// Unique gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are
+// empty unless asked for.
+// unique.html
+func (t *Tensor) Unique(opts ...UniqueOptions) (r0, r1, r2 *Tensor) {
+	c := NewCall(slotUnique, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotUnique.Sch.Params[1].Default
+	*c.Arg(2) = *slotUnique.Sch.Params[2].Default
+	*c.Arg(3) = *slotUnique.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoSorted)
+		*c.Arg(2) = BoolValue(o.ReturnInverse)
+		*c.Arg(3) = BoolValue(o.ReturnCounts)
+	}
+	return c.Do3()
+}
+
+var slotUniqueDim = slot("aten::unique_dim")
+
+// UniqueDimOptions are the optional arguments of UniqueDim; the zero value is PyTorch's default.
+type UniqueDimOptions struct {
+	NoSorted      bool // switches sorted off
+	ReturnInverse bool // default False
+	ReturnCounts  bool // default False
+}
+
+// UniqueDim is Unique for the slices along a dimension.
+// unique.html
+func (t *Tensor) UniqueDim(dim int, opts ...UniqueDimOptions) (r0, r1, r2 *Tensor) {
+	c := NewCall(slotUniqueDim, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	*c.Arg(2) = *slotUniqueDim.Sch.Params[2].Default
+	*c.Arg(3) = *slotUniqueDim.Sch.Params[3].Default
+	*c.Arg(4) = *slotUniqueDim.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(!o.NoSorted)
+		*c.Arg(3) = BoolValue(o.ReturnInverse)
+		*c.Arg(4) = BoolValue(o.ReturnCounts)
+	}
+	return c.Do3()
+}
+
+var slotUniqueConsecutive = slot("aten::unique_consecutive")
+
+// UniqueConsecutiveOptions are the optional arguments of UniqueConsecutive; the zero value is PyTorch's default.
+type UniqueConsecutiveOptions struct {
+	ReturnInverse bool     // default False
+	ReturnCounts  bool     // default False
+	Dim           Opt[int] // default None
+}
+
+// UniqueConsecutive keeps the first of equal elements in a row; with Dim of equal slices. The other results are those of Unique.
+// unique_consecutive.html
+func (t *Tensor) UniqueConsecutive(opts ...UniqueConsecutiveOptions) (r0, r1, r2 *Tensor) {
+	c := NewCall(slotUniqueConsecutive, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotUniqueConsecutive.Sch.Params[1].Default
+	*c.Arg(2) = *slotUniqueConsecutive.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(o.ReturnInverse)
+		*c.Arg(2) = BoolValue(o.ReturnCounts)
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.Do3()
 }

@@ -50,6 +50,21 @@ func (r *runner) method(s tensor.Sample) {
 		r.errorf("method %s: %v", name, err)
 		return
 	}
+	if len(want) == 1 && m.Type.IsVariadic() && r.op.Out { // the same with Out in the options
+		o := reflect.New(m.Type.In(m.Type.NumIn() - 1).Elem()).Elem()
+		if f := o.FieldByName("Out"); f.IsValid() && f.Type() == reflect.TypeFor[*tensor.Tensor]() {
+			out := tensor.New([]int{0}, want[0].T.DType())
+			f.Set(reflect.ValueOf(out))
+			var res []reflect.Value
+			if err := try(func() { res = m.Func.Call(append(in[:len(in):len(in)], o)) }); err != nil {
+				r.errorf("method %s with Out: %v", name, err)
+			} else if res[0].Interface() != any(out) {
+				r.errorf("method %s with Out gives another tensor", name)
+			} else if err := compareTensors(out, want[0].T, 1e-6, true); err != nil {
+				r.errorf("method %s with Out: %v", name, err)
+			}
+		}
+	}
 	for i, g := range got {
 		if t, ok := g.Interface().(*tensor.Tensor); ok && i < len(want) && want[i].T != nil {
 			if err := compareTensors(t, want[i].T, 1e-6, true); err != nil {

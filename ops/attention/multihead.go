@@ -52,6 +52,9 @@ func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
 		if w == nil {
 			c.Fail(tensor.ErrValue, "use_separate_proj_weight is False but in_proj_weight is None")
 		}
+		if e := q.Size(-1); bias != nil && bias.Numel() != 3*e {
+			c.Fail(tensor.ErrShape, "expected in_proj_bias of %d elements, got %s", 3*e, tensor.ShapeString(bias.Shape()))
+		}
 		if e := q.Size(-1); w.Dim() != 2 || w.Size(0) != 3*e {
 			c.Fail(tensor.ErrShape, "expected in_proj_weight of %d rows for queries of %d features, got %s", 3*e, e, tensor.ShapeString(w.Shape()))
 		}

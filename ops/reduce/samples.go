@@ -34,6 +34,7 @@ func init() {
 		"frobenius_norm.dim :: 3x4 [0,1]",
 		"linalg_vector_norm :: 3x4 ; 3x4 3 [1] ; 2x3x5 1 [0,2] true ; 3x4 0 | nograd",
 		"dist :: 3x4 3x4 ; 3x4 3x4 1 ; 3x4 3x4 3",
+		"cdist torch::cdist :: 3x4 5x4 ; 2x3x4 5x4 1 ; 3x4 5x4 3", "pdist F::pdist :: 4x3 ; 4x3 3",
 		"trace :: 4x4 ; 3x5",
 		"value_selecting_reduction_backward :: 3 1 {0,2,1} [3,4] false",
 		"renorm :: 3x4 2 0 1 ; 3x4x2 1 1 0.5",
@@ -42,7 +43,7 @@ func init() {
 		"F::normalize :: 3x4 ; 3x4 1 0", "F::normalize.out :: 3x4 out=3x4 | nograd nolayout",
 	)
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::prod", "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp", "aten::frobenius_norm",
-		"aten::dist", "aten::renorm", "aten::cosine_similarity")
-	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::prod", "aten::trace")
+		"aten::dist", "aten::cdist", "aten::pdist", "aten::renorm", "aten::cosine_similarity")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::prod", "aten::trace", "aten::cdist")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp")
 }

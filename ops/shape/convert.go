@@ -136,6 +136,11 @@ func init() {
 		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsComplex())) },
 	})
 	tensor.Register(tensor.Def{
+		Schema: "is_inference(Tensor self) -> bool", Go: "-",
+		Doc:  "reports a tensor that was made in InferenceMode.",
+		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsInference())) },
+	})
+	tensor.Register(tensor.Def{
 		Schema: "is_signed(Tensor self) -> bool",
 		Doc:    "reports an element type that has negative values.",
 		Body: func(c *Ctx) {

@@ -66,7 +66,7 @@ func init() {
 		// conversion and questions
 		"bfloat16 bool byte cdouble cfloat char double float half int long short :: 3x4 | nograd ; 3x4:i5 | nograd", "_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
 		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "to.prim_Device :: 3x4 None",
-		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_signed size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
+		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item :: s", "is_same_size :: 3x4 3x4 ; 3x4 4", "size.int :: 3x4 1", "stride.int :: 3x4 1 | nolayout",
 		"resize_ :: 3x4 [4,3] | nolayout nograd", "resize_as_ :: 3x4 4x3 | nolayout nograd",
 		"set_.source_Tensor :: 3x4 2x3 | nolayout nograd", "set_.source_Tensor_storage_offset :: 3x4 3x4 1 [2,3] [4,1] | nolayout nograd", "set_ :: 3x4 | nolayout nograd",

@@ -44,7 +44,7 @@ func registryNames(dotted string) []string {
 	case strings.HasPrefix(dotted, "torch.Tensor."):
 		return []string{"aten::" + last, "Tensor::" + last}
 	case len(parts) == 2 && parts[0] == "torch":
-		return []string{"aten::" + last, "torch::" + last}
+		return []string{"torch::" + last, "aten::" + last} // a Python function hides the operator of its name
 	}
 	return []string{strings.ReplaceAll(dotted, ".", "::")}
 }

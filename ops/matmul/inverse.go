@@ -1,0 +1,99 @@
+package matmul
+
+import (
+	"math"
+	"math/cmplx"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema:  "linalg_inv(Tensor A) -> Tensor",
+		Doc:     "is the inverse of a square matrix, or of each of a batch.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.inv.html",
+		Aliases: []string{"inverse"}, Out: true,
+		Infer: func(c *Ctx) {
+			a := c.T(0)
+			switch dt := a.DType(); {
+			case a.Dim() < 2:
+				c.Fail(tensor.ErrShape, "linalg.inv: The input tensor A must have at least 2 dimensions.")
+			case a.Size(-1) != a.Size(-2):
+				c.Fail(tensor.ErrShape, "linalg.inv: A must be batches of square matrices, but they are %d by %d matrices", a.Size(-2), a.Size(-1))
+			case !dt.IsFloat() && !dt.IsComplex():
+				c.Fail(tensor.ErrDType, "linalg.inv: Expected a floating point or complex tensor as input. Got %s", dt.ClassName())
+			case dt.Size() < 4:
+				c.Fail(tensor.ErrDType, "linalg.inv: Low precision dtypes not supported. Got %s", dt.ClassName())
+			}
+			c.Alloc(0, a.Shape(), a.DType())
+		},
+		CPU: func(c *Ctx) {
+			a, o := c.T(0), c.Out(0)
+			// float32 is computed in float64: the inverse is where rounding hurts most
+			if a.IsComplex() {
+				w := tensor.New(a.Shape(), tensor.Complex128)
+				inverse(c, tensor.Data[complex128](w), tensor.Data[complex128](a.DenseAs(tensor.Complex128).CloneRaw()), a.Size(-1), cmplx.Abs)
+				tensor.CopyRaw(o, w)
+				return
+			}
+			w := tensor.New(a.Shape(), tensor.Float64)
+			inverse(c, tensor.Data[float64](w), tensor.Data[float64](a.DenseAs(tensor.Float64).CloneRaw()), a.Size(-1), math.Abs)
+			tensor.CopyRaw(o, w)
+		},
+		Save: "result",
+		VJP: func(c *Ctx, g *T) []*T {
+			h := c.Out(0).Transpose(-2, -1).Conj()
+			return []*T{h.MatMul(g).MatMul(h).Neg()}
+		},
+		Grad: "LinalgInvExBackward0",
+	})
+}
+
+// inverse inverts the n×n matrices in a, which it destroys, by elimination with the largest pivot of each column.
+func inverse[E float64 | complex128](c *Ctx, out, a []E, n int, abs func(E) float64) {
+	if n == 0 {
+		return
+	}
+	for m := 0; m < len(a); m += n * n {
+		x, y := a[m:m+n*n], out[m:m+n*n]
+		clear(y)
+		for i := range n {
+			y[i*n+i] = 1
+		}
+		for k := range n {
+			p := k
+			for i := k + 1; i < n; i++ {
+				if abs(x[i*n+k]) > abs(x[p*n+k]) {
+					p = i
+				}
+			}
+			if x[p*n+k] == 0 {
+				batch := ""
+				if len(c.T(0).Shape()) > 2 {
+					batch = "(Batch element " + tensor.IntValue(m/(n*n)).String() + "): "
+				}
+				c.Fail(tensor.ErrValue, "linalg.inv: %sThe diagonal element %d is zero, the inversion could not be completed because the input matrix is singular.", batch, k+1)
+			}
+			if p != k {
+				for j := range n {
+					x[p*n+j], x[k*n+j] = x[k*n+j], x[p*n+j]
+					y[p*n+j], y[k*n+j] = y[k*n+j], y[p*n+j]
+				}
+			}
+			d := 1 / x[k*n+k]
+			for j := range n {
+				x[k*n+j] *= d
+				y[k*n+j] *= d
+			}
+			for i := range n {
+				f := x[i*n+k]
+				if i == k || f == 0 {
+					continue
+				}
+				for j := range n {
+					x[i*n+j] -= f * x[k*n+j]
+					y[i*n+j] -= f * y[k*n+j]
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package sort
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	const base = "https://pytorch.org/docs/stable/generated/torch."
+	tensor.Register(tensor.Def{
+		Schema: "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+		Doc:    "counts how often each number from 0 occurs, or adds up the weights of its occurrences.\n" + base + "bincount.html",
+		NoGrad: "counts", Infer: bincountInfer, CPU: bincount,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", Out: true,
+		Doc:    "counts the elements in bins of equal width between Min and Max, or between the smallest and the largest element when both are 0.\n" + base + "histc.html",
+		NoGrad: "counts", Infer: histcInfer, CPU: histc,
+	})
+	const isinDoc = "reports for each element whether it is among the test elements.\n" + base + "isin.html"
+	membership("isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", isinDoc)
+	membership("isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor", isinDoc)
+	tensor.Register(tensor.Def{
+		Schema: "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", Doc: isinDoc, Go: "-",
+		Out: true, NoGrad: "a question", Infer: isInInfer, CPU: isIn,
+	})
+	const doc = "interpolates between the sorted elements along a dimension (or all of them) at the fractions q in [0, 1]; NaN makes the result NaN.\n" + base + "quantile.html"
+	const nanDoc = "is Quantile of the elements that are not NaN.\n" + base + "nanquantile.html"
+	plain, nan := func(c *Ctx) { c.Return(quantile(c, "quantile")) }, func(c *Ctx) { c.Return(quantile(c, "nanquantile")) }
+	tensor.Register(tensor.Def{Schema: "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: doc, Out: true, Body: plain})
+	tensor.Register(tensor.Def{Schema: "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: doc, Out: true, Body: plain})
+	tensor.Register(tensor.Def{Schema: "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: nanDoc, Out: true, Body: nan})
+	tensor.Register(tensor.Def{Schema: "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: nanDoc, Out: true, Body: nan})
+}
+
+//gen:membership Out
+func membership(schema, doc string) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, NoGrad: "a question", Infer: isInInfer, CPU: isIn})
+}
+
+func isInInfer(c *Ctx) {
+	for i := range 2 {
+		if dt := c.T(i).DType(); dt == tensor.Bool || dt.IsComplex() {
+			c.Fail(tensor.ErrNotImpl, "Unsupported input type encountered for isin(): %s", dt.ClassName())
+		}
+	}
+	c.Alloc(0, c.T(0).Shape(), tensor.Bool)
+}
+
+func bincountInfer(c *Ctx) {
+	x, w, least := c.T(0), c.T(1), c.Int(2)
+	if x.Dim() != 1 || !x.DType().IsIntOrBool() {
+		c.Fail(tensor.ErrShape, "bincount only supports 1-d non-negative integral inputs.")
+	}
+	if least < 0 {
+		c.Fail(tensor.ErrValue, "minlength should be >= 0")
+	}
+	if w != nil && (w.Dim() != 1 || w.Numel() != x.Numel()) {
+		c.Fail(tensor.ErrShape, "weights should be 1-d and have the same length as input")
+	}
+	for _, v := range raw[int64](x.DenseAs(tensor.Int64)) {
+		if v < 0 {
+			c.Fail(tensor.ErrValue, "bincount only supports 1-d non-negative integral inputs.")
+		}
+		least = max(least, int(v)+1)
+	}
+	dt := tensor.Int64
+	switch {
+	case w == nil || x.Numel() == 0:
+	case w.DType() == tensor.Float32:
+		dt = tensor.Float32
+	default:
+		dt = tensor.Float64
+	}
+	c.Alloc(0, []int{least}, dt)
+}
+
+func bincount(c *Ctx) {
+	x, o := raw[int64](c.T(0).DenseAs(tensor.Int64)), c.Out(0)
+	o.ZeroRaw()
+	switch o.DType() {
+	case tensor.Int64:
+		d := raw[int64](o)
+		for _, v := range x {
+			d[v]++
+		}
+	case tensor.Float32:
+		d, w := raw[float32](o), raw[float32](c.T(1).Dense())
+		for i, v := range x {
+			d[v] += w[i]
+		}
+	default:
+		d, w := raw[float64](o), raw[float64](c.T(1).DenseAs(tensor.Float64))
+		for i, v := range x {
+			d[v] += w[i]
+		}
+	}
+}
+
+func histcInfer(c *Ctx) {
+	if dt := c.ArgDType(0); dt != tensor.Float32 && dt != tensor.Float64 && dt != tensor.Float16 && dt != tensor.BFloat16 {
+		c.Fail(tensor.ErrNotImpl, "\"histogram_cpu\" not implemented for '%s'", dt.ClassName())
+	}
+	if c.Int(1) <= 0 {
+		c.Fail(tensor.ErrValue, "torch.histc(): bins must be > 0")
+	}
+	c.Alloc(0, []int{c.Int(1)}, c.ArgDType(0))
+}
+
+func histc(c *Ctx) {
+	x, bins := raw[float64](c.T(0).DenseAs(tensor.Float64)), c.Int(1)
+	lo, hi := c.Num(2).F, c.Num(3).F
+	if lo == hi && len(x) > 0 {
+		lo, hi = x[0], x[0]
+		for _, v := range x {
+			lo, hi = math.Min(lo, v), math.Max(hi, v)
+		}
+	}
+	if lo == hi {
+		lo, hi = lo-1, hi+1
+	}
+	if math.IsInf(lo, 0) || math.IsInf(hi, 0) || math.IsNaN(lo) || math.IsNaN(hi) {
+		c.Fail(tensor.ErrValue, "torch.histc: range of [%v, %v] is not finite", lo, hi)
+	}
+	if lo > hi {
+		c.Fail(tensor.ErrValue, "torch.histc: max must be larger than min")
+	}
+	n := make([]float64, bins)
+	for _, v := range x {
+		if v < lo || v > hi || v != v {
+			continue
+		}
+		k := int((v - lo) * float64(bins) / (hi - lo))
+		if c.T(0).DType() != tensor.Float64 { // the bin that the narrower type computes
+			k = int((float32(v) - float32(lo)) * float32(bins) / (float32(hi) - float32(lo)))
+		}
+		n[min(k, bins-1)]++
+	}
+	tensor.CopyRaw(c.Out(0), tensor.FromSlice(n))
+}
+
+func isIn(c *Ctx) {
+	a, b, invert := c.T(0), c.T(1), c.Bool(3)
+	d := raw[bool](c.Out(0))
+	if a.DType().IsInt() && b.DType().IsInt() {
+		among(d, raw[int64](a.DenseAs(tensor.Int64)), raw[int64](b.DenseAs(tensor.Int64)), invert)
+		return
+	}
+	dt := tensor.Float64
+	if a.DType() == tensor.Float32 || b.DType() == tensor.Float32 { // a number counts in the tensor's type
+		dt = tensor.Float32
+	}
+	among(d, raw[float64](a.DenseAs(dt).DenseAs(tensor.Float64)), raw[float64](b.DenseAs(dt).DenseAs(tensor.Float64)), invert)
+}
+
+func among[E comparable](d []bool, a, b []E, invert bool) {
+	set := make(map[E]struct{}, len(b))
+	for _, v := range b {
+		set[v] = struct{}{}
+	}
+	for i, v := range a {
+		_, ok := set[v]
+		d[i] = ok != invert
+	}
+}
+
+func quantile(c *Ctx, name string) *T {
+	x, q, keep, how := c.T(0), c.T(1), c.Bool(3), c.Str(4)
+	if c.Value(1).K != tensor.KTensor || q.IsWrappedNumber() {
+		v := c.Float(1)
+		if !(v >= 0 && v <= 1) {
+			c.Fail(tensor.ErrValue, "%s() q must be in the range [0, 1] but got %v", name, v)
+		}
+		q = op1("aten::full", []int{}, v, x.DType())
+	}
+	switch {
+	case x.Numel() == 0:
+		c.Fail(tensor.ErrShape, "%s() input tensor must be non-empty", name)
+	case q.Dim() > 1:
+		c.Fail(tensor.ErrShape, "%s() q must be a scalar or 1D tensor", name)
+	case x.DType() != tensor.Float32 && x.DType() != tensor.Float64:
+		c.Fail(tensor.ErrDType, "%s() input tensor must be either float or double dtype", name)
+	case q.DType() != x.DType():
+		c.Fail(tensor.ErrDType, "%s() q tensor must be same dtype as the input tensor", name)
+	}
+	for _, v := range raw[float64](q.DenseAs(tensor.Float64)) {
+		if !(v >= 0 && v <= 1) {
+			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
+		}
+	}
+	d, rows := -1, x
+	switch {
+	case !c.Has(2):
+		rows = x.Reshape([]int{-1})
+	case x.Dim() == 0:
+		wrap(c, c.Int(2), 0)
+		rows = x.Reshape([]int{1})
+	default:
+		d = wrap(c, c.Int(2), x.Dim())
+		rows = x.MoveDim(d, -1)
+	}
+	y := callN("aten::sort", rows, -1, false)[0]
+	lead, n := append([]int(nil), y.Shape()[:y.Dim()-1]...), y.Size(-1)
+	nan := y.Detach().IsNaN()
+	q1 := q.Reshape([]int{-1})
+	var ranks *T
+	if name == "nanquantile" {
+		last := nan.LogicalNot().SumDim([]int{-1}, tensor.SumDimOptions{KeepDim: true}).SubScalar(1).ToDType(x.DType())
+		ranks = q1.Mul(last)
+		ranks = ranks.MaskedFillScalar(ranks.LtScalar(0), 0)
+	} else {
+		ranks = q1.MulScalar(n - 1).Expand(append(lead[:len(lead):len(lead)], q1.Numel()))
+		ranks = ranks.MaskedFillScalar(op1("aten::slice.Tensor", nan, -1, n-1, n), n-1)
+	}
+	switch how {
+	case "linear", "midpoint":
+	case "lower":
+		ranks = ranks.Floor()
+	case "higher":
+		ranks = ranks.Ceil()
+	case "nearest":
+		ranks = ranks.Round()
+	default:
+		c.Fail(tensor.ErrValue, "%s() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", name, how)
+	}
+	below := ranks.ToDType(tensor.Int64)
+	r := y.Gather(-1, below)
+	if how == "linear" || how == "midpoint" {
+		weight := ranks.Sub(below.ToDType(x.DType()))
+		if how == "midpoint" {
+			weight = op1("aten::full_like", ranks, 0.5)
+		}
+		r = op1("aten::lerp.Tensor", r, y.Gather(-1, ranks.Ceil().ToDType(tensor.Int64)), weight)
+	}
+	// the dimension of q comes first; the one that was reduced stays as 1 with keepdim
+	shape := lead
+	if keep {
+		shape = append([]int(nil), x.Shape()...)
+		for i := range shape {
+			if d < 0 || i == d {
+				shape[i] = 1
+			}
+		}
+	}
+	if q.Dim() == 0 {
+		return r.Reshape(shape)
+	}
+	return r.MoveDim(-1, 0).Reshape(append([]int{q1.Numel()}, shape...))
+}

@@ -1,0 +1,135 @@
+package sort
+
+import "github.com/gotorch-dev/torch/tensor"
+
+// groups finds runs of equal rows in x, which has one row per entry of its first dimension: the rows that start a run, the run of each row
+// (from 0), and the length of each run.
+func groups(x *T) (starts, group, counts *T) {
+	n := x.Size(0)
+	change := op1("aten::ones", []int{n}, tensor.Bool)
+	if n > 1 {
+		ne := op1("aten::slice.Tensor", x, 0, 1, n).Ne(op1("aten::slice.Tensor", x, 0, 0, n-1))
+		if x.Dim() > 1 {
+			ne = ne.Reshape([]int{n - 1, -1}).AnyDim(1)
+		}
+		change = op1("aten::cat", []*T{op1("aten::ones", []int{1}, tensor.Bool), ne}, 0)
+	}
+	starts = change.Nonzero().Reshape([]int{-1})
+	group = change.CumSum(0).SubScalar(1)
+	ends := op1("aten::cat", []*T{op1("aten::slice.Tensor", starts, 0, min(1, starts.Numel()), starts.Numel()), op1("aten::full", []int{min(1, n)}, n, tensor.Int64)}, 0)
+	return starts, group, ends.Sub(starts)
+}
+
+// unique is the distinct rows of x along dim (nil: distinct elements), sorted or in the order in which they come. Inverse and counts are
+// empty when they are not wanted.
+func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
+	noComplex(c)
+	rows, shape := x, x.Shape()
+	switch {
+	case dim == nil:
+		rows = x.Reshape([]int{-1})
+	default:
+		d := wrap(c, *dim, x.Dim())
+		if x.Dim() > 0 {
+			rows = x.MoveDim(d, 0)
+		} else {
+			rows = x.Reshape([]int{1})
+		}
+		shape = rows.Shape()[:1]
+	}
+	n := rows.Size(0)
+	if rows.Dim() > 1 && rows.Numel() == 0 && n > 0 {
+		c.Fail(tensor.ErrShape, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+	}
+	var perm *T
+	values := rows
+	if sorted {
+		perm = op1("aten::arange", n, tensor.Int64)
+		flat := rows
+		cols := 1
+		if rows.Dim() > 1 {
+			cols = rows.Numel() / max(n, 1)
+			flat = rows.Reshape([]int{n, cols})
+		}
+		// rows compare by their first element, then by the second …: sorting stably by the last one first
+		for k := cols - 1; k >= 0 && n > 0; k-- {
+			col := flat
+			if rows.Dim() > 1 {
+				col = op1("aten::select.int", flat, 1, k)
+			}
+			order := callN("aten::sort.stable", col.IndexSelect(0, perm), true, 0, false)[1]
+			perm = perm.IndexSelect(0, order)
+		}
+		values = rows.IndexSelect(0, perm)
+	}
+	starts, group, counts := groups(values)
+	values = values.IndexSelect(0, starts)
+	if dim != nil && x.Dim() > 0 {
+		values = values.MoveDim(0, wrap(c, *dim, x.Dim())).Contiguous()
+	}
+	none := func() *T { return op1("aten::empty.memory_format", []int{0}, tensor.Int64) }
+	r := []*T{values, none(), none()}
+	if inverse {
+		if perm != nil {
+			group = op1("aten::empty_like", group).Scatter(0, perm, group)
+		}
+		r[1] = group.Reshape(shape)
+	}
+	if count {
+		r[2] = counts
+	}
+	return r
+}
+
+// asked drops the results that were not asked for, as Python's functions do.
+func asked(r []*T, inverse, count bool) []*T {
+	out := r[:1:1]
+	if inverse {
+		out = append(out, r[1])
+	}
+	if count {
+		out = append(out, r[2])
+	}
+	return out
+}
+
+func dimArg(c *Ctx, i int) *int {
+	if !c.Has(i) {
+		return nil
+	}
+	d := c.Int(i)
+	return &d
+}
+
+func init() {
+	const base = "https://pytorch.org/docs/stable/generated/torch."
+	tensor.Register(tensor.Def{
+		Schema: "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", Go: "Unique",
+		Doc:  "gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are empty unless asked for.\n" + base + "unique.html",
+		Body: func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), nil, true, c.Bool(2), c.Bool(3))...) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+		Doc:    "is Unique for the slices along a dimension.\n" + base + "unique.html",
+		Body:   func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), dimArg(c, 1), true, c.Bool(3), c.Bool(4))...) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
+		Doc:    "keeps the first of equal elements in a row; with Dim of equal slices. The other results are those of Unique.\n" + base + "unique_consecutive.html",
+		Body:   func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), dimArg(c, 3), false, c.Bool(1), c.Bool(2))...) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "torch::unique(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Any", Go: "-",
+		Doc: "is Python's torch.unique: as many results as are asked for.",
+		Body: func(c *Ctx) {
+			c.Return(asked(unique(c, c.T(0).Detach(), dimArg(c, 4), true, c.Bool(2), c.Bool(3)), c.Bool(2), c.Bool(3))...)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "torch::unique_consecutive(Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Any", Go: "-",
+		Doc: "is Python's torch.unique_consecutive: as many results as are asked for.",
+		Body: func(c *Ctx) {
+			c.Return(asked(unique(c, c.T(0).Detach(), dimArg(c, 3), false, c.Bool(1), c.Bool(2)), c.Bool(1), c.Bool(2))...)
+		},
+	})
+}
