@@ -45,6 +45,11 @@ func memory[E any](t *T) []E {
 
 // product computes c = alpha·a·b + beta·c (+ bias per column) for a batch of m×k and k×n matrices of one dtype.
 func product(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta tensor.Num, c matrix, bias *T) {
+	activated(batch, m, n, k, alpha, a, b, beta, c, bias, gemm.ActNone)
+}
+
+// activated is product with a function applied to the result, for floating-point types.
+func activated(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta tensor.Num, c matrix, bias *T, act gemm.Activation) {
 	if m == 0 || n == 0 {
 		return
 	}
@@ -67,17 +72,17 @@ func product(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta tenso
 	}
 	switch c.t.DType() {
 	case tensor.Float32:
-		floatProduct(dims, m, n, k, float32(alpha.F), a, b, float32(beta.F), c, bias)
+		floatProduct(dims, m, n, k, float32(alpha.F), a, b, float32(beta.F), c, bias, act)
 	case tensor.Float64:
-		floatProduct(dims, m, n, k, alpha.F, a, b, beta.F, c, bias)
+		floatProduct(dims, m, n, k, alpha.F, a, b, beta.F, c, bias, act)
 	case tensor.Float16, tensor.BFloat16:
 		h := gemm.Float16
 		if c.t.DType() == tensor.BFloat16 {
 			h = gemm.BFloat16
 		}
-		var ep *gemm.Epilogue[float32]
+		ep := &gemm.Epilogue[float32]{Act: act}
 		if bias != nil {
-			ep = &gemm.Epilogue[float32]{BiasCol: tensor.Data[float32](bias.DenseAs(tensor.Float32))}
+			ep.BiasCol = tensor.Data[float32](bias.DenseAs(tensor.Float32))
 		}
 		gemm.GEMMHalf(h, dims, m, n, k, float32(alpha.F), memory[uint16](a.t), a.rs, a.cs, memory[uint16](b.t), b.rs, b.cs, float32(beta.F), memory[uint16](c.t), c.rs, c.cs, ep)
 	case tensor.Complex64:
@@ -99,10 +104,10 @@ func product(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta tenso
 	}
 }
 
-func floatProduct[E float32 | float64](dims []gemm.BatchDim, m, n, k int, alpha E, a, b matrix, beta E, c matrix, bias *T) {
-	var ep *gemm.Epilogue[E]
+func floatProduct[E float32 | float64](dims []gemm.BatchDim, m, n, k int, alpha E, a, b matrix, beta E, c matrix, bias *T, act gemm.Activation) {
+	ep := &gemm.Epilogue[E]{Act: act}
 	if bias != nil {
-		ep = &gemm.Epilogue[E]{BiasCol: memory[E](bias.Dense())}
+		ep.BiasCol = memory[E](bias.Dense())
 	}
 	if len(dims) == 0 {
 		gemm.GEMM(m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t), c.rs, c.cs, ep)

@@ -3,6 +3,7 @@ package matmul
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -27,35 +28,7 @@ func init() {
 		Go:     "-",
 		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(1), c.T(0))) },
 	})
-	linear := func(c *Ctx) {
-		x, w, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
-		k := w.Size(-1)
-		n := 1
-		if w.Dim() == 2 {
-			n = w.Size(0)
-		}
-		m := o.Numel() / max(n, 1)
-		if m == 0 || n == 0 {
-			return
-		}
-		xm := rows(x, m, k)
-		wm := matrix{w, 1, w.Stride(-1), nil}
-		if w.Dim() == 2 {
-			wm = matrix{w, w.Stride(1), w.Stride(0), nil}
-		}
-		om := matrix{o, n, 1, nil}
-		beta := zero
-		var bias *T
-		if b != nil {
-			if b.Dim() == 1 && b.Size(0) == n && w.Dim() == 2 && o.DType().IsFloat() && k > 0 {
-				bias = b
-			} else {
-				tensor.CopyRaw(o, b)
-				beta = one
-			}
-		}
-		product(nil, m, n, k, one, xm, wm, beta, om, bias)
-	}
+	linear := func(c *Ctx) { linearRun(c, gemm.ActNone) }
 	infer := func(c *Ctx) {
 		x, w, b := c.T(0), c.T(1), c.T(2)
 		if x.Dim() == 0 || w.Dim() == 0 {
@@ -135,6 +108,23 @@ func init() {
 		AMP:   tensor.AMPLower,
 		Infer: infer, CPU: linear, Save: "input weight", VJP: vjp, Grad: "AddmmBackward0",
 	})
+	acts := map[string]gemm.Activation{"none": gemm.ActNone, "relu": gemm.ActReLU, "gelu": gemm.ActGELU, "gelu_tanh": gemm.ActGELUTanh}
+	tensor.Register(tensor.Def{
+		Schema: "torch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
+		Doc:    "is activation(linear(input, weight, bias)) in one pass over the result, for inference; activation is none, relu, gelu or gelu_tanh.",
+		Go:     "-",
+		NoGrad: "for inference; the product and the activation have gradients of their own",
+		Infer: func(c *Ctx) {
+			if _, ok := acts[c.Str(3)]; !ok {
+				c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(3))
+			}
+			if !c.ArgDType(0).IsFloat() {
+				c.Fail(tensor.ErrDType, "expected a floating-point type, got %s", c.ArgDType(0))
+			}
+			infer(c)
+		},
+		CPU: func(c *Ctx) { linearRun(c, acts[c.Str(3)]) },
+	})
 	tensor.Register(tensor.Def{
 		Schema: "F::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
 		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias that broadcasts to the result [*, out].\n" +
@@ -149,7 +139,50 @@ func init() {
 	})
 }
 
+// linearRun is the kernel of linear, with an activation at the end.
+func linearRun(c *Ctx, act gemm.Activation) {
+	x, w, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
+	k := w.Size(-1)
+	n := 1
+	if w.Dim() == 2 {
+		n = w.Size(0)
+	}
+	m := o.Numel() / max(n, 1)
+	if m == 0 || n == 0 {
+		return
+	}
+	xm := rows(x, m, k)
+	wm := matrix{w, 1, w.Stride(-1), nil}
+	if w.Dim() == 2 {
+		wm = matrix{w, w.Stride(1), w.Stride(0), nil}
+	}
+	om := matrix{o, n, 1, nil}
+	beta := zero
+	var bias *T
+	if b != nil {
+		if b.Dim() == 1 && b.Size(0) == n && w.Dim() == 2 && o.DType().IsFloat() && k > 0 {
+			bias = b
+		} else {
+			tensor.CopyRaw(o, b)
+			beta = one
+		}
+	}
+	activated(nil, m, n, k, one, xm, wm, beta, om, bias, act)
+}
+
 var opLinear = tensor.Slot("aten::linear")
+
+// Fused calls torch::linear_fused. The bias may be nil.
+func Fused(in, w, bias *T, activation string) *T {
+	c := tensor.NewCall(opFused, 4)
+	*c.Arg(0), *c.Arg(1), *c.Arg(3) = tensor.TensorValue(in), tensor.TensorValue(w), tensor.Box(activation)
+	if bias != nil {
+		*c.Arg(2) = tensor.TensorValue(bias)
+	}
+	return c.Do1()
+}
+
+var opFused = tensor.Slot("torch::linear_fused")
 
 // call runs an operator with the given leading arguments and the defaults of the others.
 func call(op *tensor.Op, args ...any) []*T {

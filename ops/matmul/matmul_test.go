@@ -2,12 +2,14 @@ package matmul_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/opstest"
 	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/ops/matmul"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -89,4 +91,40 @@ func Example() {
 	// Output:
 	// [2 1 4 3]
 	// [4 6]
+}
+
+// The fused linear layer is the layer and the activation.
+func TestLinearFused(t *testing.T) {
+	for _, d := range [][3]int{{1, 7, 5}, {8, 16, 16}, {40, 300, 200}} {
+		m, n, k := d[0], d[1], d[2]
+		x, w, b := tensor.New([]int{m, k}, tensor.Float32), tensor.New([]int{n, k}, tensor.Float32), tensor.New([]int{n}, tensor.Float32)
+		for i, p := range []*tensor.Tensor{x, w, b} {
+			v := tensor.Data[float32](p)
+			for j := range v {
+				v[j] = float32((j*7+i*3)%11-5) / 8
+			}
+		}
+		for act, f := range map[string]func(*tensor.Tensor) *tensor.Tensor{
+			"none": func(y *tensor.Tensor) *tensor.Tensor { return y },
+			"relu": func(y *tensor.Tensor) *tensor.Tensor { return y.ClampMin(0) },
+			"gelu": func(y *tensor.Tensor) *tensor.Tensor {
+				return y.Mul(y.MulScalar(1 / math.Sqrt2).Erf().AddScalar(1)).MulScalar(0.5)
+			},
+		} {
+			got := tensor.Data[float32](matmul.Fused(x, w, b, act))
+			want := tensor.Data[float32](f(x.MM(w.Transpose(0, 1)).Add(b)))
+			for i := range got {
+				if math.Abs(float64(got[i]-want[i])) > 1e-4*(1+math.Abs(float64(want[i]))) {
+					t.Fatalf("%v %s: element %d: got %v, expected %v", d, act, i, got[i], want[i])
+				}
+			}
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an unknown activation: expected a panic")
+		}
+	}()
+	x := tensor.New([]int{2, 2}, tensor.Float32)
+	matmul.Fused(x, x, nil, "tanh")
 }

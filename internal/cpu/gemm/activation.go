@@ -2,9 +2,18 @@ package gemm
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
+
+// activateBlock applies the activation to a block of the first matrix of C,
+// whose columns are adjacent.
+func (g *product[T]) activateBlock(i0, i1, j0, j1 int) {
+	for i := i0; i < i1; i++ {
+		activate(g.act, unsafe.Slice((*T)(unsafe.Add(g.c.p, i*g.c.rs+j0*g.es())), j1-j0))
+	}
+}
 
 // activate applies an activation to a run of finished elements.
 func activate[T float](act Activation, x []T) {

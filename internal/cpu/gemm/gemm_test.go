@@ -218,7 +218,7 @@ func TestLarge(t *testing.T) {
 					if (la+lb+i)%3 != 0 && !(la == lb) || i > 7 && la+2*lb != 5 && la != 5 {
 						continue // a sample of the pairs
 					}
-					p := problem{m: d[0], n: d[1], k: d[2], la: layouts[la], lb: layouts[lb], lc: layouts[(la+lb)%2], alpha: 1, beta: float64(i % 2), bias: i % 4}
+					p := problem{m: d[0], n: d[1], k: d[2], la: layouts[la], lb: layouts[lb], lc: layouts[(la+lb)%2], alpha: 1, beta: float64(i % 2), bias: i % 4, act: Activation((i + la) % 4)}
 					if i%2 == 0 {
 						check[float32](t, uint64(i), p)
 					} else {

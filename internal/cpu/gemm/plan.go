@@ -57,7 +57,7 @@ const (
 // less than packing B.
 func (g *job[T]) turn() bool {
 	es := g.es()
-	if g.nb > 1 || g.b.rs != es || g.b.cs == es || g.act > ActReLU || lanes[T](g.pt) == 0 || g.k < 32 {
+	if g.nb > 1 || g.b.rs != es || g.b.cs == es || lanes[T](g.pt) == 0 || g.k < 32 {
 		return false
 	}
 	// In elements moved; those of C are both written and read.

@@ -23,7 +23,7 @@ const (
 // that is what makes a small product cheap.
 func (g *product[T]) small() bool {
 	macs := g.m * g.n * g.k
-	if macs > smallMACs && (g.nb == 1 || macs > smallBatch) || g.act > ActReLU {
+	if macs > smallMACs && (g.nb == 1 || macs > smallBatch) || g.act > ActReLU && g.nb > 1 {
 		return false
 	}
 	g.normalise()
@@ -43,6 +43,9 @@ func (g *product[T]) small() bool {
 	}
 	if g.nb == 1 {
 		g.smallRun(0, 1)
+		if g.act > ActReLU {
+			g.activateBlock(0, g.m, 0, g.n)
+		}
 		return true
 	}
 	if len(g.batch) != 1 {

@@ -77,10 +77,15 @@ func (g *job[T]) task(matrix, t int) {
 	switch {
 	case g.turned:
 		g.turnOut(s.c, ldc, i0, i1, j0, j1)
-	case g.act > ActReLU && g.k1 == g.k:
-		for i := i0; i < i1; i++ {
-			activate(g.act, unsafe.Slice((*T)(unsafe.Add(s.c, (i-i0)*ldc)), j1-j0))
+		if g.act > ActReLU {
+			q := g.product
+			q.transpose()
+			q.activateBlock(j0, j1, i0, i1)
 		}
+	case g.act > ActReLU && g.k1 == g.k:
+		q := g.product
+		q.c.p = unsafe.Add(q.c.p, offC)
+		q.activateBlock(i0, i1, j0, j1)
 	}
 }
 
