@@ -40,6 +40,7 @@ func init() {
 		"F::embedding :: {0,4,1} 5x3 ; {0,4;1,0} 5x3 0 | nograd",
 		"F::embedding_bag :: {0,4;1,1} 5x3 ; {0,4,1,1} 5x3 {0,2} mode=sum",
 	)
+	samples.None("a fused step of embedding_bag, whose arguments are its results; the family's tests compare it with the composed form", "_embedding_bag_dense_backward")
 	for name, args := range map[string]func() []any{
 		"Tensor::__getitem__": func() []any { return []any{tensor.AnyValue(tensor.TupleIndex{1, tensor.SliceIndex{}})} },
 		"Tensor::__setitem__": func() []any {

@@ -31,6 +31,7 @@ func init() {
 		"fractional_max_pool3d :: 1x2x4x5x6 [2,2,2] [3,3,3] 1x2x3@0..1", "F::fractional_max_pool3d F::fractional_max_pool3d_with_indices :: 1x2x4x5x6 [2,2,2] [3,3,3] _random_samples=1x2x3@0..1",
 		"F::lp_pool1d :: 2x3x7@0.2..2 2 [3]", "F::lp_pool2d :: 2x3x5x6@0.2..2 2 [3,2]", "F::lp_pool3d :: 1x2x4x4x5@0.2..2 2 [2,2,3]",
 	)
+	samples.None("a fused step of maximum pooling, whose arguments are its results; the family's tests compare it with the composed form", "_max_pool_codes _max_pool_codes_backward")
 	samples.None("an inner step of pooling, exercised by the gradients of the poolings", "_pool_pick _pool_place fractional_max_pool2d_backward fractional_max_pool3d_backward")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::avg_pool3d", "aten::max_pool3d", "aten::max_unpool2d", "aten::max_unpool3d", "aten::adaptive_avg_pool3d")
 }

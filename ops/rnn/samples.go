@@ -1,0 +1,7 @@
+package rnn
+
+import "github.com/gotorch-dev/torch/internal/samples"
+
+func init() {
+	samples.None("a whole layer of a recurrent network; the family's tests compare it with the composed cells", "_rnn_cell _rnn_layer _rnn_layer_backward")
+}
