@@ -36,7 +36,7 @@ func convRows(c *config) []row {
 		for _, l := range layouts {
 			rows = append(rows, convolution(s, l, false), convolution(s, l, true))
 		}
-		// Winograd's row stands here as soon as there is a switch for it.
+		rows = append(rows, winograd(convolution(s, layouts[0], false)))
 		if c.tiny {
 			return rows
 		}
@@ -50,6 +50,22 @@ func convRows(c *config) []row {
 		rows = append(rows, convolution(s, layouts[0], false), convolution(s, layouts[1], false))
 	}
 	return rows
+}
+
+// winograd is a forward pass with the switch on that trades accuracy for speed. The rate counts the work of the direct way.
+func winograd(r row) row {
+	r.name += ", Winograd"
+	prepare := r.prepare
+	r.prepare = func() work {
+		w := prepare()
+		step := w.step
+		w.step = func() {
+			defer torch.SetWinograd(torch.SetWinograd(true))
+			step()
+		}
+		return w
+	}
+	return r
 }
 
 // convolution is one pass. Backward means both gradients, of the images and of the weights, and twice the arithmetic.
