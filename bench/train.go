@@ -95,7 +95,7 @@ func inference(c *config, name, model string, shape []int, flops float64, ways .
 			m := newModel(model)
 			nn.Eval(m)
 			x := torch.Randn(shape)
-			if len(shape) == 4 && slices.Contains(ways, "onnx") { // prepared as ONNX Runtime prepares its models
+			if slices.Contains(ways, "onnx") { // prepared as ONNX Runtime prepares its models
 				o := utils.OptimizeForInference(m)
 				return work{step: func() { torch.Tidy(func() { o.Forward(x) }) }}
 			}

@@ -19,8 +19,8 @@ type Optimized struct {
 }
 
 // OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions before them,
-// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, pictures are kept in channels-last memory, and
-// intermediate results are freed as soon as they are not needed.
+// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear layer, pictures are
+// kept in channels-last memory, and intermediate results are freed as soon as they are not needed.
 //
 // The module runs once for each shape of input; what it did is recorded and afterwards done again without it. As with tracing in
 // PyTorch, a Forward whose course depends on the values in its input, or that draws random numbers, is not fit for this. Weights count as
@@ -93,7 +93,7 @@ type recorder struct {
 // called: they find their way also when the memory layout of their arguments changes.
 var opened = map[string]bool{
 	"F::conv1d": true, "F::conv2d": true, "F::conv3d": true, "aten::conv1d": true, "aten::conv2d": true, "aten::conv3d": true,
-	"F::batch_norm": true, "aten::batch_norm": true, "F::relu": true,
+	"F::batch_norm": true, "aten::batch_norm": true, "F::relu": true, "F::gelu": true,
 }
 
 // Intercept records one call.
@@ -244,7 +244,7 @@ func (p *plan) prune() {
 	p.steps = kept
 }
 
-// fuser replaces convolutions and what follows them by fused ones.
+// fuser replaces convolutions and linear layers and what follows them by fused ones.
 type fuser struct {
 	*plan
 	storage map[int]*tensor.Storage // of each value while it was recorded
@@ -252,9 +252,11 @@ type fuser struct {
 }
 
 var (
-	opConv      = tensor.Slot("aten::convolution")
-	opConvFused = tensor.Slot("torch::conv_fused")
-	opBatchNorm = tensor.Slot("aten::native_batch_norm")
+	opConv        = tensor.Slot("aten::convolution")
+	opConvFused   = tensor.Slot("torch::conv_fused")
+	opBatchNorm   = tensor.Slot("aten::native_batch_norm")
+	opLinear      = tensor.Slot("aten::linear")
+	opLinearFused = tensor.Slot("torch::linear_fused")
 )
 
 func (f *fuser) run() {
@@ -267,6 +269,8 @@ func (f *fuser) run() {
 	for i, s := range f.steps {
 		if s != nil && s.op == opConv && s.args[0].K == tensor.KTensor && s.constant(1) && s.constant(2) && s.args[6].N == 0 && len(s.in) == 1 {
 			f.fuse(i)
+		} else if s != nil && s.op == opLinear && s.constant(1) && s.constant(2) && len(s.in) == 1 {
+			f.fuseLinear(i)
 		}
 	}
 	f.steps = slices.DeleteFunc(f.steps, func(s *step) bool { return s == nil })
@@ -331,6 +335,28 @@ func (f *fuser) fuse(i int) {
 		n.in = append(n.in, slot{3, 0, residual})
 	}
 	f.steps[at] = n
+}
+
+// fuseLinear takes the activation that follows the linear layer in step i into it.
+func (f *fuser) fuseLinear(i int) {
+	s := f.steps[i]
+	r := f.readers[s.outs[0]]
+	if len(r) != 1 || r[0] == len(f.steps) || f.steps[r[0]] == nil || !f.intact(s.in[0].value, i, r[0]) {
+		return
+	}
+	n := f.steps[r[0]]
+	act := ""
+	switch n.op.FullName() {
+	case "aten::relu", "aten::relu_":
+		act = "relu"
+	case "aten::gelu":
+		act = map[any]string{"none": "gelu", "tanh": "gelu_tanh"}[n.args[1].X]
+	}
+	if act == "" || !s.args[1].T.DType().IsFloat() || s.args[1].T.Dim() != 2 {
+		return
+	}
+	f.steps[i] = nil
+	f.steps[r[0]] = &step{op: opLinearFused, outs: n.outs, in: s.in, args: []tensor.Value{s.args[0], s.args[1], s.args[2], tensor.StrValue(act)}}
 }
 
 // intact reports that the memory of value v is not written by the steps from i up to but without j, and not by j in place.

@@ -144,3 +144,52 @@ func TestFuseEval(t *testing.T) {
 		t.Errorf("training mode: got %v", err)
 	}
 }
+
+func TestOptimizeForInferenceLinear(t *testing.T) {
+	linear := func(in, out int, o ...nn.LinearOptions) *nn.Linear { return nn.NewLinear(in, out, o...) }
+	for name, c := range map[string]struct {
+		m     nn.Layer
+		fused int
+	}{
+		"relu":     {nn.NewSequential(linear(6, 9), nn.NewReLU(), linear(9, 5), nn.NewReLU(nn.InplaceOptions{Inplace: true}), linear(5, 3)), 2},
+		"gelu":     {nn.NewSequential(linear(6, 33), nn.NewGELU(), linear(33, 4, nn.LinearOptions{NoBias: true}), nn.NewGELU(nn.GELUOptions{Approximate: nn.TanhApprox})), 2},
+		"others":   {nn.NewSequential(linear(6, 4), nn.NewTanh(), linear(4, 4)), 0},
+		"float64":  {nn.NewSequential(linear(6, 7, nn.LinearOptions{DType: torch.Float64}), nn.NewReLU()), 1},
+		"two uses": {nn.New(&twice{L: linear(6, 6)}), 0},
+	} {
+		nn.Eval(c.m)
+		o := utils.OptimizeForInference(c.m)
+		for _, shape := range [][]int{{6}, {1, 6}, {17, 6}, {2, 3, 6}, {0, 6}} {
+			x := torch.Randn(shape, torch.RandnOptions{DType: nn.Parameters(c.m)[0].DType()})
+			var want *torch.Tensor
+			tensor.NoGrad(func() { want = c.m.Forward(x) })
+			got := torch.TidyReturn(func() *torch.Tensor { return o.Forward(x) })
+			if !tensor.SameShape(got.Shape(), want.Shape()) || got.DType() != want.DType() {
+				t.Fatalf("%s of %v: %v %v, want %v %v", name, shape, got.Shape(), got.DType(), want.Shape(), want.DType())
+			}
+			if got.Numel() > 0 && !(relative(got, want) <= 1e-5) {
+				t.Errorf("%s of %v: result differs by %g", name, shape, relative(got, want))
+			}
+		}
+		n := 0
+		for _, op := range utils.PlanOf(o) {
+			if op == "torch::linear_fused" {
+				n++
+			}
+		}
+		if n != 5*c.fused { // five shapes
+			t.Errorf("%s: %d fused layers in %v, expected %d", name, n, utils.PlanOf(o), 5*c.fused)
+		}
+	}
+}
+
+// twice reads what the linear layer makes before and after the activation.
+type twice struct {
+	nn.Base
+	L *nn.Linear
+}
+
+func (m *twice) Forward(x *torch.Tensor) *torch.Tensor {
+	y := m.L.Forward(x)
+	return y.ReLU().Add(y)
+}
