@@ -172,3 +172,70 @@ func TestSliceOutlivesTidy(t *testing.T) {
 		}
 	}
 }
+
+// ReleaseAfter frees a value when the rule that reads it last has run, and not before.
+func TestReleaseAfter(t *testing.T) {
+	graph := func() (x, c, y *tensor.Tensor) {
+		x = leaf(1, 2, 3)
+		c = x.MulScalar(2)
+		y = c.Mul(c)
+		tensor.ReleaseAfter(y, c)
+		return x, c, sum(y)
+	}
+	check := func(what string, c *tensor.Tensor, freed bool) {
+		t.Helper()
+		if c.IsReleased() != freed {
+			t.Errorf("%s: released %v", what, c.IsReleased())
+		}
+	}
+	x, c, y := graph()
+	check("before", c, false)
+	y.Backward(tensor.BackwardOptions{RetainGraph: true})
+	check("kept graph", c, false)
+	y.Backward()
+	check("backward", c, true)
+	if got := x.Grad().Select(0, 2).Item(); got != 2*24 {
+		t.Errorf("gradient %v, want 48", got)
+	}
+
+	_, c, y = graph()
+	y.Keep().Backward()
+	check("Keep", c, false)
+
+	x, c, y = graph()
+	g := tensor.Grad([]*tensor.Tensor{y}, []*tensor.Tensor{x}, tensor.GradOptions{CreateGraph: true})
+	y.Backward()
+	check("recorded pass", c, false)
+	if got := g[0].Select(0, 1).Item(); got != 16 {
+		t.Errorf("recorded gradient %v, want 16", got)
+	}
+}
+
+// A gradient set to none inside Tidy is freed at once, but not while the program may use it.
+func TestDroppedGradients(t *testing.T) {
+	for _, fetch := range []string{"never", "inside", "outside"} {
+		w := tensor.New([]int{20_000}, tensor.Float32).SetRequiresGrad(true)
+		tensor.NoGrad(func() { w.ZeroRaw() })
+		var g *tensor.Tensor
+		tensor.Tidy(func() { w.MulScalar(3).Sum().Backward() })
+		raw := w.GradRaw()
+		if fetch == "outside" {
+			g = w.Grad()
+		}
+		tensor.Tidy(func() {
+			if fetch == "inside" {
+				g = w.Grad()
+			}
+			w.SetGrad(nil)
+			if raw.IsReleased() != (fetch == "never") {
+				t.Errorf("asked for %s: released %v inside Tidy", fetch, raw.IsReleased())
+			}
+			if g != nil && g.Select(0, 19_999).Item() != 3 {
+				t.Errorf("asked for %s: wrong gradient", fetch)
+			}
+		})
+		if raw.IsReleased() == (fetch == "outside") {
+			t.Errorf("asked for %s: released %v after Tidy", fetch, raw.IsReleased())
+		}
+	}
+}

@@ -213,3 +213,13 @@ func RegisterFullBackwardHook(m Module, f func(m Module, gradInput, gradOutput [
 func RegisterFullBackwardPreHook(m Module, f func(m Module, gradOutput []*Tensor) []*Tensor) Handle {
 	return m.moduleBase().RegisterFullBackwardPreHook(f)
 }
+
+// Hooked reports whether one of the modules has, or once had, hooks that see what goes in and comes out.
+func Hooked(ms ...Module) bool {
+	for _, m := range ms {
+		if m.moduleBase().hooks != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -129,7 +129,7 @@ func (a *Adam) collect(g *ParamGroup, b *batch) {
 	}
 	lastStep := math.NaN() // parameters of a group nearly always have the same count: do not raise the powers anew
 	for _, p := range g.Params {
-		grad := p.Grad()
+		grad := p.GradRaw()
 		if grad == nil {
 			continue
 		}

@@ -181,7 +181,7 @@ func (b *base) ZeroGrad(how ...ZeroGradMode) {
 	keep := len(how) > 0 && how[0] == KeepZeros
 	for _, g := range b.groups {
 		for _, p := range g.Params {
-			switch grad := p.Grad(); {
+			switch grad := p.GradRaw(); {
 			case grad == nil:
 			case !keep:
 				p.SetGrad(nil)

@@ -67,7 +67,7 @@ func (s *SGD) collect(g *ParamGroup, b *batch) {
 		h.rule = nesterovSGD
 	}
 	for _, p := range g.Params {
-		grad := p.Grad()
+		grad := p.GradRaw()
 		if grad == nil {
 			continue
 		}

@@ -45,6 +45,7 @@ type nodeMore struct {
 	onRelease func()
 	reach     func() []*Tensor    // what a custom function has saved
 	packed    map[*Tensor]*packed // saved tensors that went through a hook, by what stands for them
+	inner     []*Storage          // freed when the rule has run
 }
 
 // stubNode and savedNode bring the room that nodes of operators need that save nothing or at most two tensors.
@@ -679,10 +680,24 @@ func (t *Tensor) Grad() *Tensor {
 		return nil
 	}
 	g := t.ag.grad
-	if g != nil && g.st.bits.Load()&(stGrad|stHeld) == stGrad && inTidy() == nil {
-		g.st.bits.Or(stHeld)
+	if g != nil {
+		if b := g.st.bits.Load(); b&(stGrad|stHeld) == stGrad {
+			if inTidy() == nil {
+				g.st.bits.Or(stSeen | stHeld)
+			} else if b&stSeen == 0 {
+				g.st.bits.Or(stSeen)
+			}
+		}
 	}
 	return g
+}
+
+// GradRaw is Grad for optimizers, which read the gradient and do not hold on to it.
+func (t *Tensor) GradRaw() *Tensor {
+	if t.ag == nil {
+		return nil
+	}
+	return t.ag.grad
 }
 
 // SetGrad sets or, with nil, removes the gradient.

@@ -496,6 +496,9 @@ func (e *engine) step(n *Node) {
 			panic(fmt.Sprintf("gradient rule of %s returned %d gradients for %d tensors", n.opName(), len(r), len(n.next)))
 		}
 	}
+	if !e.frees {
+		n.expose()
+	}
 	if !e.retain {
 		n.release()
 	}
@@ -519,6 +522,9 @@ func (e *engine) step(n *Node) {
 			if g != nil && s.owned>>i&1 != 0 && closed && !holds(out, g.st) {
 				e.drop(g)
 			}
+		}
+		if !e.retain && n.more != nil && n.released {
+			n.releaseInner(out)
 		}
 	}
 	clear(s.grads)

@@ -23,6 +23,8 @@ const (
 	stGrad                         // made by Backward, now the gradient of a leaf: not freed by Tidy while it is
 	stHeld                         // a gradient that the program has asked for outside Tidy, and so may hold
 	stInference                    // made in InferenceMode
+	stSeen                         // a gradient that the program has asked for
+	stInner                        // only the tape knows it: see ReleaseAfter
 )
 
 var storageSeq atomic.Uint64

@@ -158,8 +158,8 @@ func inTidy() *scope {
 	return nil
 }
 
-// dropGrad is called with a gradient that is about to be set to none or replaced. Inside Tidy it is freed with the rest, unless the
-// program may have it from somewhere else.
+// dropGrad is called with a gradient that is about to be set to none or replaced. Inside Tidy it is freed: at once when the program has
+// never asked for it, otherwise with the rest, unless the program may have it from somewhere else.
 func dropGrad(g *Tensor) {
 	b := g.st.bits.Load()
 	if b&stGrad == 0 || b&(stHeld|stKept) != 0 {
@@ -167,6 +167,10 @@ func dropGrad(g *Tensor) {
 	}
 	if s := inTidy(); s != nil {
 		g.st.bits.And(^stGrad)
+		if b&stSeen == 0 && len(currentMode().chain) == 0 {
+			g.st.release()
+			return
+		}
 		s.made = append(s.made, g.st)
 	}
 }
@@ -192,4 +196,53 @@ func (t *Tensor) ReleaseRaw() {
 	if t != nil && t.st.n >= mem.Large {
 		t.st.release()
 	}
+}
+
+// ReleaseAfter says that only the tape refers to the tensors inner, and that the rule of y's node, which has saved them, is the last one
+// of a backward pass that reads them: when it has run in a pass that does not keep its graph, their memory is freed. It is for modules,
+// and for values that no hook and no user has seen. Where something else may look on, an interceptor or a hook of saved tensors, nothing
+// happens; what a recorded backward pass has read stays, too.
+func ReleaseAfter(y *Tensor, inner ...*Tensor) {
+	n := y.node
+	if n == nil || n.released || n.more != nil {
+		return
+	}
+	if m := currentMode(); m != nil && (len(m.chain) > 0 || m.pack != nil) {
+		return
+	}
+	for _, t := range inner {
+		if t.base == nil && n.saves(t.st) {
+			t.st.bits.Or(stInner)
+			n.extra().inner = append(n.extra().inner, t.st)
+		}
+	}
+}
+
+// saves reports that the node's rule reads the storage.
+func (n *Node) saves(st *Storage) bool {
+	for i := range n.saved {
+		if n.saved[i].t != nil && n.saved[i].t.st == st {
+			return true
+		}
+	}
+	return false
+}
+
+// expose is called when others than the tape may have come by what the node has saved.
+func (n *Node) expose() {
+	for i := range n.saved {
+		if t := n.saved[i].t; t != nil && t.st.bits.Load()&stInner != 0 {
+			t.st.bits.And(^stInner)
+		}
+	}
+}
+
+// releaseInner frees what the node was the last to read, unless a gradient in keep shares it.
+func (n *Node) releaseInner(keep []*Tensor) {
+	for _, st := range n.more.inner {
+		if st.bits.Load()&(stInner|stKept) == stInner && !holds(keep, st) {
+			st.release()
+		}
+	}
+	n.more.inner = nil
 }

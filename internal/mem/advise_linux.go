@@ -6,6 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// discard gives the pages of an unused block back to the system at once. The runtime would do so only long after the next collection.
+func discard(p unsafe.Pointer, size int) {
+	if n := size &^ (unix.Getpagesize() - 1); n > 0 && uintptr(p)&uintptr(unix.Getpagesize()-1) == 0 {
+		_ = unix.Madvise(unsafe.Slice((*byte)(p), n), unix.MADV_DONTNEED)
+	}
+}
+
 const hugePage = 2 << 20
 
 // advise asks for huge pages inside a large block: fewer faults when it is first written, fewer misses afterwards. It is a hint, so an

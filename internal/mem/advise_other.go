@@ -5,3 +5,5 @@ package mem
 import "unsafe"
 
 func advise(unsafe.Pointer, int) {}
+
+func discard(unsafe.Pointer, int) {}

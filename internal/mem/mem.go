@@ -1,6 +1,6 @@
 // Package mem allocates the memory of tensors: 64-byte aligned, followed by at least 64 readable bytes, not cleared.
 //
-// Small pieces are ordinary Go memory. From [Large] on they are blocks of a few sizes that are kept and handed out again, because fresh
+// Small pieces are ordinary Go memory. From [Large] on they are blocks of some sizes that are kept and handed out again, because fresh
 // large memory is slow: the system has to map and clear every page of it.
 //
 // A block comes back in one of two ways. [Free] returns it at once; whoever calls it knows that nobody uses the memory any more. All
@@ -25,6 +25,11 @@ const (
 
 	// Large is the size in bytes from which blocks are pooled.
 	Large = 32 << 10
+
+	// fine is the size from which on there are sixteen sizes per power of two.
+	fine = 1 << 20
+	// classes is more than there are: 16 for each power of two.
+	classes = 48 << 4
 
 	// minGrowth is how much the blocks in use may grow before the collector is woken, if they do not double.
 	minGrowth = 64 << 20
@@ -52,19 +57,32 @@ type block struct {
 
 var pool struct {
 	sync.Mutex
-	free     [256][]block // by class
-	cached   int          // bytes in free
-	baseline int          // bytes in use after the last collection
+	free     [classes][]block // by class
+	cached   int              // bytes in free
+	baseline int              // bytes in use after the last collection
 	stats    Stats
 }
 
-// classOf rounds a size up to one of four sizes per power of two, so that at most a fifth is lost.
+// classOf rounds a size up to one of a few sizes per power of two: four, so that at most a fifth is lost, and sixteen from [fine] on,
+// where memory counts for more than the number of lists. The pad comes on top, so that round sizes lose nothing.
 func classOf(n int) (class, size int) {
-	n += pad
 	k := bits.Len(uint(n-1)) - 1 // 2^k <= n-1 < 2^(k+1)
-	step := 1 << (k - 2)
+	b := 2
+	if n > fine {
+		b = 4
+	}
+	step := 1 << (k - b)
 	size = (n + step - 1) &^ (step - 1)
-	return k<<2 | (size-1)>>(k-2)&3, size
+	return k<<4 | (size-1)>>(k-b)&(1<<b-1), size + pad
+}
+
+// sizeOf is the size of the blocks of a class.
+func sizeOf(class int) int {
+	k, b := class>>4, 2
+	if 1<<k >= fine {
+		b = 4
+	}
+	return (1<<b+class&15+1)<<k>>b + pad
 }
 
 // Alloc returns n bytes with any contents.
@@ -124,15 +142,13 @@ func fresh(size int) unsafe.Pointer {
 }
 
 // finalizers put unreachable blocks of a class back into its free list.
-var finalizers [256]func(*byte)
+var finalizers [classes]func(*byte)
 
 func init() {
 	for class := range finalizers {
 		finalizers[class] = func(p *byte) { put(class, sizeOf(class), block{unsafe.Pointer(p), false}) }
 	}
 }
-
-func sizeOf(class int) int { return (4 + class&3 + 1) << (class >> 2) >> 2 }
 
 // Free returns what Alloc(n) gave, when nothing uses it any more. Small pieces are left to the collector.
 func Free(p unsafe.Pointer, n int) {
@@ -171,6 +187,7 @@ func drop(class int) {
 		if b.armed {
 			runtime.SetFinalizer((*byte)(b.p), nil)
 		}
+		discard(b.p, sizeOf(class))
 		pool.cached -= sizeOf(class)
 	}
 	pool.free[class] = nil
