@@ -117,8 +117,6 @@ func geluTanhBackward64(g, x float64) float64 {
 	return g * (0.5*right + left*(1-t*t)*geluBeta*(1+3*geluKappa*x*x))
 }
 
-func silu64(x float64) float64 { return x / (1 + math.Exp(-x)) }
-
 func siluC(x complex128) complex128 { return divC(x, 1+expC(-x)) }
 
 func siluBackward64(g, x float64) float64 {
@@ -148,7 +146,7 @@ func mishBackward64(g, x float64) float64 {
 func logSigmoid64(x float64) float64 { return math.Min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }
 
 var (
-	siluKernels         = unK{name: "silu", f32: vec.SiLUF32, f64: f64of(silu64), c64: c64of(siluC), c128: c128of(siluC)}
+	siluKernels         = unK{name: "silu", f32: vec.SiLUF32, f64: vec.SiLUF64, c64: c64of(siluC), c128: c128of(siluC)}
 	siluBackwardKernels = biK{name: "silu_backward", f32: vec.SiLUBackwardF32, f64: zip64(siluBackward64), c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
 	gelu64K             = f64of(gelu64)
 	geluTanh64K         = f64of(geluTanh64)

@@ -200,6 +200,11 @@ func fast(name string, v func(d, a []float32), f func(float64) float64, g func(c
 	return k
 }
 
+// fast2 has vector kernels for both floats.
+func fast2(name string, v32 func(d, a []float32), v64 func(d, a []float64), g func(complex128) complex128) *unK {
+	return &unK{name: name, f32: v32, f64: v64, c64: c64of(g), c128: c128of(g)}
+}
+
 func conjK[E complex64 | complex128](d, a []E) {
 	for i, x := range a[:len(d)] {
 		d[i] = E(cmplx.Conj(complex128(x)))
@@ -303,12 +308,12 @@ func init() {
 	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
 	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: fracF[float32], f64: fracF[float64]}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
-	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast("exp", vec.ExpF32, math.Exp, expC), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
+	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
 	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fn("exp2", math.Exp2, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
 		tensor.Def{Aliases: []string{"special_exp2"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj()).MulScalar(ln2) })})
 	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast("expm1", vec.Expm1F32, math.Expm1, expm1C),
 		tensor.Def{Aliases: []string{"special_expm1"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj().AddScalar(1)) })})
-	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast("log", vec.LogF32, math.Log, cmplx.Log), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
+	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast2("log", vec.LogF32, vec.LogF64, cmplx.Log), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
 	floatUnary("log10(Tensor self) -> Tensor", "is the logarithm to base 10.", fast("log10", vec.Log10F32, math.Log10, logBase(10)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln10)) }))
 	floatUnary("log2(Tensor self) -> Tensor", "is the logarithm to base 2.", fast("log2", vec.Log2F32, math.Log2, logBase(2)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln2)) }))
 	floatUnary("log1p(Tensor self) -> Tensor", "is log(1 + self) without loss of digits near 0.", fast("log1p", vec.Log1pF32, math.Log1p, log1pC),
@@ -325,7 +330,7 @@ func init() {
 	floatUnary("tan(Tensor self) -> Tensor", "is the tangent.", fn("tan", math.Tan, tanC), result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
 	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fn("sinh", math.Sinh, cmplx.Sinh), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
 	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fn("cosh", math.Cosh, cmplx.Cosh), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
-	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast("tanh", vec.TanhF32, math.Tanh, tanhC), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
+	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast2("tanh", vec.TanhF32, vec.TanhF64, tanhC), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
 	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fn("asin", math.Asin, cmplx.Asin),
 		tensor.Def{Aliases: []string{"arcsin"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Conj()) })})
 	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fn("acos", math.Acos, acosC),
@@ -346,7 +351,7 @@ func init() {
 	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fn("atanh", math.Atanh, cmplx.Atanh),
 		tensor.Def{Aliases: []string{"arctanh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).Neg().AddScalar(1).Conj()) })})
 
-	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast("sigmoid", vec.SigmoidF32, sigmoid64, sigmoidC),
+	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast2("sigmoid", vec.SigmoidF32, vec.SigmoidF64, sigmoidC),
 		tensor.Def{Aliases: []string{"special_expit"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return call(opSigmoidBackward, tv(g), tv(c.Out(0))) })})
 	floatUnary("erf(Tensor self) -> Tensor", "is the error function.", fast("erf", vec.ErfF32, math.Erf, nil),
 		tensor.Def{Aliases: []string{"special_erf"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})

@@ -2,7 +2,7 @@ package vec
 
 import "math"
 
-// The float64 forms of the transcendental kernels are loops over package math:
+// These float64 forms of transcendental kernels are loops over package math:
 // float64 serves gradient checks and statistics, not training.
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -35,14 +35,6 @@ func mishGrad(x float64) float64 {
 	return t + x*(1-t*t)*sigmoid(x)
 }
 
-// ExpF64 sets dst[i] = e^a[i].
-func ExpF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, x := range a {
-		dst[i] = math.Exp(x)
-	}
-}
-
 // Exp2F64 sets dst[i] = 2^a[i].
 func Exp2F64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -56,14 +48,6 @@ func Expm1F64(dst, a []float64) {
 	a = a[:len(dst)]
 	for i, x := range a {
 		dst[i] = math.Expm1(x)
-	}
-}
-
-// LogF64 sets dst[i] = the natural logarithm of a[i].
-func LogF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, x := range a {
-		dst[i] = math.Log(x)
 	}
 }
 
@@ -88,22 +72,6 @@ func Log10F64(dst, a []float64) {
 	a = a[:len(dst)]
 	for i, x := range a {
 		dst[i] = math.Log10(x)
-	}
-}
-
-// TanhF64 sets dst[i] = tanh(a[i]).
-func TanhF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, x := range a {
-		dst[i] = math.Tanh(x)
-	}
-}
-
-// SigmoidF64 sets dst[i] = 1 / (1 + e^-a[i]).
-func SigmoidF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, x := range a {
-		dst[i] = sigmoid(x)
 	}
 }
 
@@ -144,14 +112,6 @@ func GELUTanhF64(dst, a []float64) {
 	a = a[:len(dst)]
 	for i, x := range a {
 		dst[i] = 0.5 * x * (1 + math.Tanh(geluTanhArg(x)))
-	}
-}
-
-// SiLUF64 sets dst[i] = a[i] / (1 + e^-a[i]).
-func SiLUF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, x := range a {
-		dst[i] = x * sigmoid(x)
 	}
 }
 
@@ -277,23 +237,18 @@ func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
 
 // ExpSumF64 is ExpSumF32 for float64.
 func ExpSumF64(dst, a []float64, m float64) float64 {
-	a = a[:len(dst)]
-	for i, x := range a {
-		dst[i] = math.Exp(x - m)
-	}
+	SubScalarF64(dst, a, m)
+	ExpF64(dst, dst)
 	return SumF64(dst)
 }
 
 // SumExpF64 returns the sum of e^(a[i]-m).
 func SumExpF64(a []float64, m float64) float64 {
 	var c cascade[float64]
+	var part [256]float64
 	for len(a) > 0 {
-		n := min(len(a), 256)
-		var s float64
-		for _, x := range a[:n] {
-			s += math.Exp(x - m)
-		}
-		c.push(s)
+		n := min(len(a), len(part))
+		c.push(ExpSumF64(part[:n], a[:n], m))
 		a = a[n:]
 	}
 	return c.sum()

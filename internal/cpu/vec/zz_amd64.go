@@ -5718,6 +5718,161 @@ func cosF32AVX512(dst *float32, a *float32, n int)
 //go:noescape
 func cosF32AVX2(dst *float32, a *float32, n int)
 
+// ExpF64 sets dst[i] = e^a[i], within 1 ulp.
+func ExpF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func expF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func expF64AVX2(dst *float64, a *float64, n int)
+
+// LogF64 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
+func LogF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func logF64AVX2(dst *float64, a *float64, n int)
+
+// TanhF64 sets dst[i] = tanh(a[i]), within 2 ulp.
+func TanhF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	tanhF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func tanhF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func tanhF64AVX2(dst *float64, a *float64, n int)
+
+// SigmoidF64 sets dst[i] = 1 / (1 + e^-a[i]).
+func SigmoidF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sigmoidF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sigmoidF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func sigmoidF64AVX2(dst *float64, a *float64, n int)
+
+// SiLUF64 sets dst[i] = a[i] / (1 + e^-a[i]).
+func SiLUF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	siLUF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func siLUF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func siLUF64AVX2(dst *float64, a *float64, n int)
+
 // LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
 func LogSigmoidBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]

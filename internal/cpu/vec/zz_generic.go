@@ -4772,6 +4772,222 @@ func cosF32Generic(dst, a []float32) {
 	}
 }
 
+// expF64Generic is the plain Go version of ExpF64.
+func expF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(710 < v0, 710, v0)
+		v2 := sel64(-746 > v1, -746, v1)
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v4 := v3 - 0x1.8p+52
+		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
+		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
+		v7 := float64(v6 * v6)
+		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
+		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
+		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
+		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
+		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
+		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
+		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
+		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
+		v16 := math.FMA(v11, v6, v15)
+		v17 := math.FMA(v7, v16, v6)
+		v18 := v17 + 1
+		v19 := int64(math.Float64bits(v3))
+		v20 := v19 - 4843621399236968448
+		v21 := v20 + 4096
+		v22 := int64(uint64(v21) >> 1)
+		v23 := v22 - 2048
+		v24 := v23 + 1023
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := v20 - v23
+		v28 := v27 + 1023
+		v29 := v28 << 52
+		v30 := math.Float64frombits(uint64(v29))
+		v31 := float64(v18 * v26)
+		v32 := float64(v31 * v30)
+		dst[i] = v32
+	}
+}
+
+// logF64Generic is the plain Go version of LogF64.
+func logF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 < 0x1p-1022
+		v2 := float64(v0 * 0x1p+52)
+		v3 := sel64(v1, v2, v0)
+		v4 := int64(math.Float64bits(v3))
+		v5 := v4 + 2638147582215219
+		v6 := int64(uint64(v5) >> 52)
+		v7 := int64(uint64(v6) | 0x4330000000000000)
+		v8 := math.Float64frombits(uint64(v7))
+		v9 := sel64(v1, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v10 := v8 - v9
+		v11 := v5 & 4503599627370495
+		v12 := v11 + 4604544271217802189
+		v13 := math.Float64frombits(uint64(v12))
+		v14 := v13 - 1
+		v15 := v14 + 2
+		v16 := v14 / v15
+		v17 := float64(v16 * v16)
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.0c0aff044a97p-03, v18, 0x1.3b1c3c1c81c8fp-03)
+		v20 := math.FMA(v19, v18, 0x1.c71c7201a55d7p-03)
+		v21 := math.FMA(v20, v18, 0x1.9999999999a39p-02)
+		v22 := math.FMA(0x1.0fbde0f4ad17bp-03, v18, 0x1.745cf8e4bba1bp-03)
+		v23 := math.FMA(v22, v18, 0x1.2492492476a1ap-02)
+		v24 := math.FMA(v23, v18, 0x1.5555555555555p-01)
+		v25 := math.FMA(v21, v17, v24)
+		v26 := float64(v14 * v14)
+		v27 := float64(v26 * 0x1p-01)
+		v28 := math.FMA(v17, v25, v27)
+		v29 := float64(v10 * 0x1.abc9e3b39803fp-56)
+		v30 := math.FMA(v16, v28, v29)
+		v31 := v27 - v30
+		v32 := v14 - v31
+		v33 := math.FMA(v10, 0x1.62e42fefa39efp-01, v32)
+		v34 := v0 < inf64
+		v35 := sel64(v34, v33, v0)
+		v36 := v0 == 0
+		v37 := sel64(v36, -inf64, v35)
+		v38 := v0 < 0
+		v39 := sel64(v38, nan64, v37)
+		dst[i] = v39
+	}
+}
+
+// tanhF64Generic is the plain Go version of TanhF64.
+func tanhF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := sel64(20 < v1, 20, v1)
+		v3 := float64(v2 * -2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := int64(math.Float64bits(v4))
+		v20 := v19 - 4843621399236968448
+		v21 := v20 + 1023
+		v22 := v21 << 52
+		v23 := math.Float64frombits(uint64(v22))
+		v24 := v23 - 1
+		v25 := math.FMA(v23, v18, v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := math.Float64frombits(math.Float64bits(v27) & 0x7fffffffffffffff)
+		v29 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v30 := math.Float64frombits(math.Float64bits(v28) | math.Float64bits(v29))
+		dst[i] = v30
+	}
+}
+
+// sigmoidF64Generic is the plain Go version of SigmoidF64.
+func sigmoidF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 1
+		v35 := 1 / v34
+		dst[i] = v35
+	}
+}
+
+// siLUF64Generic is the plain Go version of SiLUF64.
+func siLUF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 1
+		v35 := v0 / v34
+		dst[i] = v35
+	}
+}
+
 // logSigmoidBackwardF32Generic is the plain Go version of LogSigmoidBackwardF32.
 func logSigmoidBackwardF32Generic(dst, grad, x []float32) {
 	grad = grad[:len(dst)]

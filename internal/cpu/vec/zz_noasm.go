@@ -655,6 +655,21 @@ func sinF32(dst, a []float32) { sinF32Generic(dst, a) }
 // cosF32 sets dst[i] = cos(a[i]) for |a[i]| <= 65536; the caller bounds the length.
 func cosF32(dst, a []float32) { cosF32Generic(dst, a) }
 
+// ExpF64 sets dst[i] = e^a[i], within 1 ulp.
+func ExpF64(dst, a []float64) { expF64Generic(dst, a) }
+
+// LogF64 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
+func LogF64(dst, a []float64) { logF64Generic(dst, a) }
+
+// TanhF64 sets dst[i] = tanh(a[i]), within 2 ulp.
+func TanhF64(dst, a []float64) { tanhF64Generic(dst, a) }
+
+// SigmoidF64 sets dst[i] = 1 / (1 + e^-a[i]).
+func SigmoidF64(dst, a []float64) { sigmoidF64Generic(dst, a) }
+
+// SiLUF64 sets dst[i] = a[i] / (1 + e^-a[i]).
+func SiLUF64(dst, a []float64) { siLUF64Generic(dst, a) }
+
 // LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
 func LogSigmoidBackwardF32(dst, grad, x []float32) { logSigmoidBackwardF32Generic(dst, grad, x) }
 

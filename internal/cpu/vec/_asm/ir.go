@@ -337,18 +337,28 @@ func (b *B) Float(x *Value) *Value {
 func (b *B) I2F(x *Value) *Value { return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}}) }
 func (b *B) F2I(x *Value) *Value { return b.push(&Value{op: opF2I, t: I32, a: []*Value{x}}) }
 
-// Ldexp is p * 2^n for p near one and an integral |n| <= 160; t is n plus
-// the rounding constant 1.5*2^23, whose low bits are the integer.
+// Ldexp is p * 2^n for p near one and an integral |n| <= 160 (1100 in float64); t
+// is n plus the rounding constant of the lane, whose low bits are the integer.
 func (b *B) Ldexp(p, n, t *Value) *Value {
 	if b.isa == AVX512 {
 		return b.push(&Value{op: opScale, t: p.t, a: []*Value{p, n}})
 	}
 	// Two steps, so that neither factor leaves the normal range: the product
 	// is rounded once, also when it is subnormal.
-	i := b.ISub(b.Bits(t), b.CI(uint64(math.Float32bits(roundMagic))))
-	h := b.Sra(i, 1)
-	s1 := b.Float(b.Shl(b.IAdd(h, b.CI(127)), 23))
-	s2 := b.Float(b.Shl(b.IAdd(b.ISub(i, h), b.CI(127)), 23))
+	magic, bias, width := uint64(math.Float32bits(roundMagic)), uint64(127), 23
+	if b.lane() == F64 {
+		magic, bias, width = math.Float64bits(roundMagic64), 1023, 52
+	}
+	i := b.ISub(b.Bits(t), b.CI(magic))
+	var h *Value
+	if b.lane() == F64 {
+		// AVX2 has no arithmetic shift of 64 bits; a bias makes the number positive.
+		h = b.ISub(b.Srl(b.IAdd(i, b.CI(4096)), 1), b.CI(2048))
+	} else {
+		h = b.Sra(i, 1)
+	}
+	s1 := b.Float(b.Shl(b.IAdd(h, b.CI(bias)), width))
+	s2 := b.Float(b.Shl(b.IAdd(b.ISub(i, h), b.CI(bias)), width))
 	return b.Mul(b.Mul(p, s1), s2)
 }
 

@@ -295,6 +295,20 @@ func transcendental() {
 	unary("SiLU", "a[i] / (1 + e^-a[i])", SiLU)
 	unary("sin", "sin(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 0) })
 	unary("cos", "cos(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 1) })
+	for _, f := range []struct {
+		name, doc string
+		body      func(b *B, x *Value) *Value
+	}{
+		{"Exp", "e^a[i], within 1 ulp", Exp64},
+		{"Log", "the natural logarithm of a[i], within 1 ulp; NaN below 0", Log64},
+		{"Tanh", "tanh(a[i]), within 2 ulp", Tanh64},
+		{"Sigmoid", "1 / (1 + e^-a[i])", Sigmoid64},
+		{"SiLU", "a[i] / (1 + e^-a[i])", func(b *B, x *Value) *Value { return b.Div(x, b.Add(Exp64(b, b.Neg(x)), b.C(1))) }},
+	} {
+		add(Kernel{Name: f.name + "F64", Doc: "sets dst[i] = " + f.doc + ".", Lane: F64,
+			Args: []Arg{Out("dst", F64), In("a", F64)},
+			Body: func(b *B) { b.Store("dst", f.body(b, b.Load("a"))) }})
+	}
 	backward("LogSigmoid", "the derivative of log(sigmoid)", func(b *B, x *Value) *Value { return Sigmoid(b, b.Neg(x)) })
 	backward("Mish", "the derivative of Mish", MishGrad)
 	backward("GELU", "the derivative of GELU", GELUGrad)

@@ -1,0 +1,81 @@
+package main
+
+import "math"
+
+// This file holds the transcendental functions of float64 lanes, built as those of math.go: a range reduction, a polynomial with
+// coefficients fitted at Chebyshev points in 50 digits, selects for the special values.
+
+const (
+	ln2Hi64 = 0x1.62e42fefa39efp-1 // ln 2 rounded to 53 bits; a fused step takes multiples of it off exactly
+	ln2Lo64 = 0x1.abc9e3b39803fp-56
+	// roundMagic64 leaves no fraction bits in its sum with any |x| < 2^51.
+	roundMagic64 = 0x1.8p52
+)
+
+// expReduce64 splits x = n*ln2 + r as expReduce does.
+func expReduce64(b *B, x *Value) (n, t, r *Value) {
+	t = b.FMA(x, b.C(log2E), b.C(roundMagic64))
+	n = b.Sub(t, b.C(roundMagic64))
+	r = b.FNMA(n, b.C(ln2Hi64), x)
+	r = b.FNMA(n, b.C(ln2Lo64), r)
+	return n, t, r
+}
+
+// expm1Poly64 is exp(r) - 1 on |r| <= ln2/2.
+func expm1Poly64(b *B, r *Value) *Value {
+	s := b.Mul(r, r)
+	q := b.PolySplit(r, s, 0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d37p-5, 0x1.11111111109a6p-7,
+		0x1.6c16c1789d1d7p-10, 0x1.a01a01a7cebcdp-13, 0x1.a019b8ca26fcfp-16, 0x1.71de0d85293b8p-19, 0x1.2891d4ffbb0f9p-22, 0x1.af390ba7e6f47p-26)
+	return b.FMA(s, q, r)
+}
+
+// Exp64 is e^x.
+func Exp64(b *B, x *Value) *Value {
+	// Beyond the clamp the result is 0 or +Inf anyway; NaN is the second operand and goes through.
+	x = b.MaxX(b.C(-746), b.MinX(b.C(710), x))
+	n, t, r := expReduce64(b, x)
+	return b.Ldexp(b.Add(expm1Poly64(b, r), b.C(1)), n, t)
+}
+
+// Sigmoid64 is 1 / (1 + e^-x).
+func Sigmoid64(b *B, x *Value) *Value {
+	return b.Div(b.C(1), b.Add(Exp64(b, b.Neg(x)), b.C(1)))
+}
+
+// Tanh64 is the hyperbolic tangent: with m = 1 - e^-2|x| it is m / (2 - m), and m has no cancellation left in it near 0, because
+// there n is 0 and m the polynomial itself.
+func Tanh64(b *B, x *Value) *Value {
+	a := b.MinX(b.C(20), b.Abs(x)) // the result is 1 from 19.1 on; NaN goes through
+	_, t, r := expReduce64(b, b.Mul(a, b.C(-2)))
+	p := expm1Poly64(b, r)
+	h := b.Float(b.Shl(b.IAdd(b.ISub(b.Bits(t), b.CI(math.Float64bits(roundMagic64))), b.CI(1023)), 52)) // 2^n
+	e := b.FMA(h, p, b.Sub(h, b.C(1)))                                                                   // e^-2|x| - 1
+	y := b.Div(e, b.Add(e, b.C(2)))                                                                      // -tanh|x|
+	return b.Or(b.Abs(y), b.Sign(x))
+}
+
+// sqrtHalfBits64 is sqrt(1/2), as sqrtHalfBits.
+const sqrtHalfBits64 = 0x3fe6a09e667f3bcd
+
+// Log64 is the natural logarithm; NaN below 0, -Inf at 0.
+func Log64(b *B, x *Value) *Value {
+	// Subnormals are scaled up by 2^52.
+	small := b.Cmp(LT, x, b.C(0x1p-1022))
+	u := b.Sel(small, b.Mul(x, b.C(0x1p52)), x)
+	// i holds the exponent, biased by 1023, of u over sqrt(1/2), and below it the mantissa less that of sqrt(1/2). There is no
+	// conversion of 64-bit integers on AVX2: the exponent becomes the low bits of a number near 2^52.
+	i := b.IAdd(b.Bits(u), b.CI(1023<<52-sqrtHalfBits64))
+	e := b.Float(b.Or(b.Srl(i, 52), b.CI(math.Float64bits(0x1p52))))
+	e = b.Sub(e, b.Sel(small, b.C(0x1p52+1023+52), b.C(0x1p52+1023)))
+	m := b.Float(b.IAdd(b.IAnd(i, b.CI(1<<52-1)), b.CI(sqrtHalfBits64)))
+	// log(1+f) = 2s + s*z*P(z) with s = f/(2+f) and z = s². Written around f, which is exact, the rest is small.
+	f := b.Sub(m, b.C(1))
+	s := b.Div(f, b.Add(f, b.C(2)))
+	z := b.Mul(s, s)
+	p := b.PolySplit(z, b.Mul(z, z), 0x1.5555555555555p-1, 0x1.9999999999a39p-2, 0x1.2492492476a1ap-2, 0x1.c71c7201a55d7p-3,
+		0x1.745cf8e4bba1bp-3, 0x1.3b1c3c1c81c8fp-3, 0x1.0fbde0f4ad17bp-3, 0x1.0c0aff044a97p-3)
+	h := b.Mul(b.Mul(f, f), b.C(0.5))
+	low := b.FMA(s, b.FMA(z, p, h), b.Mul(e, b.C(ln2Lo64)))
+	y := b.FMA(e, b.C(ln2Hi64), b.Sub(f, b.Sub(h, low)))
+	return logSpecial(b, x, x, b.C(0), y)
+}
