@@ -71,15 +71,15 @@ func logicalXorK[E number](d []uint8, a, b []E) {
 }
 
 var (
-	eqKernels         = cmpK{name: "eq", u8: vec.EqU8, i8: eqK[int8], i16: eqK[int16], i32: eqK[int32], i64: eqK[int64], f32: vec.EqF32, f64: vec.EqF64, c64: eqK[complex64], c128: eqK[complex128], f32s: vec.EqScalarF32, f64s: vec.EqScalarF64}
-	neKernels         = cmpK{name: "ne", u8: vec.NeU8, i8: neK[int8], i16: neK[int16], i32: neK[int32], i64: neK[int64], f32: vec.NeF32, f64: vec.NeF64, c64: neK[complex64], c128: neK[complex128], f32s: vec.NeScalarF32, f64s: vec.NeScalarF64}
-	ltKernels         = cmpK{name: "lt", u8: ltK[uint8], i8: ltK[int8], i16: ltK[int16], i32: ltK[int32], i64: ltK[int64], f32: vec.LtF32, f64: vec.LtF64, f32s: vec.LtScalarF32, f64s: vec.LtScalarF64}
-	leKernels         = cmpK{name: "le", u8: leK[uint8], i8: leK[int8], i16: leK[int16], i32: leK[int32], i64: leK[int64], f32: vec.LeF32, f64: vec.LeF64, f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
-	gtKernels         = cmpK{name: "gt", u8: gtK[uint8], i8: gtK[int8], i16: gtK[int16], i32: gtK[int32], i64: gtK[int64], f32: vec.GtF32, f64: vec.GtF64, f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
-	geKernels         = cmpK{name: "ge", u8: geK[uint8], i8: geK[int8], i16: geK[int16], i32: geK[int32], i64: geK[int64], f32: vec.GeF32, f64: vec.GeF64, f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
+	eqKernels         = cmpK{name: "eq", u8: vec.EqU8, i8: vec.EqInt[int8], i16: vec.EqInt[int16], i32: vec.EqInt[int32], i64: vec.EqInt[int64], f32: vec.EqF32, f64: vec.EqF64, c64: eqK[complex64], c128: eqK[complex128], f32s: vec.EqScalarF32, f64s: vec.EqScalarF64}
+	neKernels         = cmpK{name: "ne", u8: vec.NeU8, i8: vec.NeInt[int8], i16: vec.NeInt[int16], i32: vec.NeInt[int32], i64: vec.NeInt[int64], f32: vec.NeF32, f64: vec.NeF64, c64: neK[complex64], c128: neK[complex128], f32s: vec.NeScalarF32, f64s: vec.NeScalarF64}
+	ltKernels         = cmpK{name: "lt", u8: vec.LtInt[uint8], i8: vec.LtInt[int8], i16: vec.LtInt[int16], i32: vec.LtInt[int32], i64: vec.LtInt[int64], f32: vec.LtF32, f64: vec.LtF64, f32s: vec.LtScalarF32, f64s: vec.LtScalarF64}
+	leKernels         = cmpK{name: "le", u8: vec.LeInt[uint8], i8: vec.LeInt[int8], i16: vec.LeInt[int16], i32: vec.LeInt[int32], i64: vec.LeInt[int64], f32: vec.LeF32, f64: vec.LeF64, f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
+	gtKernels         = cmpK{name: "gt", u8: vec.GtInt[uint8], i8: vec.GtInt[int8], i16: vec.GtInt[int16], i32: vec.GtInt[int32], i64: vec.GtInt[int64], f32: vec.GtF32, f64: vec.GtF64, f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
+	geKernels         = cmpK{name: "ge", u8: vec.GeInt[uint8], i8: vec.GeInt[int8], i16: vec.GeInt[int16], i32: vec.GeInt[int32], i64: vec.GeInt[int64], f32: vec.GeF32, f64: vec.GeF64, f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
 	logicalAndKernels = cmpK{name: "logical_and", u8: vec.LogicalAndU8, i8: logicalAndK[int8], i16: logicalAndK[int16], i32: logicalAndK[int32], i64: logicalAndK[int64], f32: logicalAndK[float32], f64: logicalAndK[float64], c64: logicalAndK[complex64], c128: logicalAndK[complex128]}
 	logicalOrKernels  = cmpK{name: "logical_or", u8: vec.LogicalOrU8, i8: logicalOrK[int8], i16: logicalOrK[int16], i32: logicalOrK[int32], i64: logicalOrK[int64], f32: logicalOrK[float32], f64: logicalOrK[float64], c64: logicalOrK[complex64], c128: logicalOrK[complex128]}
-	logicalXorKernels = cmpK{name: "logical_xor", u8: logicalXorK[uint8], i8: logicalXorK[int8], i16: logicalXorK[int16], i32: logicalXorK[int32], i64: logicalXorK[int64], f32: logicalXorK[float32], f64: logicalXorK[float64], c64: logicalXorK[complex64], c128: logicalXorK[complex128]}
+	logicalXorKernels = cmpK{name: "logical_xor", u8: vec.LogicalXorU8, i8: logicalXorK[int8], i16: logicalXorK[int16], i32: logicalXorK[int32], i64: logicalXorK[int64], f32: logicalXorK[float32], f64: logicalXorK[float64], c64: logicalXorK[complex64], c128: logicalXorK[complex128]}
 )
 
 // compare registers a comparison with its number form.

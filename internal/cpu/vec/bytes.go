@@ -2,7 +2,7 @@ package vec
 
 import "encoding/binary"
 
-// This file holds kernels on bytes, eight at a time in a word: the carries between bytes are masked out
+// This file holds kernels on bytes. What the assembly leaves over goes eight at a time in a word: the carries between bytes are masked out
 // (Warren, Hacker's Delight, section 2-18).
 
 const (
@@ -33,9 +33,16 @@ func setRest(dst []uint8, x uint64) {
 	}
 }
 
+// byteLanes runs the assembly of an operation and returns what it left over.
+func byteLanes(op int, dst, a, b []uint8) (d, x, y []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	n := lanes(op, dst, a, b)
+	return dst[n:], a[n:], b[n:]
+}
+
 // AndU8 sets dst[i] = a[i] & b[i]; on masks of 0 and 1 it is logical and.
 func AndU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneAnd, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, x&y)
@@ -46,7 +53,7 @@ func AndU8(dst, a, b []uint8) {
 
 // OrU8 sets dst[i] = a[i] | b[i].
 func OrU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneOr, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, x|y)
@@ -57,7 +64,7 @@ func OrU8(dst, a, b []uint8) {
 
 // XorU8 sets dst[i] = a[i] ^ b[i].
 func XorU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneXor, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, x^y)
@@ -68,7 +75,7 @@ func XorU8(dst, a, b []uint8) {
 
 // AddU8 sets dst[i] = a[i] + b[i], modulo 256.
 func AddU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneAdd, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, (x&low+y&low)^(x^y)&^low)
@@ -79,7 +86,7 @@ func AddU8(dst, a, b []uint8) {
 
 // SubU8 sets dst[i] = a[i] - b[i], modulo 256.
 func SubU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneSub, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, ((x|^low)-y&low)^(x^^y)&^low)
@@ -90,7 +97,7 @@ func SubU8(dst, a, b []uint8) {
 
 // EqU8 sets dst[i] = 1 where a[i] is b[i], else 0.
 func EqU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneEq, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, ^nonzero(x^y)&ones)
@@ -101,7 +108,7 @@ func EqU8(dst, a, b []uint8) {
 
 // NeU8 sets dst[i] = 0 where a[i] is b[i], else 1.
 func NeU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneNe, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, nonzero(x^y))
@@ -112,7 +119,7 @@ func NeU8(dst, a, b []uint8) {
 
 // LogicalAndU8 sets dst[i] = 1 where neither a[i] nor b[i] is 0, else 0.
 func LogicalAndU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneLogicalAnd, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, nonzero(x)&nonzero(y))
@@ -123,7 +130,7 @@ func LogicalAndU8(dst, a, b []uint8) {
 
 // LogicalOrU8 sets dst[i] = 0 where both a[i] and b[i] are 0, else 1.
 func LogicalOrU8(dst, a, b []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
+	dst, a, b = byteLanes(laneLogicalOr, dst, a, b)
 	for ; len(dst) >= 8 && len(a) >= 8 && len(b) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
 		x, y := word(a), word(b)
 		setWord(dst, nonzero(x|y))

@@ -2,8 +2,10 @@ package vec
 
 import "testing"
 
-// TestByteWords compares the word-wise kernels with one byte at a time, at all lengths and with values on both sides of every carry.
-func TestByteWords(t *testing.T) {
+// TestByteWords compares the kernels of bytes with one byte at a time, at all lengths and with values on both sides of every carry.
+func TestByteWords(t *testing.T) { eachPath(t, testByteWords) }
+
+func testByteWords(t *testing.T) {
 	truth := func(b bool) uint8 {
 		if b {
 			return 1
@@ -23,6 +25,7 @@ func TestByteWords(t *testing.T) {
 		{"eq", EqU8, func(x, y uint8) uint8 { return truth(x == y) }},
 		{"ne", NeU8, func(x, y uint8) uint8 { return truth(x != y) }},
 		{"logical and", LogicalAndU8, func(x, y uint8) uint8 { return truth(x != 0 && y != 0) }},
+		{"logical xor", LogicalXorU8, func(x, y uint8) uint8 { return truth((x != 0) != (y != 0)) }},
 		{"logical or", LogicalOrU8, func(x, y uint8) uint8 { return truth(x != 0 || y != 0) }},
 	} {
 		// Every pair of values once, so that each meets its neighbours' carries.

@@ -4,7 +4,11 @@
 
 package vec
 
-import "github.com/gotorch-dev/torch/internal/cpu"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
 
 // AddF32 sets dst[i] = a[i] + b[i].
 func AddF32(dst, a, b []float32) {
@@ -7433,3 +7437,212 @@ func gRUResetBackwardF32AVX512(dr *float32, dhn *float32, dn *float32, r *float3
 
 //go:noescape
 func gRUResetBackwardF32AVX2(dr *float32, dhn *float32, dn *float32, r *float32, hn *float32, n int)
+
+//go:noescape
+func addI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalAndI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalOrI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalXorI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltUI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leUI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalAndI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalOrI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalXorI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltUI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leUI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+var lanesAVX512 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
+	laneAdd:        {laneI8: addI8AVX512, laneU8: addI8AVX512, laneI16: addI16AVX512, laneI32: addI32AVX512, laneI64: addI64AVX512},
+	laneSub:        {laneI8: subI8AVX512, laneU8: subI8AVX512, laneI16: subI16AVX512, laneI32: subI32AVX512, laneI64: subI64AVX512},
+	laneMul:        {laneI16: mulI16AVX512, laneI32: mulI32AVX512, laneI64: mulI64AVX512, laneI8: mulI8AVX512, laneU8: mulI8AVX512},
+	laneAnd:        {laneI8: andI8AVX512, laneU8: andI8AVX512},
+	laneOr:         {laneI8: orI8AVX512, laneU8: orI8AVX512},
+	laneXor:        {laneI8: xorI8AVX512, laneU8: xorI8AVX512},
+	laneLogicalAnd: {laneI8: logicalAndI8AVX512, laneU8: logicalAndI8AVX512},
+	laneLogicalOr:  {laneI8: logicalOrI8AVX512, laneU8: logicalOrI8AVX512},
+	laneLogicalXor: {laneI8: logicalXorI8AVX512, laneU8: logicalXorI8AVX512},
+	laneEq:         {laneI8: eqI8AVX512, laneU8: eqI8AVX512, laneI16: eqI16AVX512, laneI32: eqI32AVX512, laneI64: eqI64AVX512},
+	laneLt:         {laneI8: ltI8AVX512, laneU8: ltUI8AVX512, laneI16: ltI16AVX512, laneI32: ltI32AVX512, laneI64: ltI64AVX512},
+	laneLe:         {laneI8: leI8AVX512, laneU8: leUI8AVX512, laneI16: leI16AVX512, laneI32: leI32AVX512, laneI64: leI64AVX512},
+	laneNe:         {laneI8: neI8AVX512, laneU8: neI8AVX512, laneI16: neI16AVX512, laneI32: neI32AVX512, laneI64: neI64AVX512},
+}
+
+var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
+	laneAdd:        {laneI8: addI8AVX2, laneU8: addI8AVX2, laneI16: addI16AVX2, laneI32: addI32AVX2, laneI64: addI64AVX2},
+	laneSub:        {laneI8: subI8AVX2, laneU8: subI8AVX2, laneI16: subI16AVX2, laneI32: subI32AVX2, laneI64: subI64AVX2},
+	laneMul:        {laneI16: mulI16AVX2, laneI32: mulI32AVX2, laneI8: mulI8AVX2, laneU8: mulI8AVX2},
+	laneAnd:        {laneI8: andI8AVX2, laneU8: andI8AVX2},
+	laneOr:         {laneI8: orI8AVX2, laneU8: orI8AVX2},
+	laneXor:        {laneI8: xorI8AVX2, laneU8: xorI8AVX2},
+	laneLogicalAnd: {laneI8: logicalAndI8AVX2, laneU8: logicalAndI8AVX2},
+	laneLogicalOr:  {laneI8: logicalOrI8AVX2, laneU8: logicalOrI8AVX2},
+	laneLogicalXor: {laneI8: logicalXorI8AVX2, laneU8: logicalXorI8AVX2},
+	laneEq:         {laneI8: eqI8AVX2, laneU8: eqI8AVX2},
+	laneLt:         {laneI8: ltI8AVX2, laneU8: ltUI8AVX2},
+	laneLe:         {laneI8: leI8AVX2, laneU8: leUI8AVX2},
+	laneNe:         {laneI8: neI8AVX2, laneU8: neI8AVX2},
+}

@@ -28,7 +28,7 @@ func run(dir string) error {
 	var generic, noasm, amd64, table strings.Builder
 	generic.WriteString(banner + "package vec\n\nimport \"math\"\n\n")
 	noasm.WriteString(banner + "//go:build !amd64 || purego\n\npackage vec\n\n")
-	amd64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport \"github.com/gotorch-dev/torch/internal/cpu\"\n\n")
+	amd64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
 	table.WriteString(banner + "package vec\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
 	text := map[ISA]*strings.Builder{AVX2: {}, AVX512: {}}
 	data := map[ISA]*dataPool{AVX2: {names: map[string]bool{}}, AVX512: {names: map[string]bool{}}}
@@ -53,6 +53,14 @@ func run(dir string) error {
 			}
 		}
 	}
+	for isa, w := range text {
+		for _, k := range laneKernels() {
+			if k.on(isa) {
+				emitLanes(w, k, isa, data[isa])
+			}
+		}
+	}
+	emitLanesGo(&amd64)
 	table.WriteString("}\n")
 	for name, src := range map[string]string{
 		"zz_generic.go":    generic.String(),

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file writes the kernels of two integer operands, whose lanes have 1 to 8 bytes. They are one to five instructions each, the
+// same for every size but for a letter, and do not need the language of ir.go, whose lanes have the width of a float.
+//
+// Registers: DI=dst, SI=a, DX=b, BX=elements left, AX and CX scratch; vectors 0-3 in the body, 8-10 for constants. K1 is the mask
+// of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 the last elements are left to the caller.
+
+// laneSize is a size of integer: its suffix in Go names, bytes and suffix of instructions.
+type laneSize struct {
+	name  string
+	bytes int
+	sfx   string
+}
+
+var laneSizes = []laneSize{{"I8", 1, "B"}, {"I16", 2, "W"}, {"I32", 4, "D"}, {"I64", 8, "Q"}}
+
+// laneKernel is an operation on vector 0 (a) and vector 1 (b) with its result in vector 0, or for comparisons in K2 on AVX-512.
+type laneKernel struct {
+	name   string
+	size   laneSize
+	pred   int    // of a comparison, whose results are bytes; -1: arithmetic
+	letter string // U for a comparison of unsigned numbers
+	consts []uint64
+	body   func(p func(string), isa ISA)
+}
+
+func (k *laneKernel) on(isa ISA) bool {
+	if isa == AVX512 {
+		return true
+	}
+	switch { // AVX2 has no product of 64 bits, and packing wide masks into bytes does not pay
+	case k.name == "mul" && k.size.bytes == 8, k.pred >= 0 && k.size.bytes > 1:
+		return false
+	}
+	return true
+}
+
+func (k *laneKernel) goName(isa ISA) string {
+	return k.name + k.letter + k.size.name + isa.String()
+}
+
+func laneKernels() []*laneKernel {
+	var list []*laneKernel
+	bytes := laneSizes[0]
+	one := func(ins string) func(p func(string), isa ISA) {
+		return func(p func(string), isa ISA) { p(ins + " V1, V0, V0") }
+	}
+	for _, s := range laneSizes {
+		list = append(list, &laneKernel{name: "add", size: s, pred: -1, body: one("VPADD" + s.sfx)},
+			&laneKernel{name: "sub", size: s, pred: -1, body: one("VPSUB" + s.sfx)})
+		if s.bytes > 1 {
+			list = append(list, &laneKernel{name: "mul", size: s, pred: -1, body: one("VPMULL" + s.sfx)})
+		}
+	}
+	logic := func(isa ISA, name string) string {
+		if isa == AVX512 {
+			return "VP" + name + "Q "
+		}
+		return "VP" + name + " "
+	}
+	const ones = 0x0101010101010101
+	add := func(name string, consts []uint64, body func(p func(string), isa ISA)) {
+		list = append(list, &laneKernel{name: name, size: bytes, pred: -1, consts: consts, body: body})
+	}
+	add("mul", []uint64{0x00ff00ff00ff00ff}, func(p func(string), isa ISA) {
+		// There are products of words only. The high bytes: a shifted down times b without its low byte stays in place.
+		p("VPSRLW $8, V0, V2")
+		p(logic(isa, "ANDN") + "V1, V8, V3")
+		p("VPMULLW V3, V2, V2")
+		p("VPMULLW V1, V0, V0")
+		p(logic(isa, "AND") + "V8, V0, V0")
+		p(logic(isa, "OR") + "V2, V0, V0")
+	})
+	for _, op := range []string{"AND", "OR", "XOR"} {
+		add(strings.ToLower(op), nil, func(p func(string), isa ISA) { p(logic(isa, op) + "V1, V0, V0") })
+	}
+	// The truth of a byte is its minimum with 1; both are not 0 where the smaller one is not.
+	add("logicalAnd", []uint64{ones}, func(p func(string), isa ISA) {
+		p("VPMINUB V1, V0, V0")
+		p("VPMINUB V8, V0, V0")
+	})
+	add("logicalOr", []uint64{ones}, func(p func(string), isa ISA) {
+		p(logic(isa, "OR") + "V1, V0, V0")
+		p("VPMINUB V8, V0, V0")
+	})
+	add("logicalXor", []uint64{ones}, func(p func(string), isa ISA) {
+		p("VPMINUB V8, V0, V0")
+		p("VPMINUB V8, V1, V1")
+		p(logic(isa, "XOR") + "V1, V0, V0")
+	})
+	for _, s := range laneSizes {
+		for pred, name := range []string{"eq", "lt", "le", "", "ne"} {
+			if name == "" {
+				continue
+			}
+			for _, letter := range []string{"", "U"} {
+				if letter == "U" && (s.bytes > 1 || pred == 0 || pred == 4) {
+					continue // only bytes come unsigned, and equality has no sign
+				}
+				list = append(list, compareLanes(name, s, pred, letter))
+			}
+		}
+	}
+	return list
+}
+
+func compareLanes(name string, s laneSize, pred int, letter string) *laneKernel {
+	k := &laneKernel{name: name, size: s, pred: pred, letter: letter, consts: []uint64{0x0101010101010101, 0x8080808080808080}}
+	k.body = func(p func(string), isa ISA) {
+		if isa == AVX512 {
+			p(fmt.Sprintf("VPCMP%s%s $%d, V1, V0, K2", letter, s.sfx, pred))
+			return
+		}
+		if letter == "U" { // signed comparisons order unsigned numbers with their highest bits flipped
+			p("VPXOR V9, V0, V0")
+			p("VPXOR V9, V1, V1")
+		}
+		switch name {
+		case "eq", "ne":
+			p("VPCMPEQB V1, V0, V0")
+		case "lt": // b > a
+			p("VPCMPGTB V0, V1, V0")
+		case "le": // not a > b
+			p("VPCMPGTB V1, V0, V0")
+		}
+		if name == "eq" || name == "lt" {
+			p("VPAND V8, V0, V0")
+		} else {
+			p("VPANDN V8, V0, V0")
+		}
+	}
+	return k
+}
+
+// emitLanes writes one kernel for an instruction set.
+func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
+	pfx, size := "Y", 32
+	if isa == AVX512 {
+		pfx, size = "Z", 64
+	}
+	vector := strings.NewReplacer("V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8", pfx+"8", "V9", pfx+"9")
+	p := func(s string) { fmt.Fprintf(w, "\t%s\n", s) }
+	body := func(s string) {
+		name, args, _ := strings.Cut(s, " ")
+		p(name + " " + vector.Replace(args))
+	}
+	lanes := size / k.size.bytes
+	out := k.size.bytes
+	if k.pred >= 0 {
+		out = 1
+	}
+	fmt.Fprintf(w, "// %s: %d lanes x 4. DI=dst, SI=a, DX=b; BX=elements left.\n", k.goName(isa), lanes)
+	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-32\n", k.goName(isa))
+	p("MOVQ dst+0(FP), DI")
+	p("MOVQ a+8(FP), SI")
+	p("MOVQ b+16(FP), DX")
+	p("MOVQ n+24(FP), BX")
+	for i, c := range k.consts {
+		p(fmt.Sprintf("VPBROADCASTQ %s, %s%d", data.constant(8, c), pfx, 8+i))
+	}
+	move := "VMOVDQU"
+	if isa == AVX512 {
+		move = fmt.Sprintf("VMOVDQU%d", 8*k.size.bytes)
+	}
+	step := func(u int, masked bool) {
+		z, m := "", ""
+		if masked {
+			z, m = ".Z", "K1, "
+		}
+		p(fmt.Sprintf("%s%s %d(SI), %s%s0", move, z, u*size, m, pfx))
+		p(fmt.Sprintf("%s%s %d(DX), %s%s1", move, z, u*size, m, pfx))
+		k.body(body, isa)
+		if k.pred < 0 || isa == AVX2 {
+			p(fmt.Sprintf("%s %s0, %s%d(DI)", move, pfx, m, u*lanes*out))
+			return
+		}
+		p("VMOVDQU8.Z Z8, K2, Z0")
+		narrow := map[int]string{64: "VMOVDQU8 Z0, ", 32: "VMOVDQU8 Y0, ", 16: "VMOVDQU8 X0, ", 8: "VMOVQ X0, "}[lanes]
+		if masked {
+			narrow = "VMOVDQU8 Z0, "
+		}
+		p(fmt.Sprintf("%s%s%d(DI)", narrow, m, u*lanes))
+	}
+	advance := func(u int) {
+		p(fmt.Sprintf("ADDQ $%d, DI", u*lanes*out))
+		p(fmt.Sprintf("ADDQ $%d, SI", u*size))
+		p(fmt.Sprintf("ADDQ $%d, DX", u*size))
+		p(fmt.Sprintf("SUBQ $%d, BX", u*lanes))
+	}
+	label := func(s string) { fmt.Fprintf(w, "%s:\n", s) }
+	for _, l := range []struct {
+		label, end string
+		u          int
+	}{{"loop", "single", 4}, {"one", "tail", 1}} {
+		p(fmt.Sprintf("CMPQ BX, $%d", l.u*lanes))
+		p("JLT " + l.end)
+		label(l.label)
+		for u := range l.u {
+			step(u, false)
+		}
+		advance(l.u)
+		p(fmt.Sprintf("CMPQ BX, $%d", l.u*lanes))
+		p("JGE " + l.label)
+		label(l.end)
+	}
+	if isa == AVX512 {
+		p("TESTQ BX, BX")
+		p("JEQ done")
+		p("MOVL $1, AX")
+		p("SHLXQ BX, AX, AX")
+		p("DECQ AX")
+		p("KMOVQ AX, K1")
+		step(0, true)
+		label("done")
+	}
+	p("VZEROUPPER")
+	p("RET")
+	fmt.Fprintln(w)
+}
+
+// emitLanesGo writes the declarations and the table by operation and size.
+func emitLanesGo(w *strings.Builder) {
+	list := laneKernels()
+	for _, isa := range []ISA{AVX512, AVX2} {
+		for _, k := range list {
+			if k.on(isa) {
+				fmt.Fprintf(w, "//go:noescape\nfunc %s(dst, a, b unsafe.Pointer, n int)\n\n", k.goName(isa))
+			}
+		}
+	}
+	for _, isa := range []ISA{AVX512, AVX2} {
+		fmt.Fprintf(w, "var lanes%s = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){\n", isa)
+		byOp := map[string][]string{}
+		var order []string
+		for _, k := range list {
+			if byOp[k.name] == nil {
+				order = append(order, k.name)
+				byOp[k.name] = []string{}
+			}
+			if !k.on(isa) {
+				continue
+			}
+			row := func(kind string) {
+				byOp[k.name] = append(byOp[k.name], kind+": "+k.goName(isa))
+			}
+			unsigned := k.letter == "U" || k.pred < 0 || k.pred == 0 || k.pred == 4
+			if k.letter == "" {
+				row("lane" + k.size.name)
+			}
+			if k.size.bytes == 1 && unsigned {
+				row("laneU8")
+			}
+		}
+		for _, op := range order {
+			fmt.Fprintf(w, "\tlane%s%s: {%s},\n", strings.ToUpper(op[:1]), op[1:], strings.Join(byOp[op], ", "))
+		}
+		fmt.Fprintf(w, "}\n\n")
+	}
+}

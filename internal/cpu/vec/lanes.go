@@ -1,0 +1,143 @@
+package vec
+
+import "unsafe"
+
+// This file holds the kernels of integers and bools of every size. Each runs the assembly for its operation and element type as far
+// as there is one, and a plain loop on the rest, which is all of it on other machines.
+
+// Integer is any of the integer types of tensors.
+type Integer interface {
+	~uint8 | ~int8 | ~int16 | ~int32 | ~int64
+}
+
+// Operations and element types of the assembly.
+const (
+	laneAdd = iota
+	laneSub
+	laneMul
+	laneAnd
+	laneOr
+	laneXor
+	laneLogicalAnd
+	laneLogicalOr
+	laneLogicalXor
+	laneEq
+	laneNe
+	laneLt
+	laneLe
+)
+
+const (
+	laneU8 = iota
+	laneI8
+	laneI16
+	laneI32
+	laneI64
+	laneKinds
+)
+
+// laneKind is the index of an element type.
+func laneKind[E Integer]() int {
+	switch unsafe.Sizeof(E(0)) {
+	case 2:
+		return laneI16
+	case 4:
+		return laneI32
+	case 8:
+		return laneI64
+	}
+	if E(0)-1 > 0 {
+		return laneU8
+	}
+	return laneI8
+}
+
+// lanes runs the assembly of an operation, if there is one, and returns the number of elements done.
+func lanes[D, E Integer](op int, dst []D, a, b []E) int {
+	f, whole := laneFunc(op, laneKind[E]())
+	if f == nil {
+		return 0
+	}
+	size := int(unsafe.Sizeof(E(0)))
+	n := len(dst)
+	if !whole { // the kernel takes full vectors only
+		n -= n % (32 / size)
+	}
+	for i := 0; i < n; {
+		cnt := min(n-i, chunk)
+		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(&b[i]), cnt)
+		i += cnt
+		yield(i, n)
+	}
+	return n
+}
+
+// AddInt sets dst[i] = a[i] + b[i] in the element type.
+func AddInt[E Integer](dst, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneAdd, dst, a, b); i < len(dst); i++ {
+		dst[i] = a[i] + b[i]
+	}
+}
+
+// SubInt sets dst[i] = a[i] - b[i] in the element type.
+func SubInt[E Integer](dst, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneSub, dst, a, b); i < len(dst); i++ {
+		dst[i] = a[i] - b[i]
+	}
+}
+
+// MulInt sets dst[i] = a[i] * b[i] in the element type.
+func MulInt[E Integer](dst, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneMul, dst, a, b); i < len(dst); i++ {
+		dst[i] = a[i] * b[i]
+	}
+}
+
+// EqInt sets dst[i] = 1 where a[i] == b[i], else 0.
+func EqInt[E Integer](dst []uint8, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneEq, dst, a, b); i < len(dst); i++ {
+		dst[i] = b2u8(a[i] == b[i])
+	}
+}
+
+// NeInt sets dst[i] = 1 where a[i] != b[i], else 0.
+func NeInt[E Integer](dst []uint8, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneNe, dst, a, b); i < len(dst); i++ {
+		dst[i] = b2u8(a[i] != b[i])
+	}
+}
+
+// LtInt sets dst[i] = 1 where a[i] < b[i], else 0.
+func LtInt[E Integer](dst []uint8, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneLt, dst, a, b); i < len(dst); i++ {
+		dst[i] = b2u8(a[i] < b[i])
+	}
+}
+
+// LeInt sets dst[i] = 1 where a[i] <= b[i], else 0.
+func LeInt[E Integer](dst []uint8, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneLe, dst, a, b); i < len(dst); i++ {
+		dst[i] = b2u8(a[i] <= b[i])
+	}
+}
+
+// GtInt sets dst[i] = 1 where a[i] > b[i], else 0.
+func GtInt[E Integer](dst []uint8, a, b []E) { LtInt(dst, b[:len(dst)], a) }
+
+// GeInt sets dst[i] = 1 where a[i] >= b[i], else 0.
+func GeInt[E Integer](dst []uint8, a, b []E) { LeInt(dst, b[:len(dst)], a) }
+
+// LogicalXorU8 sets dst[i] = 1 where one of a[i] and b[i] is 0 and the other not, else 0.
+func LogicalXorU8(dst, a, b []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneLogicalXor, dst, a, b); i < len(dst); i++ {
+		dst[i] = b2u8(a[i] != 0) ^ b2u8(b[i] != 0)
+	}
+}

@@ -1,0 +1,110 @@
+package vec
+
+import (
+	"fmt"
+	"math/rand"
+	"testing"
+)
+
+// TestLanes compares the integer kernels of every element type with one number at a time on every path: all short lengths, odd
+// addresses, the destination in place of an operand, guards around it, and lengths that cross a chunk.
+func TestLanes(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		testLanes[uint8](t)
+		testLanes[int8](t)
+		testLanes[int16](t)
+		testLanes[int32](t)
+		testLanes[int64](t)
+	})
+}
+
+func testLanes[E Integer](t *testing.T) {
+	for _, k := range []struct {
+		name string
+		f    func(dst, a, b []E)
+		want func(x, y E) E
+	}{
+		{"add", AddInt[E], func(x, y E) E { return x + y }},
+		{"sub", SubInt[E], func(x, y E) E { return x - y }},
+		{"mul", MulInt[E], func(x, y E) E { return x * y }},
+	} {
+		checkLanes(t, k.name, k.f, k.want)
+		a, b := laneInputs[E](70)
+		for _, in := range [][]E{a, b} { // in place
+			want := make([]E, len(a))
+			for i := range want {
+				want[i] = k.want(a[i], b[i])
+			}
+			x, y := append([]E(nil), a...), append([]E(nil), b...)
+			d := x
+			if &in[0] == &b[0] {
+				d = y
+			}
+			k.f(d, x, y)
+			for i := range d {
+				if d[i] != want[i] {
+					t.Fatalf("%s of %T in place, element %d: %d, want %d", k.name, d, i, d[i], want[i])
+				}
+			}
+		}
+	}
+	for _, k := range []struct {
+		name string
+		f    func(dst []uint8, a, b []E)
+		want func(x, y E) bool
+	}{
+		{"eq", EqInt[E], func(x, y E) bool { return x == y }},
+		{"ne", NeInt[E], func(x, y E) bool { return x != y }},
+		{"lt", LtInt[E], func(x, y E) bool { return x < y }},
+		{"le", LeInt[E], func(x, y E) bool { return x <= y }},
+		{"gt", GtInt[E], func(x, y E) bool { return x > y }},
+		{"ge", GeInt[E], func(x, y E) bool { return x >= y }},
+	} {
+		checkLanes(t, k.name, k.f, func(x, y E) uint8 { return b2u8(k.want(x, y)) })
+	}
+}
+
+// laneInputs are random numbers, half of them small, so that many are equal, and some with all bits random.
+func laneInputs[E Integer](n int) (a, b []E) {
+	r := rand.New(rand.NewSource(int64(n)))
+	number := func() E {
+		if r.Intn(2) == 0 {
+			return E(r.Intn(5) - 2)
+		}
+		return E(r.Uint64())
+	}
+	for range n {
+		a, b = append(a, number()), append(b, number())
+	}
+	return a, b
+}
+
+func checkLanes[D, E Integer](t *testing.T, name string, f func(d []D, a, b []E), want func(x, y E) D) {
+	t.Helper()
+	name = fmt.Sprintf("%s of %T", name, E(0))
+	for n := range 330 {
+		switch { // every length to 70, then around the multiples of the larger vectors
+		case n == 329:
+			n = chunk + 77
+		case n > 70 && n%64 > 2 && n%64 < 62:
+			continue
+		}
+		a, b := laneInputs[E](n + 3)
+		for at := range 3 {
+			d := make([]D, n+4)
+			for i := range d {
+				d[i] = 77
+			}
+			f(d[at:at+n], a[at:], b[3-at:])
+			for i, got := range d {
+				w := D(77)
+				if i -= at; i >= 0 && i < n {
+					w = want(a[at+i], b[3-at+i])
+				}
+				if got != w {
+					t.Fatalf("%s, element %d of %d: %d, want %d", name, i, n, got, w)
+				}
+			}
+		}
+	}
+}
