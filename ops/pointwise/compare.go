@@ -21,34 +21,6 @@ func neK[E comparable](d []uint8, a, b []E) {
 	}
 }
 
-func ltK[E realNumber](d []uint8, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = b2u(a[i] < b[i])
-	}
-}
-
-func leK[E realNumber](d []uint8, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = b2u(a[i] <= b[i])
-	}
-}
-
-func gtK[E realNumber](d []uint8, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = b2u(a[i] > b[i])
-	}
-}
-
-func geK[E realNumber](d []uint8, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = b2u(a[i] >= b[i])
-	}
-}
-
 func logicalAndK[E number](d []uint8, a, b []E) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
