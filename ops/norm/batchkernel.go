@@ -2,6 +2,7 @@ package norm
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gotorch-dev/torch/internal/par"
 )
@@ -45,13 +46,29 @@ func addMoments[E float](m *moments, x []E) {
 // blockRows is the number of rows of c channels that are summed up at once.
 func blockRows(c int) int { return max(64, 16*1024/c) }
 
+// spare holds accumulators, *[]E, for the next task: with a fresh one each, a training step would leave many megabytes of them behind.
+var spare sync.Pool
+
+// borrow returns n numbers with any contents, which go back into spare.
+func borrow[E float](n int) *[]E {
+	p, _ := spare.Get().(*[]E)
+	if p == nil || cap(*p) < n {
+		b := make([]E, n)
+		return &b
+	}
+	*p = (*p)[:n]
+	return p
+}
+
 // rowMoments are the moments of every channel of rows in memory order n, l, c.
 func rowMoments[E float](p planes, x []E) []moments {
 	rows, per, k := p.n*p.l, blockRows(p.c), perTile(p.c)
 	blocks := (rows + per - 1) / per
 	mean, m2 := make([]E, blocks*p.c), make([]E, blocks*p.c)
 	par.For(blocks, 1, func(lo, hi int) {
-		acc := make([]E, 2*k*p.c)
+		buf := borrow[E](2 * k * p.c)
+		defer spare.Put(buf)
+		acc := *buf
 		acc, wide := acc[:k*p.c], acc[k*p.c:]
 		for b := lo; b < hi; b++ {
 			block := x[b*per*p.c : min(rows, b*per+per)*p.c]
@@ -187,7 +204,9 @@ func rowGradSums[E float](p planes, g, x, mean []E) (s0, s1 []float64) {
 	part := make([]E, blocks*2*p.c)
 	wide := repeated(mean, k)
 	par.For(blocks, 1, func(lo, hi int) {
-		acc := make([]E, 2*k*p.c)
+		buf := borrow[E](2 * k * p.c)
+		defer spare.Put(buf)
+		acc := *buf
 		acc0, acc1 := acc[:k*p.c], acc[k*p.c:]
 		for b := lo; b < hi; b++ {
 			clear(acc)
