@@ -39,11 +39,11 @@ func axpyK[E number](alpha E) func(d, a, b []E) {
 }
 
 var (
-	addKernels = biK{name: "add", u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64], f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
+	addKernels = biK{name: "add", u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64], bf16: vec.AddBF16, f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
 		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64}
-	subKernels = biK{name: "sub", u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
+	subKernels = biK{name: "sub", u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], bf16: vec.SubBF16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
 		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64}
-	mulKernels = biK{name: "mul", u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: vec.AndU8,
+	mulKernels = biK{name: "mul", u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], bf16: vec.MulBF16, f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: vec.AndU8,
 		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64}
 	divKernels = biK{name: "div_true", f32: vec.DivF32, f64: vec.DivF64, c64: div64K, c128: div128K,
 		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64}

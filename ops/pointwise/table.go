@@ -195,6 +195,7 @@ type biK struct {
 	c64        func(d, a, b []complex64)
 	c128       func(d, a, b []complex128)
 	b          func(d, a, b []uint8)
+	bf16       func(d, a, b []uint16) // nil: computed by f32 on converted blocks
 	f32s, f32r func(d, a []float32, s float32)
 	f64s, f64r func(d, a []float64, s float64)
 }
@@ -234,6 +235,10 @@ func (k *biK) runAs(c *Ctx, out *T, i, j int, dt DType) {
 }
 
 func (k *biK) tensors(c *Ctx, out, a, b *T, dt DType) {
+	if k.bf16 != nil && dt == tensor.BFloat16 && out.DType() == dt && a.DType() == dt && b.DType() == dt {
+		run2(out, a, b, dt, dt, dt, k.bf16)
+		return
+	}
 	switch as := dt.Compute(); as {
 	case tensor.Float32:
 		bi(c, k.name, out, a, b, dt, as, k.f32)

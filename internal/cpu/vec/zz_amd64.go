@@ -6452,6 +6452,102 @@ func f32ToBF16sAVX512(dst *uint16, a *float32, n int)
 //go:noescape
 func f32ToBF16sAVX2(dst *uint16, a *float32, n int)
 
+// AddBF16 sets dst[i] = a[i] + b[i] on bfloat16, rounded once.
+func AddBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func addBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func addBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// SubBF16 sets dst[i] = a[i] - b[i] on bfloat16, rounded once.
+func SubBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			subBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			subBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	subBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func subBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func subBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// MulBF16 sets dst[i] = a[i] * b[i] on bfloat16, rounded once.
+func MulBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mulBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	mulBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func mulBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func mulBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
 // F64ToF32s rounds float64 to float32.
 func F64ToF32s(dst []float32, a []float64) {
 	a = a[:len(dst)]

@@ -7356,6 +7356,75 @@ func f32ToBF16sGeneric(dst []uint16, a []float32) {
 	}
 }
 
+// addBF16Generic is the plain Go version of AddBF16.
+func addBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 + v1
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// subBF16Generic is the plain Go version of SubBF16.
+func subBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 - v1
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// mulBF16Generic is the plain Go version of MulBF16.
+func mulBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := float32(v0 * v1)
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
 // f64ToF32sGeneric is the plain Go version of F64ToF32s.
 func f64ToF32sGeneric(dst []float32, a []float64) {
 	a = a[:len(dst)]

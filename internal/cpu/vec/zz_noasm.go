@@ -739,6 +739,15 @@ func BF16ToF32s(dst []float32, a []uint16) { bF16ToF32sGeneric(dst, a) }
 // F32ToBF16s rounds to bfloat16, ties to even; every NaN becomes 0x7fc0.
 func F32ToBF16s(dst []uint16, a []float32) { f32ToBF16sGeneric(dst, a) }
 
+// AddBF16 sets dst[i] = a[i] + b[i] on bfloat16, rounded once.
+func AddBF16(dst, a, b []uint16) { addBF16Generic(dst, a, b) }
+
+// SubBF16 sets dst[i] = a[i] - b[i] on bfloat16, rounded once.
+func SubBF16(dst, a, b []uint16) { subBF16Generic(dst, a, b) }
+
+// MulBF16 sets dst[i] = a[i] * b[i] on bfloat16, rounded once.
+func MulBF16(dst, a, b []uint16) { mulBF16Generic(dst, a, b) }
+
 // F64ToF32s rounds float64 to float32.
 func F64ToF32s(dst []float32, a []float64) { f64ToF32sGeneric(dst, a) }
 
