@@ -21,7 +21,14 @@ import (
 
 const (
 	align = 64
-	pad   = 64
+	tail  = 64 // readable bytes behind a piece
+
+	// Blocks begin on pages of page bytes. Pieces begin up to (places-1)*apart bytes behind that: operands at the same place of their
+	// pages would share few sets of the first-level cache, and a load could be taken for one of what was just stored elsewhere.
+	page   = 8192
+	places = 7
+	apart  = 128
+	pad    = tail + (places-1)*apart
 
 	// Large is the size in bytes from which blocks are pooled.
 	Large = 32 << 10
@@ -90,7 +97,7 @@ func Alloc(n int) unsafe.Pointer {
 	if n >= Large {
 		return allocLarge(n)
 	}
-	b := make([]byte, n+align+pad)
+	b := make([]byte, n+align+tail)
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	return unsafe.Add(p, -uintptr(p)&(align-1))
 }
@@ -127,11 +134,14 @@ func allocLarge(n int) unsafe.Pointer {
 	if !b.armed {
 		runtime.SetFinalizer((*byte)(b.p), finalizers[class])
 	}
-	return b.p
+	return unsafe.Add(b.p, uintptr(b.p)/page%places*apart)
 }
 
+// blockOf is the block that a piece lies in.
+func blockOf(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, -int(uintptr(p)%page)) }
+
 // fresh gets new memory from the Go heap. A string builder's buffer is the one large allocation that the language does not clear.
-// Objects of this size start on a page.
+// Objects of this size start on a page of the runtime.
 func fresh(size int) unsafe.Pointer {
 	var b strings.Builder
 	b.Grow(size)
@@ -156,7 +166,7 @@ func Free(p unsafe.Pointer, n int) {
 		return
 	}
 	class, size := classOf(n)
-	put(class, size, block{p, true})
+	put(class, size, block{blockOf(p), true})
 }
 
 func put(class, size int, b block) {

@@ -24,7 +24,7 @@ func TestReuse(t *testing.T) {
 		if uintptr(p)%align != 0 {
 			t.Errorf("%d bytes at %p", n, p)
 		}
-		b := unsafe.Slice((*byte)(p), n+pad)
+		b := unsafe.Slice((*byte)(p), n+tail)
 		for i := range b[:n] {
 			b[i] = byte(i)
 		}
@@ -107,5 +107,30 @@ func TestTrim(t *testing.T) {
 func BenchmarkAllocFree(b *testing.B) {
 	for b.Loop() {
 		Free(Alloc(1<<20), 1<<20)
+	}
+}
+
+// Blocks begin on pages, pieces of them at different places of theirs, and with all of the piece and its tail inside of the block.
+func TestPlaces(t *testing.T) {
+	EmptyCache()
+	seen := map[uintptr]bool{}
+	for n := Large; n < 4<<20; n += n / 3 {
+		var ps []unsafe.Pointer
+		for range 8 {
+			p := Alloc(n)
+			ps = append(ps, p)
+			b := blockOf(p)
+			seen[uintptr(p)-uintptr(b)] = true
+			_, size := classOf(n)
+			if uintptr(b)%page != 0 || uintptr(p)%align != 0 || uintptr(p)+uintptr(n)+tail > uintptr(b)+uintptr(size) {
+				t.Fatalf("%d bytes at %p in the block of %d at %p", n, p, size, b)
+			}
+		}
+		for _, p := range ps {
+			Free(p, n)
+		}
+	}
+	if len(seen) < places {
+		t.Errorf("pieces begin at only %d places of their pages", len(seen))
 	}
 }
