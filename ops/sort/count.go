@@ -189,7 +189,8 @@ func quantile(c *Ctx, name string) *T {
 			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
 		}
 	}
-	d, rows := -1, x
+	d := -1
+	var rows *T
 	switch {
 	case !c.Has(2):
 		rows = x.Reshape([]int{-1})

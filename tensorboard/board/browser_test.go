@@ -301,6 +301,7 @@ func TestBrowser(t *testing.T) {
 			return shown.length === 2 && document.querySelector("main").innerText.includes("1,200 vertices, 2,304 faces"); })()`},
 		{"custom", `document.querySelectorAll(".card canvas").length >= 3`},
 	} {
+		b.wait(`document.getElementById("tab-` + p.id + `")`) // it comes with the first data of its kind
 		b.js(`document.getElementById("tab-` + p.id + `").click()`)
 		b.wait(`document.querySelector("#tab-` + p.id + `").getAttribute("aria-selected") === "true"`)
 		b.wait(p.ready)
