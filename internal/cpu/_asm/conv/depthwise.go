@@ -13,18 +13,18 @@ import "fmt"
 //	AX args, DI SI groups of A plus the tap's offset, R8 R9 R10 row stride times
 //	1 3 5, R11 byte offset of the channels, BX weights, R12 tap, R13 R15 scratch
 func (g *gen) depthwise(name string, s isa) {
-	g.l("")
-	g.l("// func %s(a *args)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.i("MOVQ a+0(FP), AX")
-	g.i("MOVQ %d(AX), R8", offRS)
-	g.i("LEAQ (R8)(R8*2), R9")
-	g.i("LEAQ (R8)(R8*4), R10")
-	g.i("MOVQ %d(AX), R15", offVariant)
+	g.L("")
+	g.L("// func %s(a *args)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
+	g.I("MOVQ a+0(FP), AX")
+	g.I("MOVQ %d(AX), R8", offRS)
+	g.I("LEAQ (R8)(R8*2), R9")
+	g.I("LEAQ (R8)(R8*4), R10")
+	g.I("MOVQ %d(AX), R15", offVariant)
 	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
 	for r := 2 * s.group; r > 1; r-- {
-		g.i("CMPQ R15, $%d", r)
-		g.i("JEQ %s", label(r))
+		g.I("CMPQ R15, $%d", r)
+		g.I("JEQ %s", label(r))
 	}
 	for rows := 1; rows <= 2*s.group; rows++ {
 		g.depthwiseRows(s, label(rows), rows)
@@ -33,8 +33,8 @@ func (g *gen) depthwise(name string, s isa) {
 
 func (g *gen) depthwiseRows(s isa, label string, rows int) {
 	first := (rows + 1) / 2
-	acc := s.v
-	w, tmp := s.v(s.regs-1), [2]string{s.v(s.regs - 1), s.v(s.regs - 2)}
+	acc := s.V
+	w, tmp := s.V(s.Regs-1), [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
 	addr := func(r int) string {
 		if r >= first {
 			return "(SI)" + rowIndex[r-first]
@@ -42,109 +42,109 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 		return "(DI)" + rowIndex[r]
 	}
 	load := func(addr, reg string) {
-		if s.mask {
-			g.i("VMOVU%s.Z %s, K1, %s", s.p(), addr, reg)
+		if s.Mask {
+			g.I("VMOVU%s.Z %s, K1, %s", s.P(), addr, reg)
 		} else {
-			g.i("VMOVU%s %s, %s", s.p(), addr, reg)
+			g.I("VMOVU%s %s, %s", s.P(), addr, reg)
 		}
 	}
-	g.l("%s:", label)
-	g.i("XORQ R11, R11")
-	g.l("%s_b:", label)
-	if s.mask {
+	g.L("%s:", label)
+	g.I("XORQ R11, R11")
+	g.L("%s_b:", label)
+	if s.Mask {
 		// The last vector may hold fewer channels.
-		g.i("MOVQ $-1, R15")
-		g.i("MOVQ R11, R13")
-		g.i("ADDQ $%d, R13", s.width)
-		g.i("CMPQ R13, %d(AX)", offBlockEnd)
-		g.i("JLE %s_f", label)
-		g.i("MOVQ %d(AX), R15", offMask)
-		g.l("%s_f:", label)
-		g.i("KMOVW R15, K1")
+		g.I("MOVQ $-1, R15")
+		g.I("MOVQ R11, R13")
+		g.I("ADDQ $%d, R13", s.Width)
+		g.I("CMPQ R13, %d(AX)", offBlockEnd)
+		g.I("JLE %s_f", label)
+		g.I("MOVQ %d(AX), R15", offMask)
+		g.L("%s_f:", label)
+		g.I("KMOVW R15, K1")
 	}
 	for r := range rows {
-		g.i("VXOR%s %s, %s, %s", s.p(), acc(r), acc(r), acc(r))
+		g.I("VXOR%s %s, %s, %s", s.P(), acc(r), acc(r), acc(r))
 	}
-	g.i("MOVQ %d(AX), R12", offSeg)
-	g.i("MOVQ %d(AX), BX", offB)
-	g.i("ADDQ R11, BX")
-	g.i("JMP %s_e", label)
-	g.l("%s_t:", label)
-	g.i("MOVQ (R12), R15")
-	g.i("MOVQ 8(R12), R13")
-	g.i("ADDQ $16, R12")
-	g.i("ADDQ R11, R15")
-	g.i("MOVQ %d(AX), DI", offA0)
-	g.i("ADDQ R15, DI")
+	g.I("MOVQ %d(AX), R12", offSeg)
+	g.I("MOVQ %d(AX), BX", offB)
+	g.I("ADDQ R11, BX")
+	g.I("JMP %s_e", label)
+	g.L("%s_t:", label)
+	g.I("MOVQ (R12), R15")
+	g.I("MOVQ 8(R12), R13")
+	g.I("ADDQ $16, R12")
+	g.I("ADDQ R11, R15")
+	g.I("MOVQ %d(AX), DI", offA0)
+	g.I("ADDQ R15, DI")
 	if rows > first {
-		g.i("MOVQ %d(AX), SI", offA1)
-		g.i("ADDQ R15, SI")
+		g.I("MOVQ %d(AX), SI", offA1)
+		g.I("ADDQ R15, SI")
 	}
 	load("(BX)(R13*1)", w)
 	for r := range rows {
-		if s.mask {
-			g.i("VFMADD231%s %s, %s, K1, %s", s.p(), addr(r), w, acc(r))
+		if s.Mask {
+			g.I("VFMADD231%s %s, %s, K1, %s", s.P(), addr(r), w, acc(r))
 		} else {
-			g.i("VFMADD231%s %s, %s, %s", s.p(), addr(r), w, acc(r))
+			g.I("VFMADD231%s %s, %s, %s", s.P(), addr(r), w, acc(r))
 		}
 	}
-	g.l("%s_e:", label)
-	g.i("CMPQ R12, %d(AX)", offSegEnd)
-	g.i("JLT %s_t", label)
+	g.L("%s_e:", label)
+	g.I("CMPQ R12, %d(AX)", offSegEnd)
+	g.I("JLT %s_t", label)
 
-	g.i("MOVQ %d(AX), R15", offFlags)
+	g.I("MOVQ %d(AX), R15", offFlags)
 	each := func(off0, off1, stride int, f func(r int)) {
 		for r := range rows {
 			switch r {
 			case 0:
-				g.i("MOVQ %d(AX), SI", off0)
-				g.i("ADDQ R11, SI")
-				g.i("MOVQ %d(AX), R13", stride)
+				g.I("MOVQ %d(AX), SI", off0)
+				g.I("ADDQ R11, SI")
+				g.I("MOVQ %d(AX), R13", stride)
 			case first:
-				g.i("MOVQ %d(AX), SI", off1)
-				g.i("ADDQ R11, SI")
+				g.I("MOVQ %d(AX), SI", off1)
+				g.I("ADDQ R11, SI")
 			default:
-				g.i("ADDQ R13, SI")
+				g.I("ADDQ R13, SI")
 			}
 			f(r)
 		}
 	}
-	g.i("TESTQ $%d, R15", flagBias)
-	g.i("JZ %s_nb", label)
-	g.i("MOVQ %d(AX), SI", offBias)
+	g.I("TESTQ $%d, R15", flagBias)
+	g.I("JZ %s_nb", label)
+	g.I("MOVQ %d(AX), SI", offBias)
 	load("(SI)(R11*1)", tmp[0])
 	for r := range rows {
-		g.i("VADD%s %s, %s, %s", s.p(), tmp[0], acc(r), acc(r))
+		g.I("VADD%s %s, %s, %s", s.P(), tmp[0], acc(r), acc(r))
 	}
-	g.l("%s_nb:", label)
-	g.i("TESTQ $%d, R15", flagRes)
-	g.i("JZ %s_nr", label)
+	g.L("%s_nb:", label)
+	g.I("TESTQ $%d, R15", flagRes)
+	g.I("JZ %s_nr", label)
 	each(offR0, offR1, offLDR, func(r int) {
 		load("(SI)", tmp[0])
-		g.i("VADD%s %s, %s, %s", s.p(), tmp[0], acc(r), acc(r))
+		g.I("VADD%s %s, %s, %s", s.P(), tmp[0], acc(r), acc(r))
 	})
-	g.l("%s_nr:", label)
-	g.i("TESTQ $%d, R15", flagClamp)
-	g.i("JZ %s_nc", label)
-	g.i("VBROADCAST%s %d(AX), %s", s.sc(), offLo, tmp[0])
-	g.i("VBROADCAST%s %d(AX), %s", s.sc(), offHi, tmp[1])
+	g.L("%s_nr:", label)
+	g.I("TESTQ $%d, R15", flagClamp)
+	g.I("JZ %s_nc", label)
+	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offLo, tmp[0])
+	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offHi, tmp[1])
 	for r := range rows {
-		g.i("VMAX%s %s, %s, %s", s.p(), acc(r), tmp[0], acc(r))
-		g.i("VMIN%s %s, %s, %s", s.p(), acc(r), tmp[1], acc(r))
+		g.I("VMAX%s %s, %s, %s", s.P(), acc(r), tmp[0], acc(r))
+		g.I("VMIN%s %s, %s, %s", s.P(), acc(r), tmp[1], acc(r))
 	}
-	g.l("%s_nc:", label)
+	g.L("%s_nc:", label)
 	each(offC0, offC1, offLDC, func(r int) {
-		if s.mask {
-			g.i("VMOVU%s %s, K1, (SI)", s.p(), acc(r))
+		if s.Mask {
+			g.I("VMOVU%s %s, K1, (SI)", s.P(), acc(r))
 		} else {
-			g.i("VMOVU%s %s, (SI)", s.p(), acc(r))
+			g.I("VMOVU%s %s, (SI)", s.P(), acc(r))
 		}
 	})
-	g.i("ADDQ $%d, R11", s.width)
-	g.i("CMPQ R11, %d(AX)", offBlockEnd)
-	g.i("JLT %s_b", label)
-	g.i("VZEROUPPER")
-	g.i("RET")
+	g.I("ADDQ $%d, R11", s.Width)
+	g.I("CMPQ R11, %d(AX)", offBlockEnd)
+	g.I("JLT %s_b", label)
+	g.I("VZEROUPPER")
+	g.I("RET")
 }
 
 // depthwiseGrad emits the gradient of depthwise weights for one vector of
@@ -155,63 +155,63 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 //
 // Everything is whole vectors: the caller's buffers are padded.
 func (g *gen) depthwiseGrad(name string, s isa) {
-	g.l("")
-	g.l("// func %s(a *args)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.i("MOVQ a+0(FP), AX")
-	g.i("MOVQ %d(AX), BX", offB)
-	g.i("MOVQ %d(AX), R8", offRS)
-	g.i("LEAQ (R8)(R8*2), R9")
-	g.i("LEAQ (R8)(R8*4), R10")
-	g.i("MOVQ %d(AX), R11", offCS)
-	g.i("MOVQ %d(AX), R12", offSeg)
-	g.i("MOVQ %d(AX), R13", offLDR)
-	g.i("MOVQ %d(AX), R15", offVariant)
+	g.L("")
+	g.L("// func %s(a *args)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
+	g.I("MOVQ a+0(FP), AX")
+	g.I("MOVQ %d(AX), BX", offB)
+	g.I("MOVQ %d(AX), R8", offRS)
+	g.I("LEAQ (R8)(R8*2), R9")
+	g.I("LEAQ (R8)(R8*4), R10")
+	g.I("MOVQ %d(AX), R11", offCS)
+	g.I("MOVQ %d(AX), R12", offSeg)
+	g.I("MOVQ %d(AX), R13", offLDR)
+	g.I("MOVQ %d(AX), R15", offVariant)
 	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
 	for r := 2 * s.group; r > 1; r-- {
-		g.i("CMPQ R15, $%d", r)
-		g.i("JEQ %s", label(r))
+		g.I("CMPQ R15, $%d", r)
+		g.I("JEQ %s", label(r))
 	}
 	for rows := 1; rows <= 2*s.group; rows++ {
 		l, first := label(rows), (rows+1)/2
-		g.l("%s:", l)
-		g.i("MOVQ %d(AX), DX", offC0)
+		g.L("%s:", l)
+		g.I("MOVQ %d(AX), DX", offC0)
 		for r := range rows {
-			g.i("VMOVU%s %d(DX), %s", s.p(), r*s.width, s.v(r))
+			g.I("VMOVU%s %d(DX), %s", s.P(), r*s.Width, s.V(r))
 		}
-		g.l("%s_s:", l)
-		g.i("MOVQ (R12), R15")
-		g.i("ADDQ $8, R12")
-		g.i("MOVQ %d(AX), DI", offA0)
-		g.i("ADDQ R15, DI")
+		g.L("%s_s:", l)
+		g.I("MOVQ (R12), R15")
+		g.I("ADDQ $8, R12")
+		g.I("MOVQ %d(AX), DI", offA0)
+		g.I("ADDQ R15, DI")
 		if rows > first {
-			g.i("MOVQ %d(AX), SI", offA1)
-			g.i("ADDQ R15, SI")
+			g.I("MOVQ %d(AX), SI", offA1)
+			g.I("ADDQ R15, SI")
 		}
-		g.i("MOVQ %d(AX), CX", offK)
-		g.l("%s_k:", l)
-		b := s.v(s.regs - 1)
-		g.i("VMOVU%s (BX), %s", s.p(), b)
+		g.I("MOVQ %d(AX), CX", offK)
+		g.L("%s_k:", l)
+		b := s.V(s.Regs - 1)
+		g.I("VMOVU%s (BX), %s", s.P(), b)
 		for r := range rows {
 			base, i := "DI", r
 			if r >= first {
 				base, i = "SI", r-first
 			}
-			g.i("VFMADD231%s (%s)%s, %s, %s", s.p(), base, rowIndex[i], b, s.v(r))
+			g.I("VFMADD231%s (%s)%s, %s, %s", s.P(), base, rowIndex[i], b, s.V(r))
 		}
-		g.i("ADDQ R13, BX")
-		g.i("ADDQ R11, DI")
+		g.I("ADDQ R13, BX")
+		g.I("ADDQ R11, DI")
 		if rows > first {
-			g.i("ADDQ R11, SI")
+			g.I("ADDQ R11, SI")
 		}
-		g.i("DECQ CX")
-		g.i("JG %s_k", l)
-		g.i("CMPQ R12, %d(AX)", offSegEnd)
-		g.i("JLT %s_s", l)
+		g.I("DECQ CX")
+		g.I("JG %s_k", l)
+		g.I("CMPQ R12, %d(AX)", offSegEnd)
+		g.I("JLT %s_s", l)
 		for r := range rows {
-			g.i("VMOVU%s %s, %d(DX)", s.p(), s.v(r), r*s.width)
+			g.I("VMOVU%s %s, %d(DX)", s.P(), s.V(r), r*s.Width)
 		}
-		g.i("VZEROUPPER")
-		g.i("RET")
+		g.I("VZEROUPPER")
+		g.I("RET")
 	}
 }

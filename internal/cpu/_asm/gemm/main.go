@@ -6,28 +6,18 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/text"
 )
 
 // An isa is one instruction set for one element type.
 type isa struct {
+	text.ISA
 	suffix string // of the function names
-	reg    string // "Z" or "Y"
-	regs   int    // number of vector registers
-	width  int    // bytes per vector
-	es     int    // bytes per element
-	mask   bool   // has mask registers
 }
-
-func (s isa) p() string      { return map[int]string{4: "PS", 8: "PD"}[s.es] }
-func (s isa) sc() string     { return map[int]string{4: "SS", 8: "SD"}[s.es] }
-func (s isa) lanes() int     { return s.width / s.es }
-func (s isa) v(i int) string { return fmt.Sprintf("%s%d", s.reg, i) }
 
 // Offsets in the Go struct args (kernel_amd64.go), which a test checks.
 const (
@@ -79,14 +69,7 @@ type shape struct {
 	masked   bool
 }
 
-type gen struct {
-	bytes.Buffer
-	label int
-}
-
-func (g *gen) l(format string, a ...any)   { fmt.Fprintf(g, format+"\n", a...) }
-func (g *gen) i(format string, a ...any)   { fmt.Fprintf(g, "\t"+format+"\n", a...) }
-func (g *gen) newLabel(name string) string { g.label++; return fmt.Sprintf("%s%d", name, g.label) }
+type gen struct{ text.Gen }
 
 // rowAddr names row i of A. Two pointers and three multiples of the row stride
 // reach fourteen rows, so that a step along k moves two registers only.
@@ -106,21 +89,21 @@ var rowAddr = [...]string{
 // one fused multiply-add each, so an element's bits do not depend on which
 // variant computed it.
 func (g *gen) family(name string, s isa, shapes []shape) {
-	g.l("")
-	g.l("// func %s(a *args)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.i("MOVQ a+0(FP), AX")
-	g.i("MOVQ %d(AX), DI", offA)
-	g.i("MOVQ %d(AX), BX", offB)
-	g.i("MOVQ %d(AX), DX", offC)
-	g.i("MOVQ %d(AX), R8", offRSA)
-	g.i("MOVQ %d(AX), R11", offCSA)
-	g.i("MOVQ %d(AX), R12", offLDB)
-	g.i("MOVQ %d(AX), R13", offLDC)
-	g.i("MOVQ %d(AX), CX", offK)
-	g.i("LEAQ (R8)(R8*2), R9")
-	g.i("LEAQ (R8)(R8*4), R10")
-	g.i("MOVQ %d(AX), R15", offVariant)
+	g.L("")
+	g.L("// func %s(a *args)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
+	g.I("MOVQ a+0(FP), AX")
+	g.I("MOVQ %d(AX), DI", offA)
+	g.I("MOVQ %d(AX), BX", offB)
+	g.I("MOVQ %d(AX), DX", offC)
+	g.I("MOVQ %d(AX), R8", offRSA)
+	g.I("MOVQ %d(AX), R11", offCSA)
+	g.I("MOVQ %d(AX), R12", offLDB)
+	g.I("MOVQ %d(AX), R13", offLDC)
+	g.I("MOVQ %d(AX), CX", offK)
+	g.I("LEAQ (R8)(R8*2), R9")
+	g.I("LEAQ (R8)(R8*4), R10")
+	g.I("MOVQ %d(AX), R15", offVariant)
 	// A binary search over the variants: cheaper than it looks next to a tile.
 	type target struct {
 		key   int
@@ -137,15 +120,15 @@ func (g *gen) family(name string, s isa, shapes []shape) {
 	var search func(lo, hi int)
 	search = func(lo, hi int) {
 		if hi-lo == 1 {
-			g.i("JMP %s", ts[lo].label)
+			g.I("JMP %s", ts[lo].label)
 			return
 		}
 		mid := (lo + hi) / 2
-		less := g.newLabel(s.suffix + "_lt")
-		g.i("CMPQ R15, $%d", ts[mid].key)
-		g.i("JLT %s", less)
+		less := g.NewLabel(s.suffix + "_lt")
+		g.I("CMPQ R15, $%d", ts[mid].key)
+		g.I("JLT %s", less)
 		search(mid, hi)
-		g.l("%s:", less)
+		g.L("%s:", less)
 		search(lo, mid)
 	}
 	search(0, len(ts))
@@ -156,31 +139,31 @@ func (g *gen) family(name string, s isa, shapes []shape) {
 
 func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	nv := sh.nv
-	acc := func(r, v int) string { return s.v(r*nv + v) }
-	top := s.regs
-	bcast := [2]string{s.v(top - 1), s.v(top - 2)}
-	bv := func(v int) string { return s.v(top - 2 - nv + v) }
+	acc := func(r, v int) string { return s.V(r*nv + v) }
+	top := s.Regs
+	bcast := [2]string{s.V(top - 1), s.V(top - 2)}
+	bv := func(v int) string { return s.V(top - 2 - nv + v) }
 	used := rows*nv + nv + 2
 	maskReg := func(v int) string {
-		if s.mask {
+		if s.Mask {
 			return fmt.Sprintf("K%d", v+1)
 		}
-		return s.v(rows*nv + v)
+		return s.V(rows*nv + v)
 	}
-	if sh.masked && !s.mask {
+	if sh.masked && !s.Mask {
 		used += nv
 	}
-	if used > s.regs {
+	if used > s.Regs {
 		log.Fatalf("%s: %d registers", label, used)
 	}
 	load := func(addr string, v int, dst string) {
 		switch {
 		case !sh.masked:
-			g.i("VMOVU%s %s, %s", s.p(), addr, dst)
-		case s.mask:
-			g.i("VMOVU%s.Z %s, %s, %s", s.p(), addr, maskReg(v), dst)
+			g.I("VMOVU%s %s, %s", s.P(), addr, dst)
+		case s.Mask:
+			g.I("VMOVU%s.Z %s, %s, %s", s.P(), addr, maskReg(v), dst)
 		default:
-			g.i("VMASKMOV%s %s, %s, %s", s.p(), addr, maskReg(v), dst)
+			g.I("VMASKMOV%s %s, %s, %s", s.P(), addr, maskReg(v), dst)
 		}
 	}
 
@@ -189,62 +172,62 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	ahead := !sh.masked && rows*nv >= 12
 	again := label + "_again"
 
-	g.l("")
+	g.L("")
 	cols := "all columns"
 	if sh.masked {
 		cols = "masked columns"
 	}
-	g.l("// %d rows by %d vectors, %s", rows, nv, cols)
-	g.l("%s:", label)
+	g.L("// %d rows by %d vectors, %s", rows, nv, cols)
+	g.L("%s:", label)
 	if sh.masked {
-		if s.mask {
-			g.i("MOVQ %d(AX), R15", offMask)
+		if s.Mask {
+			g.I("MOVQ %d(AX), R15", offMask)
 			for v := range nv {
-				g.i("KMOVW R15, %s", maskReg(v))
+				g.I("KMOVW R15, %s", maskReg(v))
 				if v+1 < nv {
-					g.i("SHRQ $%d, R15", s.lanes())
+					g.I("SHRQ $%d, R15", s.Lanes())
 				}
 			}
 		} else {
 			for v := range nv {
-				g.i("MOVQ %d(AX), R15", offMask0+8*v)
-				g.i("VMOVU%s (R15), %s", s.p(), maskReg(v))
+				g.I("MOVQ %d(AX), R15", offMask0+8*v)
+				g.I("VMOVU%s (R15), %s", s.P(), maskReg(v))
 			}
 		}
 	}
-	g.l("%s:", again)
+	g.L("%s:", again)
 	if rows > 7 {
-		g.i("LEAQ (DI)(R9*2), SI")
-		g.i("ADDQ R8, SI")
+		g.I("LEAQ (DI)(R9*2), SI")
+		g.I("ADDQ R8, SI")
 	}
 	for r := range rows {
 		for v := range nv {
-			g.i("VXOR%s %s, %s, %s", s.p(), acc(r, v), acc(r, v), acc(r, v))
+			g.I("VXOR%s %s, %s, %s", s.P(), acc(r, v), acc(r, v), acc(r, v))
 		}
 	}
 	step := func() {
 		for v := range nv {
-			load(fmt.Sprintf("%d(BX)", v*s.width), v, bv(v))
+			load(fmt.Sprintf("%d(BX)", v*s.Width), v, bv(v))
 		}
 		// Rows of B read in place lie apart: the hardware does not foresee the
 		// next ones. Where there is little arithmetic to hide behind, these
 		// instructions would cost more than they bring.
 		if !sh.masked && rows*nv >= 8 {
-			for off := 0; off < nv*s.width; off += 64 {
-				g.i("PREFETCHT0 %d(BX)(R12*8)", off)
+			for off := 0; off < nv*s.Width; off += 64 {
+				g.I("PREFETCHT0 %d(BX)(R12*8)", off)
 			}
 		}
-		g.i("ADDQ R12, BX")
+		g.I("ADDQ R12, BX")
 		for r := range rows {
 			t := bcast[r%2]
-			g.i("VBROADCAST%s %s, %s", s.sc(), rowAddr[r], t)
+			g.I("VBROADCAST%s %s, %s", s.SC(), rowAddr[r], t)
 			for v := range nv {
-				g.i("VFMADD231%s %s, %s, %s", s.p(), bv(v), t, acc(r, v))
+				g.I("VFMADD231%s %s, %s, %s", s.P(), bv(v), t, acc(r, v))
 			}
 		}
-		g.i("ADDQ R11, DI")
+		g.I("ADDQ R11, DI")
 		if rows > 7 {
-			g.i("ADDQ R11, SI")
+			g.I("ADDQ R11, SI")
 		}
 	}
 	// Small tiles have little to hide a loop's overhead behind.
@@ -259,13 +242,13 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		if sh.masked {
 			return
 		}
-		g.i("MOVQ DX, R15")
+		g.I("MOVQ DX, R15")
 		for r := range rows {
-			for off := 0; off < nv*s.width; off += 64 {
-				g.i("PREFETCHT0 %d(R15)", off)
+			for off := 0; off < nv*s.Width; off += 64 {
+				g.I("PREFETCHT0 %d(R15)", off)
 			}
 			if r+1 < rows {
-				g.i("ADDQ R13, R15")
+				g.I("ADDQ R13, R15")
 			}
 		}
 	}
@@ -273,162 +256,162 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		// Runs of args.pfRun steps that fetch, into the L2 cache, a line every
 		// two steps and a row of the next tile of C at the end.
 		outer, short := label+"_o", label+"_s"
-		g.i("MOVQ %d(AX), R15", offPFLast)
-		g.i("CMPQ %d(AX), $1", offCount)
-		g.i("JLE %s_n", label)
-		g.i("MOVQ %d(AX), R15", offStepC)
-		g.l("%s_n:", label)
-		g.i("ADDQ DX, R15")
-		g.i("MOVQ R15, %d(AX)", offPFC)
-		g.i("MOVQ %d(AX), R15", offPF)
-		g.l("%s:", outer)
-		g.i("SUBQ %d(AX), CX", offPFRun)
-		g.i("JLE %s", short)
-		g.i("MOVQ CX, %d(AX)", offRest)
-		g.i("MOVQ %d(AX), CX", offPFRun)
-		g.i("PCALIGN $32")
-		g.l("%s:", loop)
+		g.I("MOVQ %d(AX), R15", offPFLast)
+		g.I("CMPQ %d(AX), $1", offCount)
+		g.I("JLE %s_n", label)
+		g.I("MOVQ %d(AX), R15", offStepC)
+		g.L("%s_n:", label)
+		g.I("ADDQ DX, R15")
+		g.I("MOVQ R15, %d(AX)", offPFC)
+		g.I("MOVQ %d(AX), R15", offPF)
+		g.L("%s:", outer)
+		g.I("SUBQ %d(AX), CX", offPFRun)
+		g.I("JLE %s", short)
+		g.I("MOVQ CX, %d(AX)", offRest)
+		g.I("MOVQ %d(AX), CX", offPFRun)
+		g.I("PCALIGN $32")
+		g.L("%s:", loop)
 		step()
 		step()
-		g.i("PREFETCHT1 (R15)")
-		g.i("ADDQ %d(AX), R15", offPFStep)
-		g.i("SUBQ $2, CX")
-		g.i("JG %s", loop)
-		g.i("ADDQ %d(AX), R15", offPFJump)
-		g.i("MOVQ R15, %d(AX)", offPF)
-		g.i("MOVQ %d(AX), R15", offPFC)
-		for off := 0; off < nv*s.width; off += 64 {
-			g.i("PREFETCHT1 %d(R15)", off)
+		g.I("PREFETCHT1 (R15)")
+		g.I("ADDQ %d(AX), R15", offPFStep)
+		g.I("SUBQ $2, CX")
+		g.I("JG %s", loop)
+		g.I("ADDQ %d(AX), R15", offPFJump)
+		g.I("MOVQ R15, %d(AX)", offPF)
+		g.I("MOVQ %d(AX), R15", offPFC)
+		for off := 0; off < nv*s.Width; off += 64 {
+			g.I("PREFETCHT1 %d(R15)", off)
 		}
-		g.i("ADDQ R13, R15")
-		g.i("MOVQ R15, %d(AX)", offPFC)
-		g.i("MOVQ %d(AX), R15", offPF)
-		g.i("MOVQ %d(AX), CX", offRest)
-		g.i("JMP %s", outer)
-		g.l("%s:", short)
-		g.i("ADDQ %d(AX), CX", offPFRun)
+		g.I("ADDQ R13, R15")
+		g.I("MOVQ R15, %d(AX)", offPFC)
+		g.I("MOVQ %d(AX), R15", offPF)
+		g.I("MOVQ %d(AX), CX", offRest)
+		g.I("JMP %s", outer)
+		g.L("%s:", short)
+		g.I("ADDQ %d(AX), CX", offPFRun)
 	}
 	fetchC()
-	g.i("SUBQ $%d, CX", unroll)
-	g.i("JLT %s", tail)
-	g.i("PCALIGN $32")
+	g.I("SUBQ $%d, CX", unroll)
+	g.I("JLT %s", tail)
+	g.I("PCALIGN $32")
 	if ahead {
 		loop = label + "_l"
 	}
-	g.l("%s:", loop)
+	g.L("%s:", loop)
 	for range unroll {
 		step()
 	}
-	g.i("SUBQ $%d, CX", unroll)
-	g.i("JGE %s", loop)
-	g.l("%s:", tail)
-	g.i("ADDQ $%d, CX", unroll)
-	g.i("JLE %s", end)
-	g.l("%s:", one)
+	g.I("SUBQ $%d, CX", unroll)
+	g.I("JGE %s", loop)
+	g.L("%s:", tail)
+	g.I("ADDQ $%d, CX", unroll)
+	g.I("JLE %s", end)
+	g.L("%s:", one)
 	step()
-	g.i("DECQ CX")
-	g.i("JG %s", one)
+	g.I("DECQ CX")
+	g.I("JG %s", one)
 
-	g.l("%s:", end)
+	g.L("%s:", end)
 	al, tmp := bcast[0], bcast[1]
-	g.i("MOVQ %d(AX), R15", offFlags)
+	g.I("MOVQ %d(AX), R15", offFlags)
 	skip := label + "_al"
-	g.i("TESTQ $%d, R15", flagAlpha)
-	g.i("JZ %s", skip)
-	g.i("VBROADCAST%s %d(AX), %s", s.sc(), offAlpha, al)
+	g.I("TESTQ $%d, R15", flagAlpha)
+	g.I("JZ %s", skip)
+	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offAlpha, al)
 	for r := range rows {
 		for v := range nv {
-			g.i("VMUL%s %s, %s, %s", s.p(), al, acc(r, v), acc(r, v))
+			g.I("VMUL%s %s, %s, %s", s.P(), al, acc(r, v), acc(r, v))
 		}
 	}
-	g.l("%s:", skip)
+	g.L("%s:", skip)
 
 	// C is not read when beta is zero: it may hold anything.
 	skip = label + "_c"
-	g.i("TESTQ $%d, R15", flagLoadC)
-	g.i("JZ %s", skip)
-	g.i("VBROADCAST%s %d(AX), %s", s.sc(), offBeta, al)
-	g.i("MOVQ DX, SI")
+	g.I("TESTQ $%d, R15", flagLoadC)
+	g.I("JZ %s", skip)
+	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offBeta, al)
+	g.I("MOVQ DX, SI")
 	for r := range rows {
 		for v := range nv {
-			load(fmt.Sprintf("%d(SI)", v*s.width), v, tmp)
-			g.i("VFMADD231%s %s, %s, %s", s.p(), tmp, al, acc(r, v))
+			load(fmt.Sprintf("%d(SI)", v*s.Width), v, tmp)
+			g.I("VFMADD231%s %s, %s, %s", s.P(), tmp, al, acc(r, v))
 		}
-		g.i("ADDQ R13, SI")
+		g.I("ADDQ R13, SI")
 	}
-	g.l("%s:", skip)
+	g.L("%s:", skip)
 
 	skip = label + "_bc"
-	g.i("TESTQ $%d, R15", flagBiasCol)
-	g.i("JZ %s", skip)
-	g.i("MOVQ %d(AX), SI", offBiasCol)
+	g.I("TESTQ $%d, R15", flagBiasCol)
+	g.I("JZ %s", skip)
+	g.I("MOVQ %d(AX), SI", offBiasCol)
 	for v := range nv {
-		load(fmt.Sprintf("%d(SI)", v*s.width), v, bv(v))
+		load(fmt.Sprintf("%d(SI)", v*s.Width), v, bv(v))
 	}
 	for r := range rows {
 		for v := range nv {
-			g.i("VADD%s %s, %s, %s", s.p(), bv(v), acc(r, v), acc(r, v))
+			g.I("VADD%s %s, %s, %s", s.P(), bv(v), acc(r, v), acc(r, v))
 		}
 	}
-	g.l("%s:", skip)
+	g.L("%s:", skip)
 
 	skip = label + "_br"
-	g.i("TESTQ $%d, R15", flagBiasRow)
-	g.i("JZ %s", skip)
-	g.i("MOVQ %d(AX), SI", offBiasRow)
+	g.I("TESTQ $%d, R15", flagBiasRow)
+	g.I("JZ %s", skip)
+	g.I("MOVQ %d(AX), SI", offBiasRow)
 	for r := range rows {
-		g.i("VBROADCAST%s %d(SI), %s", s.sc(), r*s.es, bcast[r%2])
+		g.I("VBROADCAST%s %d(SI), %s", s.SC(), r*s.ES, bcast[r%2])
 		for v := range nv {
-			g.i("VADD%s %s, %s, %s", s.p(), bcast[r%2], acc(r, v), acc(r, v))
+			g.I("VADD%s %s, %s, %s", s.P(), bcast[r%2], acc(r, v), acc(r, v))
 		}
 	}
-	g.l("%s:", skip)
+	g.L("%s:", skip)
 
 	skip = label + "_re"
-	g.i("TESTQ $%d, R15", flagReLU)
-	g.i("JZ %s", skip)
-	g.i("VXOR%s %s, %s, %s", s.p(), tmp, tmp, tmp)
+	g.I("TESTQ $%d, R15", flagReLU)
+	g.I("JZ %s", skip)
+	g.I("VXOR%s %s, %s, %s", s.P(), tmp, tmp, tmp)
 	for r := range rows {
 		for v := range nv {
 			// In this operand order a NaN in the accumulator stays NaN.
-			g.i("VMAX%s %s, %s, %s", s.p(), acc(r, v), tmp, acc(r, v))
+			g.I("VMAX%s %s, %s, %s", s.P(), acc(r, v), tmp, acc(r, v))
 		}
 	}
-	g.l("%s:", skip)
+	g.L("%s:", skip)
 
 	for r := range rows {
 		for v := range nv {
-			addr := fmt.Sprintf("%d(DX)", v*s.width)
+			addr := fmt.Sprintf("%d(DX)", v*s.Width)
 			switch {
 			case !sh.masked:
-				g.i("VMOVU%s %s, %s", s.p(), acc(r, v), addr)
-			case s.mask:
-				g.i("VMOVU%s %s, %s, %s", s.p(), acc(r, v), maskReg(v), addr)
+				g.I("VMOVU%s %s, %s", s.P(), acc(r, v), addr)
+			case s.Mask:
+				g.I("VMOVU%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
 			default:
-				g.i("VMASKMOV%s %s, %s, %s", s.p(), acc(r, v), maskReg(v), addr)
+				g.I("VMASKMOV%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
 			}
 		}
 		if r+1 < rows {
-			g.i("ADDQ R13, DX")
+			g.I("ADDQ R13, DX")
 		}
 	}
 	// The next tile.
 	done := label + "_done"
-	g.i("DECQ %d(AX)", offCount)
-	g.i("JLE %s", done)
+	g.I("DECQ %d(AX)", offCount)
+	g.I("JLE %s", done)
 	for _, p := range []struct {
 		reg       string
 		off, step int
 	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
-		g.i("MOVQ %d(AX), %s", p.off, p.reg)
-		g.i("ADDQ %d(AX), %s", p.step, p.reg)
-		g.i("MOVQ %s, %d(AX)", p.reg, p.off)
+		g.I("MOVQ %d(AX), %s", p.off, p.reg)
+		g.I("ADDQ %d(AX), %s", p.step, p.reg)
+		g.I("MOVQ %s, %d(AX)", p.reg, p.off)
 	}
-	g.i("MOVQ %d(AX), CX", offK)
-	g.i("JMP %s", again)
-	g.l("%s:", done)
-	g.i("VZEROUPPER")
-	g.i("RET")
+	g.I("MOVQ %d(AX), CX", offK)
+	g.I("JMP %s", again)
+	g.L("%s:", done)
+	g.I("VZEROUPPER")
+	g.I("RET")
 }
 
 // transpose emits the packer of a panel whose rows are contiguous along k:
@@ -437,118 +420,118 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 // r+2q … into the lanes of one register leaves only a transposition inside
 // lanes to do.
 func (g *gen) transpose(name string, s isa) {
-	q := 16 / s.es     // elements per 128-bit lane
-	nl := s.width / 16 // lanes per register
-	g.l("")
-	g.l("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-40", name)
-	g.i("MOVQ dst+0(FP), DX")
-	g.i("MOVQ src+8(FP), DI")
-	g.i("MOVQ dstStride+16(FP), R13")
-	g.i("MOVQ srcStride+24(FP), R8")
-	g.i("MOVQ k+32(FP), CX")
-	g.i("LEAQ (R8)(R8*2), R9")
+	q := 16 / s.ES     // elements per 128-bit lane
+	nl := s.Width / 16 // lanes per register
+	g.L("")
+	g.L("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-40", name)
+	g.I("MOVQ dst+0(FP), DX")
+	g.I("MOVQ src+8(FP), DI")
+	g.I("MOVQ dstStride+16(FP), R13")
+	g.I("MOVQ srcStride+24(FP), R8")
+	g.I("MOVQ k+32(FP), CX")
+	g.I("LEAQ (R8)(R8*2), R9")
 	// One pointer per lane, q rows apart.
 	ptr := []string{"DI", "SI", "BX", "R10"}[:nl]
 	for i := 1; i < nl; i++ {
 		if q == 4 {
-			g.i("LEAQ (%s)(R8*4), %s", ptr[i-1], ptr[i])
+			g.I("LEAQ (%s)(R8*4), %s", ptr[i-1], ptr[i])
 		} else {
-			g.i("LEAQ (%s)(R8*2), %s", ptr[i-1], ptr[i])
+			g.I("LEAQ (%s)(R8*2), %s", ptr[i-1], ptr[i])
 		}
 	}
 	idx := []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
-	if s.reg == "Z" {
+	if s.Reg == "Z" {
 		g.wholeLines(name, s, ptr, idx)
 	} else {
-		g.i("JMP %s_test", name)
+		g.I("JMP %s_test", name)
 	}
-	g.l("%s_loop:", name)
+	g.L("%s_loop:", name)
 	for r := range q {
-		g.i("VMOVUPS (%s)%s, X%d", ptr[0], idx[r], r)
+		g.I("VMOVUPS (%s)%s, X%d", ptr[0], idx[r], r)
 	}
 	for l := 1; l < nl; l++ {
 		for r := range q {
-			if s.reg == "Z" {
-				g.i("VINSERTF32X4 $%d, (%s)%s, Z%d, Z%d", l, ptr[l], idx[r], r, r)
+			if s.Reg == "Z" {
+				g.I("VINSERTF32X4 $%d, (%s)%s, Z%d, Z%d", l, ptr[l], idx[r], r, r)
 			} else {
-				g.i("VINSERTF128 $%d, (%s)%s, Y%d, Y%d", l, ptr[l], idx[r], r, r)
+				g.I("VINSERTF128 $%d, (%s)%s, Y%d, Y%d", l, ptr[l], idx[r], r, r)
 			}
 		}
 	}
 	var out []int
 	if q == 4 {
-		g.i("VUNPCKLPS %s, %s, %s", s.v(1), s.v(0), s.v(4))
-		g.i("VUNPCKHPS %s, %s, %s", s.v(1), s.v(0), s.v(5))
-		g.i("VUNPCKLPS %s, %s, %s", s.v(3), s.v(2), s.v(6))
-		g.i("VUNPCKHPS %s, %s, %s", s.v(3), s.v(2), s.v(7))
-		g.i("VUNPCKLPD %s, %s, %s", s.v(6), s.v(4), s.v(8))
-		g.i("VUNPCKHPD %s, %s, %s", s.v(6), s.v(4), s.v(9))
-		g.i("VUNPCKLPD %s, %s, %s", s.v(7), s.v(5), s.v(10))
-		g.i("VUNPCKHPD %s, %s, %s", s.v(7), s.v(5), s.v(11))
+		g.I("VUNPCKLPS %s, %s, %s", s.V(1), s.V(0), s.V(4))
+		g.I("VUNPCKHPS %s, %s, %s", s.V(1), s.V(0), s.V(5))
+		g.I("VUNPCKLPS %s, %s, %s", s.V(3), s.V(2), s.V(6))
+		g.I("VUNPCKHPS %s, %s, %s", s.V(3), s.V(2), s.V(7))
+		g.I("VUNPCKLPD %s, %s, %s", s.V(6), s.V(4), s.V(8))
+		g.I("VUNPCKHPD %s, %s, %s", s.V(6), s.V(4), s.V(9))
+		g.I("VUNPCKLPD %s, %s, %s", s.V(7), s.V(5), s.V(10))
+		g.I("VUNPCKHPD %s, %s, %s", s.V(7), s.V(5), s.V(11))
 		out = []int{8, 9, 10, 11}
 	} else {
-		g.i("VUNPCKLPD %s, %s, %s", s.v(1), s.v(0), s.v(4))
-		g.i("VUNPCKHPD %s, %s, %s", s.v(1), s.v(0), s.v(5))
+		g.I("VUNPCKLPD %s, %s, %s", s.V(1), s.V(0), s.V(4))
+		g.I("VUNPCKHPD %s, %s, %s", s.V(1), s.V(0), s.V(5))
 		out = []int{4, 5}
 	}
 	for _, o := range out {
-		g.i("VMOVUPS %s, (DX)", s.v(o))
-		g.i("ADDQ R13, DX")
+		g.I("VMOVUPS %s, (DX)", s.V(o))
+		g.I("ADDQ R13, DX")
 	}
 	for _, p := range ptr {
-		g.i("ADDQ $16, %s", p)
+		g.I("ADDQ $16, %s", p)
 	}
-	g.i("SUBQ $%d, CX", q)
-	g.l("%s_test:", name)
-	g.i("CMPQ CX, $%d", q)
-	g.i("JGE %s_loop", name)
-	g.i("VZEROUPPER")
-	g.i("RET")
+	g.I("SUBQ $%d, CX", q)
+	g.L("%s_test:", name)
+	g.I("CMPQ CX, $%d", q)
+	g.I("JGE %s_loop", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
 }
 
 // copyPanel emits the packer of a panel whose rows are adjacent already: k
 // steps of nv vectors, the last one masked. What lies ahead bytes further is
 // fetched by hand, as the source's steps may be far apart.
 func (g *gen) copyPanel(name string, s isa) {
-	g.l("")
-	g.l("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-56", name)
-	g.i("MOVQ dst+0(FP), DX")
-	g.i("MOVQ src+8(FP), DI")
-	g.i("MOVQ dstStride+16(FP), R13")
-	g.i("MOVQ srcStride+24(FP), R8")
-	g.i("MOVQ k+32(FP), CX")
-	g.i("MOVQ mask+40(FP), AX")
-	g.i("MOVQ ahead+48(FP), R9")
-	g.i("KMOVW AX, K1")
-	g.i("SHRQ $%d, AX", s.lanes())
-	g.i("KMOVW AX, K2")
-	g.i("TESTQ AX, AX")
-	g.i("JZ %s_one", name)
+	g.L("")
+	g.L("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-56", name)
+	g.I("MOVQ dst+0(FP), DX")
+	g.I("MOVQ src+8(FP), DI")
+	g.I("MOVQ dstStride+16(FP), R13")
+	g.I("MOVQ srcStride+24(FP), R8")
+	g.I("MOVQ k+32(FP), CX")
+	g.I("MOVQ mask+40(FP), AX")
+	g.I("MOVQ ahead+48(FP), R9")
+	g.I("KMOVW AX, K1")
+	g.I("SHRQ $%d, AX", s.Lanes())
+	g.I("KMOVW AX, K2")
+	g.I("TESTQ AX, AX")
+	g.I("JZ %s_one", name)
 	for _, nv := range []int{2, 1} {
 		loop := fmt.Sprintf("%s_loop%d", name, nv)
 		if nv == 1 {
-			g.l("%s_one:", name)
+			g.L("%s_one:", name)
 		}
-		g.i("PCALIGN $32")
-		g.l("%s:", loop)
+		g.I("PCALIGN $32")
+		g.L("%s:", loop)
 		for v := range nv {
-			g.i("VMOVU%s.Z %d(DI), K%d, Z%d", s.p(), v*s.width, v+1, v)
+			g.I("VMOVU%s.Z %d(DI), K%d, Z%d", s.P(), v*s.Width, v+1, v)
 		}
-		g.i("PREFETCHT0 (DI)(R9*1)")
+		g.I("PREFETCHT0 (DI)(R9*1)")
 		if nv == 2 {
-			g.i("PREFETCHT0 64(DI)(R9*1)")
+			g.I("PREFETCHT0 64(DI)(R9*1)")
 		}
-		g.i("ADDQ R8, DI")
+		g.I("ADDQ R8, DI")
 		for v := range nv {
-			g.i("VMOVU%s Z%d, %d(DX)", s.p(), v, v*s.width)
+			g.I("VMOVU%s Z%d, %d(DX)", s.P(), v, v*s.Width)
 		}
-		g.i("ADDQ R13, DX")
-		g.i("DECQ CX")
-		g.i("JG %s", loop)
-		g.i("VZEROUPPER")
-		g.i("RET")
+		g.I("ADDQ R13, DX")
+		g.I("DECQ CX")
+		g.I("JG %s", loop)
+		g.I("VZEROUPPER")
+		g.I("RET")
 	}
 }
 
@@ -556,26 +539,26 @@ func (g *gen) copyPanel(name string, s isa) {
 // at a time. Rows that lie a power of two apart share a cache set and would
 // evict each other if a line were visited four times.
 func (g *gen) wholeLines(name string, s isa, ptr, idx []string) {
-	n := s.lanes()
-	q := 16 / s.es
-	g.i("JMP %s_wtest", name)
-	g.l("%s_wloop:", name)
+	n := s.Lanes()
+	q := 16 / s.ES
+	g.I("JMP %s_wtest", name)
+	g.L("%s_wloop:", name)
 	for r := range n {
-		g.i("VMOVUPS (%s)%s, Z%d", ptr[r/q], idx[r%q], r)
+		g.I("VMOVUPS (%s)%s, Z%d", ptr[r/q], idx[r%q], r)
 	}
 	// Inside lanes first: lane l of u[4i+c] gets column q*l+c of rows qi..qi+q-1.
 	u := make([]int, n)
 	for i := 0; i < n; i += 2 {
-		g.i("VUNPCKL%s Z%d, Z%d, Z%d", s.p(), i+1, i, 16+i)
-		g.i("VUNPCKH%s Z%d, Z%d, Z%d", s.p(), i+1, i, 16+i+1)
+		g.I("VUNPCKL%s Z%d, Z%d, Z%d", s.P(), i+1, i, 16+i)
+		g.I("VUNPCKH%s Z%d, Z%d, Z%d", s.P(), i+1, i, 16+i+1)
 		u[i], u[i+1] = 16+i, 16+i+1
 	}
 	if q == 4 {
 		for i := 0; i < n; i += 4 {
-			g.i("VUNPCKLPD Z%d, Z%d, Z%d", u[i+2], u[i], i)
-			g.i("VUNPCKHPD Z%d, Z%d, Z%d", u[i+2], u[i], i+1)
-			g.i("VUNPCKLPD Z%d, Z%d, Z%d", u[i+3], u[i+1], i+2)
-			g.i("VUNPCKHPD Z%d, Z%d, Z%d", u[i+3], u[i+1], i+3)
+			g.I("VUNPCKLPD Z%d, Z%d, Z%d", u[i+2], u[i], i)
+			g.I("VUNPCKHPD Z%d, Z%d, Z%d", u[i+2], u[i], i+1)
+			g.I("VUNPCKLPD Z%d, Z%d, Z%d", u[i+3], u[i+1], i+2)
+			g.I("VUNPCKHPD Z%d, Z%d, Z%d", u[i+3], u[i+1], i+3)
 		}
 		for i := range u {
 			u[i] = i
@@ -591,28 +574,28 @@ func (g *gen) wholeLines(name string, s isa, ptr, idx []string) {
 	for c := range q {
 		a, b, a2, b2 := free, free+1, free+2, free+3
 		u0, u1, u2, u3 := u[c], u[q+c], u[2*q+c], u[3*q+c]
-		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u1, u0, a)
-		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u1, u0, b)
-		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u3, u2, a2)
-		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u3, u2, b2)
-		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", a2, a, u0)
-		g.i("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", b2, b, u1)
-		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", a2, a, u2)
-		g.i("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", b2, b, u3)
+		g.I("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u1, u0, a)
+		g.I("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u1, u0, b)
+		g.I("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", u3, u2, a2)
+		g.I("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", u3, u2, b2)
+		g.I("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", a2, a, u0)
+		g.I("VSHUFF64X2 $0x88, Z%d, Z%d, Z%d", b2, b, u1)
+		g.I("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", a2, a, u2)
+		g.I("VSHUFF64X2 $0xdd, Z%d, Z%d, Z%d", b2, b, u3)
 		out[c], out[q+c], out[2*q+c], out[3*q+c] = u0, u1, u2, u3
 	}
 	for _, o := range out {
-		g.i("VMOVUPS Z%d, (DX)", o)
-		g.i("ADDQ R13, DX")
+		g.I("VMOVUPS Z%d, (DX)", o)
+		g.I("ADDQ R13, DX")
 	}
 	for _, p := range ptr {
-		g.i("ADDQ $64, %s", p)
+		g.I("ADDQ $64, %s", p)
 	}
-	g.i("SUBQ $%d, CX", n)
-	g.l("%s_wtest:", name)
-	g.i("CMPQ CX, $%d", n)
-	g.i("JGE %s_wloop", name)
-	g.i("JMP %s_test", name)
+	g.I("SUBQ $%d, CX", n)
+	g.L("%s_wtest:", name)
+	g.I("CMPQ CX, $%d", n)
+	g.I("JGE %s_wloop", name)
+	g.I("JMP %s_test", name)
 }
 
 // dot emits out[i*4+j] = sum over k of a[i][k]*b[j][k], for rows 1..4 of a and
@@ -620,48 +603,48 @@ func (g *gen) wholeLines(name string, s isa, ptr, idx []string) {
 // when there are too few rows to be worth packing it.
 func (g *gen) dot(name string, s isa, maxRows int) {
 	const nj = 4
-	g.l("")
-	g.l("// func %s(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-64", name)
-	g.i("MOVQ out+0(FP), DX")
-	g.i("MOVQ a+8(FP), DI")
-	g.i("MOVQ b+16(FP), BX")
-	g.i("MOVQ rsA+24(FP), R8")
-	g.i("MOVQ rsB+32(FP), R11")
-	g.i("MOVQ k+40(FP), CX")
-	g.i("MOVQ rows+48(FP), R15")
-	g.i("MOVQ mask+56(FP), AX")
-	g.i("LEAQ (R8)(R8*2), R9")
-	g.i("LEAQ (R11)(R11*2), R12")
+	g.L("")
+	g.L("// func %s(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-64", name)
+	g.I("MOVQ out+0(FP), DX")
+	g.I("MOVQ a+8(FP), DI")
+	g.I("MOVQ b+16(FP), BX")
+	g.I("MOVQ rsA+24(FP), R8")
+	g.I("MOVQ rsB+32(FP), R11")
+	g.I("MOVQ k+40(FP), CX")
+	g.I("MOVQ rows+48(FP), R15")
+	g.I("MOVQ mask+56(FP), AX")
+	g.I("LEAQ (R8)(R8*2), R9")
+	g.I("LEAQ (R11)(R11*2), R12")
 	for r := maxRows; r > 1; r-- {
-		g.i("CMPQ R15, $%d", r)
-		g.i("JEQ %s_r%d", name, r)
+		g.I("CMPQ R15, $%d", r)
+		g.I("JEQ %s_r%d", name, r)
 	}
 	bAddr := []string{"(BX)", "(BX)(R11*1)", "(BX)(R11*2)", "(BX)(R12*1)"}
 	for rows := 1; rows <= maxRows; rows++ {
-		acc := func(r, j int) string { return s.v(r*nj + j) }
+		acc := func(r, j int) string { return s.V(r*nj + j) }
 		// One row: two sets of sums, or the additions' latency shows.
 		sets := 1
 		if rows == 1 {
 			sets = 2
 		}
-		av := func(r int) string { return s.v(s.regs - 1 - r) }
-		bv := s.v(s.regs - 1 - rows)
-		mv := s.v(s.regs - 2 - rows) // AVX2's mask
+		av := func(r int) string { return s.V(s.Regs - 1 - r) }
+		bv := s.V(s.Regs - 1 - rows)
+		mv := s.V(s.Regs - 2 - rows) // AVX2's mask
 		l := fmt.Sprintf("%s_r%d", name, rows)
-		g.l("%s:", l)
+		g.L("%s:", l)
 		for i := range rows * nj * sets {
-			g.i("VXORPS %s, %s, %s", s.v(i), s.v(i), s.v(i))
+			g.I("VXORPS %s, %s, %s", s.V(i), s.V(i), s.V(i))
 		}
 		step := func(set int, masked bool) {
 			ld := func(addr, dst string) {
 				switch {
 				case !masked:
-					g.i("VMOVU%s %s, %s", s.p(), addr, dst)
-				case s.mask:
-					g.i("VMOVU%s.Z %s, K1, %s", s.p(), addr, dst)
+					g.I("VMOVU%s %s, %s", s.P(), addr, dst)
+				case s.Mask:
+					g.I("VMOVU%s.Z %s, K1, %s", s.P(), addr, dst)
 				default:
-					g.i("VMASKMOV%s %s, %s, %s", s.p(), addr, mv, dst)
+					g.I("VMASKMOV%s %s, %s, %s", s.P(), addr, mv, dst)
 				}
 			}
 			for r := range rows {
@@ -674,107 +657,100 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 					src = bv
 				}
 				for r := range rows {
-					g.i("VFMADD231%s %s, %s, %s", s.p(), src, av(r), acc(r+set, j))
+					g.I("VFMADD231%s %s, %s, %s", s.P(), src, av(r), acc(r+set, j))
 				}
 			}
 			if !masked {
-				g.i("ADDQ $%d, DI", s.width)
-				g.i("ADDQ $%d, BX", s.width)
+				g.I("ADDQ $%d, DI", s.Width)
+				g.I("ADDQ $%d, BX", s.Width)
 			}
 		}
-		n := s.lanes()
-		g.i("SUBQ $%d, CX", n*sets)
-		g.i("JLT %s_t", l)
-		g.i("PCALIGN $32")
-		g.l("%s_k:", l)
+		n := s.Lanes()
+		g.I("SUBQ $%d, CX", n*sets)
+		g.I("JLT %s_t", l)
+		g.I("PCALIGN $32")
+		g.L("%s_k:", l)
 		for set := range sets {
 			step(set, false)
 		}
-		g.i("SUBQ $%d, CX", n*sets)
-		g.i("JGE %s_k", l)
-		g.l("%s_t:", l)
-		g.i("ADDQ $%d, CX", n*sets)
+		g.I("SUBQ $%d, CX", n*sets)
+		g.I("JGE %s_k", l)
+		g.L("%s_t:", l)
+		g.I("ADDQ $%d, CX", n*sets)
 		if sets == 2 {
-			g.i("CMPQ CX, $%d", n)
-			g.i("JLT %s_m", l)
+			g.I("CMPQ CX, $%d", n)
+			g.I("JLT %s_m", l)
 			step(0, false)
-			g.i("SUBQ $%d, CX", n)
-			g.l("%s_m:", l)
+			g.I("SUBQ $%d, CX", n)
+			g.L("%s_m:", l)
 		}
-		g.i("TESTQ CX, CX")
-		g.i("JZ %s_e", l)
-		if s.mask {
-			g.i("MOVQ $1, R13")
-			g.i("SHLQ CX, R13")
-			g.i("DECQ R13")
-			g.i("KMOVW R13, K1")
+		g.I("TESTQ CX, CX")
+		g.I("JZ %s_e", l)
+		if s.Mask {
+			g.I("MOVQ $1, R13")
+			g.I("SHLQ CX, R13")
+			g.I("DECQ R13")
+			g.I("KMOVW R13, K1")
 		} else {
-			g.i("VMOVU%s (AX), %s", s.p(), mv)
+			g.I("VMOVU%s (AX), %s", s.P(), mv)
 		}
 		step(0, true)
-		g.l("%s_e:", l)
+		g.L("%s_e:", l)
 		if sets == 2 {
 			for j := range nj {
-				g.i("VADD%s %s, %s, %s", s.p(), acc(1, j), acc(0, j), acc(0, j))
+				g.I("VADD%s %s, %s, %s", s.P(), acc(1, j), acc(0, j), acc(0, j))
 			}
 		}
 		// Fold each register in halves, the same way for every sum.
-		t := s.regs - 1
+		t := s.Regs - 1
 		for r := range rows {
 			for j := range nj {
 				a := r*nj + j
-				if s.reg == "Z" {
-					g.i("VEXTRACTF64X4 $1, Z%d, Y%d", a, t)
-					g.i("VADD%s Y%d, Y%d, Y%d", s.p(), t, a, a)
-					g.i("VEXTRACTF32X4 $1, Y%d, X%d", a, t)
+				if s.Reg == "Z" {
+					g.I("VEXTRACTF64X4 $1, Z%d, Y%d", a, t)
+					g.I("VADD%s Y%d, Y%d, Y%d", s.P(), t, a, a)
+					g.I("VEXTRACTF32X4 $1, Y%d, X%d", a, t)
 				} else {
-					g.i("VEXTRACTF128 $1, Y%d, X%d", a, t)
+					g.I("VEXTRACTF128 $1, Y%d, X%d", a, t)
 				}
-				g.i("VADD%s X%d, X%d, X%d", s.p(), t, a, a)
-				if s.es == 4 {
-					g.i("VMOVHLPS X%d, X%d, X%d", a, a, t)
-					g.i("VADDPS X%d, X%d, X%d", t, a, a)
-					g.i("VMOVSHDUP X%d, X%d", a, t)
-					g.i("VADDSS X%d, X%d, X%d", t, a, a)
-					g.i("VMOVSS X%d, %d(DX)", a, (r*nj+j)*s.es)
+				g.I("VADD%s X%d, X%d, X%d", s.P(), t, a, a)
+				if s.ES == 4 {
+					g.I("VMOVHLPS X%d, X%d, X%d", a, a, t)
+					g.I("VADDPS X%d, X%d, X%d", t, a, a)
+					g.I("VMOVSHDUP X%d, X%d", a, t)
+					g.I("VADDSS X%d, X%d, X%d", t, a, a)
+					g.I("VMOVSS X%d, %d(DX)", a, (r*nj+j)*s.ES)
 				} else {
-					g.i("VUNPCKHPD X%d, X%d, X%d", a, a, t)
-					g.i("VADDSD X%d, X%d, X%d", t, a, a)
-					g.i("VMOVSD X%d, %d(DX)", a, (r*nj+j)*s.es)
+					g.I("VUNPCKHPD X%d, X%d, X%d", a, a, t)
+					g.I("VADDSD X%d, X%d, X%d", t, a, a)
+					g.I("VMOVSD X%d, %d(DX)", a, (r*nj+j)*s.ES)
 				}
 			}
 		}
-		g.i("VZEROUPPER")
-		g.i("RET")
+		g.I("VZEROUPPER")
+		g.I("RET")
 	}
 }
 
 // peak emits a loop of independent fused multiply-adds: what the core can do.
 func (g *gen) peak(name string, s isa, n int) {
-	g.l("")
-	g.l("// func %s(n int)", name)
-	g.l("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.i("MOVQ n+0(FP), CX")
-	for r := range s.regs {
-		g.i("VXORPS %s, %s, %s", s.v(r), s.v(r), s.v(r))
+	g.L("")
+	g.L("// func %s(n int)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
+	g.I("MOVQ n+0(FP), CX")
+	for r := range s.Regs {
+		g.I("VXORPS %s, %s, %s", s.V(r), s.V(r), s.V(r))
 	}
-	g.i("PCALIGN $32")
-	g.l("%s_loop:", name)
+	g.I("PCALIGN $32")
+	g.L("%s_loop:", name)
 	for r := range n {
-		g.i("VFMADD231PS %s, %s, %s", s.v(s.regs-1), s.v(s.regs-2), s.v(r))
+		g.I("VFMADD231PS %s, %s, %s", s.V(s.Regs-1), s.V(s.Regs-2), s.V(r))
 	}
-	g.i("DECQ CX")
-	g.i("JG %s_loop", name)
-	g.i("VZEROUPPER")
-	g.i("RET")
+	g.I("DECQ CX")
+	g.I("JG %s_loop", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
 }
-
-const header = `// Code generated by internal/cpu/_asm/gemm. DO NOT EDIT.
-
-//go:build !purego
-
-#include "textflag.h"
-`
 
 func main() {
 	out := flag.String("out", ".", "folder to write the assembly files to")
@@ -788,13 +764,12 @@ func main() {
 		isa       isa
 		shapes    []shape
 	}{
-		{"avx512", "AVX512", isa{reg: "Z", regs: 32, width: 64, mask: true}, avx512},
-		{"avx2", "AVX2", isa{reg: "Y", regs: 16, width: 32}, avx2},
+		{"avx512", "AVX512", isa{ISA: text.AVX512}, avx512},
+		{"avx2", "AVX2", isa{ISA: text.AVX2}, avx2},
 	} {
-		g := &gen{}
-		g.WriteString(header)
+		g := &gen{text.New("gemm")}
 		dotRows := 4
-		if f.isa.regs == 16 {
+		if f.isa.Regs == 16 {
 			dotRows = 2
 		}
 		for _, t := range []struct {
@@ -802,32 +777,25 @@ func main() {
 			es     int
 		}{{"s", 4}, {"d", 8}} {
 			s := f.isa
-			s.es = t.es
+			s.ES = t.es
 			s.suffix = t.letter
 			g.family(t.letter+"gemm"+f.tag, s, f.shapes)
 			g.transpose(t.letter+"transpose"+f.tag, s)
-			if s.mask {
+			if s.Mask {
 				g.copyPanel(t.letter+"copy"+f.tag, s)
 			}
 			g.dot(t.letter+"dot"+f.tag, s, dotRows)
 		}
 		s := f.isa
-		s.es = 4
-		g.peak("peak"+f.tag, s, s.regs-4)
-		write(*out, f.file+"_amd64.s", g)
+		s.ES = 4
+		g.peak("peak"+f.tag, s, s.Regs-4)
+		g.Save(*out, f.file+"_amd64.s")
 	}
-	g := &gen{}
-	g.WriteString(header)
+	g := &gen{text.New("gemm")}
 	g.neon("sgemmNEON", 4)
 	g.neon("dgemmNEON", 8)
 	g.neonPeak()
-	write(*out, "neon_arm64.s", g)
-}
-
-func write(dir, name string, g *gen) {
-	if err := os.WriteFile(filepath.Join(dir, name), g.Bytes(), 0o644); err != nil {
-		log.Fatal(err)
-	}
+	g.Save(*out, "neon_arm64.s")
 }
 
 func sprintf(format string, a ...any) string { return fmt.Sprintf(format, a...) }
