@@ -3,6 +3,7 @@ package norm_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	_ "github.com/gotorch-dev/torch"
@@ -88,4 +89,12 @@ func Example() {
 	x := tensor.FromSlice([]float32{1, 3, 10, 10}, 2, 2)
 	fmt.Printf("%.2f\n", tensor.Data[float32](F.LayerNorm(x, []int{2})))
 	// Output: [-1.00 1.00 0.00 0.00]
+}
+
+// The text of a refused dtype is PyTorch's.
+func TestRMSNormRefusesIntegers(t *testing.T) {
+	err := tensor.Try(func() { F.RMSNorm(tensor.New([]int{2, 3}, tensor.Int64), []int{3}) })
+	if err == nil || !strings.Contains(err.Error(), `"rms_norm" not implemented for 'Long'`) {
+		t.Errorf("got %v", err)
+	}
 }

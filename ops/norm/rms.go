@@ -33,7 +33,7 @@ func init() {
 			x, norm := c.T(0), c.Ints(1)
 			checkNormalized(c, x.Shape(), norm, c.T(2), nil)
 			if !x.DType().IsFloat() {
-				c.Fail(tensor.ErrDType, "\"_fused_rms_norm\" not implemented for '%s'", x.DType().ClassName())
+				c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", x.DType().ClassName())
 			}
 			st := append([]int(nil), x.Shape()...)
 			for _, i := range last(len(st), len(norm)) {
