@@ -82,6 +82,9 @@ func init() {
 			c.Return(call(opRMS, x, norm, w, c.Value(3))[0])
 			return
 		}
+		if x.DType().IsIntOrBool() {
+			c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", x.DType().ClassName())
+		}
 		axes := last(x.Dim(), len(norm))
 		_, n := rows(x.Shape(), norm)
 		ms := x.Mul(x).SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
