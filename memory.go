@@ -5,7 +5,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// MemoryStatistics describes the memory of tensors on the CPU, in bytes and counts. Tensors below 32 KiB live on the Go heap and are not
+// MemoryStatistics describes the memory of tensors on the CPU, in bytes and counts. Tensors below 4 KiB live on the Go heap and are not
 // counted.
 type MemoryStatistics struct {
 	Allocated    int // in use, or not yet found to be unused by the garbage collector

@@ -30,8 +30,13 @@ const (
 	apart  = 128
 	pad    = tail + (places-1)*apart
 
-	// Large is the size in bytes from which blocks are pooled.
-	Large = 32 << 10
+	// Large is the size in bytes from which blocks are pooled. Below it clearing fresh memory costs less than a finaliser; above it, a
+	// piece that was freed a moment ago is still in the cache, and fresh memory of the Go heap is not.
+	Large = 4 << 10
+
+	// whole is the size from which the Go heap starts every object on a page of its own. Blocks up to there take a multiple of page,
+	// for which there are size classes that do so, too.
+	whole = 32 << 10
 
 	// fine is the size from which on there are sixteen sizes per power of two.
 	fine = 1 << 20
@@ -71,7 +76,8 @@ var pool struct {
 }
 
 // classOf rounds a size up to one of a few sizes per power of two: four, so that at most a fifth is lost, and sixteen from [fine] on,
-// where memory counts for more than the number of lists. The pad comes on top, so that round sizes lose nothing.
+// where memory counts for more than the number of lists. The pad comes on top, so that round sizes lose nothing, and small blocks fill
+// their pages.
 func classOf(n int) (class, size int) {
 	k := bits.Len(uint(n-1)) - 1 // 2^k <= n-1 < 2^(k+1)
 	b := 2
@@ -80,7 +86,15 @@ func classOf(n int) (class, size int) {
 	}
 	step := 1 << (k - b)
 	size = (n + step - 1) &^ (step - 1)
-	return k<<4 | (size-1)>>(k-b)&(1<<b-1), size + pad
+	return k<<4 | (size-1)>>(k-b)&(1<<b-1), padded(size)
+}
+
+// padded is the size of a block for a piece of n bytes.
+func padded(n int) int {
+	if n += pad; n < whole {
+		n = (n + page - 1) &^ (page - 1)
+	}
+	return n
 }
 
 // sizeOf is the size of the blocks of a class.
@@ -89,7 +103,7 @@ func sizeOf(class int) int {
 	if 1<<k >= fine {
 		b = 4
 	}
-	return (1<<b+class&15+1)<<k>>b + pad
+	return padded((1<<b + class&15 + 1) << k >> b)
 }
 
 // Alloc returns n bytes with any contents.
@@ -140,15 +154,22 @@ func allocLarge(n int) unsafe.Pointer {
 // blockOf is the block that a piece lies in.
 func blockOf(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, -int(uintptr(p)%page)) }
 
-// fresh gets new memory from the Go heap. A string builder's buffer is the one large allocation that the language does not clear.
-// Objects of this size start on a page of the runtime.
+// fresh gets new memory from the Go heap. A string builder's buffer is the one allocation that the language does not clear. Objects of
+// these sizes start on a page of the runtime; should that ever change for the smaller ones, they become larger.
 func fresh(size int) unsafe.Pointer {
+	p := uncleared(size)
+	if uintptr(p)%page != 0 {
+		p = uncleared(max(size, 2*whole))
+	}
+	advise(p, size)
+	return p
+}
+
+func uncleared(size int) unsafe.Pointer {
 	var b strings.Builder
 	b.Grow(size)
 	b.WriteByte(0)
-	p := unsafe.Pointer(unsafe.StringData(b.String()))
-	advise(p, size)
-	return p
+	return unsafe.Pointer(unsafe.StringData(b.String()))
 }
 
 // finalizers put unreachable blocks of a class back into its free list.
