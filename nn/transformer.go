@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"reflect"
+
 	"github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -13,6 +15,31 @@ var (
 	ActivationReLU Activation = func(x *Tensor) *Tensor { return call("relu", x) }
 	ActivationGELU Activation = func(x *Tensor) *Tensor { return call("gelu", x) }
 )
+
+// is reports that both are the same of the functions above.
+func (a Activation) is(b Activation) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
+
+// feedForward is linear2(dropout(activation(linear1(x)))); one product does the first two where nobody can tell.
+func feedForward(x *Tensor, linear1 *Linear, activation Activation, dropout *Dropout, linear2 *Linear) *Tensor {
+	name := ""
+	switch {
+	case !tensor.MayFuse() || Hooked(linear1) || !x.DType().IsFloat():
+	case activation.is(ActivationReLU):
+		name = "relu"
+	case activation.is(ActivationGELU):
+		name = "gelu"
+	}
+	if name != "" {
+		x = apply(opLinearFused, tv(x), tv(linear1.Weight), tv(linear1.Bias), tensor.StrValue(name))
+	} else {
+		x = activation(linear1.Forward(x))
+	}
+	return linear2.Forward(dropout.Forward(x))
+}
+
+var opLinearFused = tensor.Slot("torch::linear_fused")
 
 // TransformerLayerOptions are the options of the Transformer's layers; the zero value is PyTorch's default.
 type TransformerLayerOptions struct {
@@ -94,7 +121,7 @@ func (m *TransformerEncoderLayer) Forward(x *Tensor, masks ...EncoderMasks) *Ten
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		attend := func(x *Tensor) *Tensor { return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, o)) }
 		ff := func(x *Tensor) *Tensor {
-			return m.Dropout2.Forward(m.Linear2.Forward(m.Dropout.Forward(m.Activation(m.Linear1.Forward(x)))))
+			return m.Dropout2.Forward(feedForward(x, m.Linear1, m.Activation, m.Dropout, m.Linear2))
 		}
 		if m.NormFirst {
 			x = x.Add(attend(m.Norm1.Forward(x)))
@@ -162,7 +189,7 @@ func (m *TransformerDecoderLayer) Forward(tgt, memory *Tensor, masks ...DecoderM
 			return m.Dropout2.Forward(y)
 		}
 		ff := func(x *Tensor) *Tensor {
-			return m.Dropout3.Forward(m.Linear2.Forward(m.Dropout.Forward(m.Activation(m.Linear1.Forward(x)))))
+			return m.Dropout3.Forward(feedForward(x, m.Linear1, m.Activation, m.Dropout, m.Linear2))
 		}
 		if m.NormFirst {
 			x = x.Add(self(m.Norm1.Forward(x)))

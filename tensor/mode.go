@@ -158,6 +158,13 @@ func IsGradEnabled() bool {
 	return m == nil || !m.noGrad
 }
 
+// MayFuse reports that nothing looks at single operators: no gradient is recorded and no interceptor is there. Modules may then call an
+// operator that does the work of several.
+func MayFuse() bool {
+	m := currentMode()
+	return m != nil && m.noGrad && len(m.chain) == 0
+}
+
 // IsInference reports a tensor that was made in InferenceMode.
 func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
 
