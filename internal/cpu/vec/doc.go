@@ -9,9 +9,9 @@
 //
 // # Paths
 //
-// Every kernel exists in plain Go, and on amd64 as AVX2 and AVX-512 assembly,
-// chosen at each call by the booleans of package internal/cpu. All three are
-// generated from one description (see the folder _asm) and execute the same
+// Every kernel exists in plain Go, on amd64 as AVX2 and AVX-512 assembly and
+// on arm64 as NEON assembly, chosen at each call by the booleans of package
+// internal/cpu. All are generated from one description (see the folder _asm) and execute the same
 // operations in the same order, so that they give the same bits, NaN payloads
 // aside. A reduction depends on the data and its length alone.
 //

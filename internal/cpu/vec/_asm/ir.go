@@ -8,7 +8,7 @@ import (
 // This file is the little language in which kernels are written: a body is a
 // straight line of vector operations on values in static single assignment
 // form. A Body function runs once per back end, so that all of them (plain
-// Go, AVX2, AVX-512) execute the same operations in the same order and give
+// Go, AVX2, AVX-512, NEON) execute the same operations in the same order and give
 // the same bits.
 
 // ISA is the back end that a body is being recorded for.
@@ -18,9 +18,10 @@ const (
 	Generic ISA = iota
 	AVX2
 	AVX512
+	NEON
 )
 
-func (i ISA) String() string { return [...]string{"Generic", "AVX2", "AVX512"}[i] }
+func (i ISA) String() string { return [...]string{"Generic", "AVX2", "AVX512", "NEON"}[i] }
 
 // Type is the type of a lane or of an element in memory.
 type Type int

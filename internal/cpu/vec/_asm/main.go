@@ -1,5 +1,5 @@
 // Command vecgen writes the kernels of package vec: the plain Go versions, the
-// AVX2 and AVX-512 assembly and the Go code that chooses between them, all
+// AVX2, AVX-512 and NEON assembly and the Go code that chooses between them, all
 // from the one list in kernels.go. Run it with go generate in the package.
 package main
 
@@ -25,13 +25,15 @@ func main() {
 }
 
 func run(dir string) error {
-	var generic, noasm, amd64, table strings.Builder
+	var generic, noasm, amd64, arm64, neon, table strings.Builder
 	generic.WriteString(banner + "package vec\n\nimport \"math\"\n\n")
-	noasm.WriteString(banner + "//go:build !amd64 || purego\n\npackage vec\n\n")
+	noasm.WriteString(banner + "//go:build !(amd64 || arm64) || purego\n\npackage vec\n\n")
 	amd64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
+	arm64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport \"github.com/gotorch-dev/torch/internal/cpu\"\n\n")
 	table.WriteString(banner + "package vec\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
 	text := map[ISA]*strings.Builder{AVX2: {}, AVX512: {}}
 	data := map[ISA]*dataPool{AVX2: {names: map[string]bool{}}, AVX512: {names: map[string]bool{}}}
+	pool := &neonPool{at: map[string]int{}}
 	seen := map[string]bool{}
 	for _, k := range kernels {
 		check(!seen[k.Name], "%s listed twice", k.Name)
@@ -39,9 +41,12 @@ func run(dir string) error {
 		emitGeneric(&generic, k)
 		emitNoAsm(&noasm, k)
 		emitAMD64(&amd64, k)
+		emitARM64(&arm64, k)
+		emitNEON(&neon, pool, k, false)
 		if k.Rows {
 			emitRowsNoAsm(&noasm, k)
 			emitRowsAMD64(&amd64, k)
+			emitNEON(&neon, pool, k, true)
 		}
 		fmt.Fprintf(&table, "\t{%q, %s, %s},\n", k.Name, k.Name, goName(k, Generic))
 		for isa, w := range text {
@@ -66,6 +71,7 @@ func run(dir string) error {
 		"zz_generic.go":    generic.String(),
 		"zz_noasm.go":      noasm.String(),
 		"zz_amd64.go":      amd64.String(),
+		"zz_arm64.go":      arm64.String(),
 		"zz_table_test.go": table.String(),
 	} {
 		b, err := format.Source([]byte(src))
@@ -76,6 +82,9 @@ func run(dir string) error {
 		if err := write(filepath.Join(dir, name), b); err != nil {
 			return err
 		}
+	}
+	if err := write(filepath.Join(dir, "zz_neon_arm64.s"), []byte(strings.TrimRight(pool.file(neon.String()), "\n"))); err != nil {
+		return err
 	}
 	for isa, w := range text {
 		var b bytes.Buffer

@@ -59,14 +59,19 @@ func rowsLoop(k *Kernel) string {
 func emitRowsNoAsm(w *strings.Builder, k *Kernel) { w.WriteString(rowsHead(k) + rowsLoop(k)) }
 
 func emitRowsAMD64(w *strings.Builder, k *Kernel) {
-	check(len(k.Accs) == 0, "%s: rows of a reduction", k.Name)
-	w.WriteString(rowsHead(k))
-	// As many rows at a time as make a chunk; a single row longer than that is left to the flat form.
-	fmt.Fprintf(w, "\tif cols <= chunk {\n\t\tper := chunk / cols\n\t\tswitch {\n")
 	isas := []ISA{AVX512}
 	if !k.NoAVX2 && !pureTail(k) {
 		isas = append(isas, AVX2)
 	}
+	emitRowsAsm(w, k, isas)
+}
+
+// emitRowsAsm writes the function and the declarations of its assembly.
+func emitRowsAsm(w *strings.Builder, k *Kernel, isas []ISA) {
+	check(len(k.Accs) == 0, "%s: rows of a reduction", k.Name)
+	w.WriteString(rowsHead(k))
+	// As many rows at a time as make a chunk; a single row longer than that is left to the flat form.
+	fmt.Fprintf(w, "\tif cols <= chunk {\n\t\tper := chunk / cols\n\t\tswitch {\n")
 	for _, isa := range isas {
 		var p, ld []string
 		for _, a := range k.Args {
@@ -78,7 +83,7 @@ func emitRowsAMD64(w *strings.Builder, k *Kernel) {
 			}
 		}
 		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(%s, cols, min(per, rows-r), %s)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
-			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA"}[isa], rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "))
+			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA", NEON: "NEON"}[isa], rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "))
 	}
 	w.WriteString("\t\t}\n\t}\n" + rowsLoop(k))
 	for _, isa := range isas {

@@ -1,3 +1,0 @@
-module gotorch-dev/vecgen
-
-go 1.26.0
