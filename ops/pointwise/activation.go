@@ -7,30 +7,47 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// floats1 and floats2 run float kernels on arguments of the result's dtype; other dtypes are refused.
-func floats1(c *Ctx, name string, i int, f32 func(d, a []float32), f64 func(d, a []float64)) {
+// floats1 and floats2 run float kernels on arguments of the result's dtype; other dtypes are refused. 16-bit floats are computed by h or,
+// where it is empty, by f32 on converted blocks.
+func floats1(c *Ctx, name string, i int, h vec.Unary16, f32 func(d, a []float32), f64 func(d, a []float64)) {
 	out := c.Out(0)
-	switch as := out.DType().Compute(); as {
+	dt := out.DType()
+	if k := half16(dt, c.T(i)); k >= 0 && h[k] != nil {
+		run1(out, c.T(i), dt, dt, h[k])
+		return
+	}
+	switch as := dt.Compute(); as {
 	case tensor.Float32:
 		run1(out, c.T(i), as, as, f32)
 	case tensor.Float64:
 		run1(out, c.T(i), as, as, f64)
 	default:
-		missing(c, name, out.DType())
+		missing(c, name, dt)
 	}
 }
 
-func floats2(c *Ctx, name string, i, j int, f32 func(d, a, b []float32), f64 func(d, a, b []float64)) {
+func floats2(c *Ctx, name string, i, j int, h vec.Binary16, f32 func(d, a, b []float32), f64 func(d, a, b []float64)) {
 	out := c.Out(0)
-	switch as := out.DType().Compute(); as {
+	dt := out.DType()
+	if k := half16(dt, c.T(i), c.T(j)); k >= 0 && h[k] != nil {
+		run2(out, c.T(i), c.T(j), dt, dt, dt, h[k])
+		return
+	}
+	switch as := dt.Compute(); as {
 	case tensor.Float32:
 		run2(out, c.T(i), c.T(j), as, as, as, f32)
 	case tensor.Float64:
 		run2(out, c.T(i), c.T(j), as, as, as, f64)
 	default:
-		missing(c, name, out.DType())
+		missing(c, name, dt)
 	}
 }
+
+// none1 and none2 say that 16-bit floats have no kernels of their own.
+var (
+	none1 vec.Unary16
+	none2 vec.Binary16
+)
 
 // sameInfer allocates a result like argument i.
 func sameInfer(i int) func(c *Ctx) {
@@ -67,7 +84,7 @@ func reluI[E integer](d, a []E) {
 	}
 }
 
-var reluKernels = unK{name: "relu", u8: reluI[uint8], i8: reluI[int8], i16: reluI[int16], i32: reluI[int32], i64: reluI[int64], f32: vec.ReLUF32, f64: vec.ReLUF64}
+var reluKernels = unK{name: "relu", u8: reluI[uint8], i8: reluI[int8], i16: reluI[int16], i32: reluI[int32], i64: reluI[int64], f32: vec.ReLUF32, f64: vec.ReLUF64, h: vec.ReLU16}
 
 // The loops below are for float64, or for both where the vector package has no kernel.
 
@@ -90,8 +107,8 @@ func conj1[E complex64 | complex128](x E) E {
 }
 
 var (
-	sigmoidBackwardKernels = biK{name: "sigmoid_backward", f32: vec.SigmoidBackwardF32, f64: vec.SigmoidBackwardF64, c64: sigmoidBackwardC[complex64], c128: sigmoidBackwardC[complex128]}
-	tanhBackwardKernels    = biK{name: "tanh_backward", f32: vec.TanhBackwardF32, f64: vec.TanhBackwardF64, c64: tanhBackwardC[complex64], c128: tanhBackwardC[complex128]}
+	sigmoidBackwardKernels = biK{name: "sigmoid_backward", h: vec.SigmoidBackward16, f32: vec.SigmoidBackwardF32, f64: vec.SigmoidBackwardF64, c64: sigmoidBackwardC[complex64], c128: sigmoidBackwardC[complex128]}
+	tanhBackwardKernels    = biK{name: "tanh_backward", h: vec.TanhBackward16, f32: vec.TanhBackwardF32, f64: vec.TanhBackwardF64, c64: tanhBackwardC[complex64], c128: tanhBackwardC[complex128]}
 )
 
 func gelu64(x float64) float64 { return x * 0.5 * (1 + math.Erf(x*math.Sqrt2/2)) }
@@ -146,8 +163,8 @@ func mishBackward64(g, x float64) float64 {
 func logSigmoid64(x float64) float64 { return math.Min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }
 
 var (
-	siluKernels         = unK{name: "silu", f32: vec.SiLUF32, f64: vec.SiLUF64, c64: c64of(siluC), c128: c128of(siluC)}
-	siluBackwardKernels = biK{name: "silu_backward", f32: vec.SiLUBackwardF32, f64: zip64(siluBackward64), c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
+	siluKernels         = unK{name: "silu", h: vec.SiLU16, f32: vec.SiLUF32, f64: vec.SiLUF64, c64: c64of(siluC), c128: c128of(siluC)}
+	siluBackwardKernels = biK{name: "silu_backward", h: vec.SiLUBackward16, f32: vec.SiLUBackwardF32, f64: zip64(siluBackward64), c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
 	gelu64K             = f64of(gelu64)
 	geluTanh64K         = f64of(geluTanh64)
 	geluBack64K         = zip64(geluBackward64)
@@ -366,6 +383,12 @@ func init() {
 	gradient("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", "is grad_output where self > threshold and 0 elsewhere.", 1, func(c *Ctx) {
 		t := c.Num(2)
 		out, g, a := c.Out(0), c.T(0), c.T(1)
+		dt := out.DType()
+		if h := half16(dt, g, a); h >= 0 {
+			k, s := [2]func(d, g, x []uint16, s float32){vec.ThresholdBackwardF16, vec.ThresholdBackwardBF16}[h], float32(t.F)
+			run2(out, g, a, dt, dt, dt, func(d, g, x []uint16) { k(d, g, x, s) })
+			return
+		}
 		switch as := out.DType().Compute(); as {
 		case tensor.Float32:
 			s := float32(t.F)
@@ -427,9 +450,9 @@ func init() {
 		Infer: func(c *Ctx) { checkGELU(c, 1); c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			if c.Str(1) == "tanh" {
-				floats1(c, "GeluKernelImpl", 0, vec.GELUTanhF32, geluTanh64K)
+				floats1(c, "GeluKernelImpl", 0, vec.GELUTanh16, vec.GELUTanhF32, geluTanh64K)
 			} else {
-				floats1(c, "GeluKernelImpl", 0, vec.GELUF32, gelu64K)
+				floats1(c, "GeluKernelImpl", 0, vec.GELU16, vec.GELUF32, gelu64K)
 			}
 		},
 		Save: "self",
@@ -437,9 +460,9 @@ func init() {
 	})
 	gradient("gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor", "is the gradient of gelu.", 1, func(c *Ctx) {
 		if checkGELU(c, 2) {
-			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUTanhBackwardF32, geluTanhBack64K)
+			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUTanhBackward16, vec.GELUTanhBackwardF32, geluTanhBack64K)
 		} else {
-			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUBackwardF32, geluBack64K)
+			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUBackward16, vec.GELUBackwardF32, geluBack64K)
 		}
 	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(1)
@@ -479,9 +502,9 @@ func init() {
 			}
 			return r
 		}})
-	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, mish32K, mish64K) },
+	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, none1, mish32K, mish64K) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return mishBackward(tv(g), tv(c.T(0))) })})
-	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, mishBack32K, mishBack64K) },
+	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, none2, mishBack32K, mishBack64K) },
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
 			r := []*T{mishBackward(tv(g), tv(x)), nil}
@@ -497,7 +520,7 @@ func init() {
 
 	eluBody := func(c *Ctx, alpha, scale, in float64) {
 		f32 := func(d, a []float32) { vec.ELUF32(d, a, float32(alpha), float32(scale), float32(in)) }
-		floats1(c, "elu", 0, f32, eluK[float64](alpha, scale, in))
+		floats1(c, "elu", 0, none1, f32, eluK[float64](alpha, scale, in))
 	}
 	eluGrad := func(c *Ctx, g *T, alpha, scale, in tensor.Value) []*T {
 		// the result decides the sign only for alpha >= 0
@@ -533,7 +556,7 @@ func init() {
 	})
 	gradient("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor", "is the gradient of elu.", 5, func(c *Ctx) {
 		a, s, in, r := c.Num(1).F, c.Num(2).F, c.Num(3).F, c.Bool(4)
-		floats2(c, "elu_backward", 0, 5, eluBackK[float32](a, s, in, r), eluBackK[float64](a, s, in, r))
+		floats2(c, "elu_backward", 0, 5, none2, eluBackK[float32](a, s, in, r), eluBackK[float64](a, s, in, r))
 	}, tensor.Def{Save: "grad_output self_or_result", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(5)
 		r := []*T{eluBackward(tv(g), c.Value(1), c.Value(2), c.Value(3), c.Value(4), tv(x)), nil}
@@ -550,7 +573,7 @@ func init() {
 
 	activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", "is self where self > 0 and negative_slope * self elsewhere.", func(c *Ctx) {
 		s := c.Num(1).F
-		floats1(c, "leaky_relu", 0, func(d, a []float32) { vec.LeakyReLUF32(d, a, float32(s)) }, func(d, a []float64) { vec.LeakyReLUF64(d, a, s) })
+		floats1(c, "leaky_relu", 0, none1, func(d, a []float32) { vec.LeakyReLUF32(d, a, float32(s)) }, func(d, a []float64) { vec.LeakyReLUF64(d, a, s) })
 	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 		if c.Op().IsInPlace() && c.Num(1).F < 0 {
 			c.Fail(tensor.ErrAutograd, "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function with a negative slope, please call out-of-place version instead.")
@@ -559,7 +582,7 @@ func init() {
 	})})
 	gradient("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor", "is the gradient of leaky_relu.", 1, func(c *Ctx) {
 		s := c.Num(2).F
-		floats2(c, "leaky_relu_backward", 0, 1, func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) }, func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
+		floats2(c, "leaky_relu_backward", 0, 1, none2, func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) }, func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{leakyBackward(tv(g), tv(c.T(1)), c.Value(2), tensor.BoolValue(false)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -583,7 +606,7 @@ func init() {
 	})
 	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", "is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
 		lo, hi := c.Num(2).F, c.Num(3).F
-		floats2(c, "hardtanh_backward", 0, 1, hardTanhBackK(float32(lo), float32(hi)), hardTanhBackK(lo, hi))
+		floats2(c, "hardtanh_backward", 0, 1, none2, hardTanhBackK(float32(lo), float32(hi)), hardTanhBackK(lo, hi))
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -593,19 +616,21 @@ func init() {
 			c.Return(call(opHardtanh, tv(c.T(0)), tensor.IntValue(0), tensor.IntValue(6)))
 		},
 	})
-	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardsigmoid", 0, hardSigmoidK[float32], hardSigmoidK[float64]) },
+	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardsigmoid", 0, none1, hardSigmoidK[float32], hardSigmoidK[float64]) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardsigmoidBackward(tv(g), tv(c.T(0))) })})
 	gradient("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", "is grad_output / 6 where -3 < self < 3 and 0 elsewhere.", 1,
 		func(c *Ctx) {
-			floats2(c, "hardsigmoid_backward", 0, 1, hardSigmoidBackK[float32], hardSigmoidBackK[float64])
+			floats2(c, "hardsigmoid_backward", 0, 1, none2, hardSigmoidBackK[float32], hardSigmoidBackK[float64])
 		},
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 			return []*T{hardsigmoidBackward(tv(g), tv(c.T(1))), zeros(c.Shape(1), c.ArgDType(1))}
 		}})
-	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardswish", 0, hardSwishK[float32], hardSwishK[float64]) },
+	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardswish", 0, none1, hardSwishK[float32], hardSwishK[float64]) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardswishBackward(tv(g), tv(c.T(0))) })})
 	gradient("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of hardswish.", 1,
-		func(c *Ctx) { floats2(c, "hardswish_backward", 0, 1, hardSwishBackK[float32], hardSwishBackK[float64]) },
+		func(c *Ctx) {
+			floats2(c, "hardswish_backward", 0, 1, none2, hardSwishBackK[float32], hardSwishBackK[float64])
+		},
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
 			in := x.GtScalar(-3).LogicalAnd(x.LtScalar(3))
@@ -613,11 +638,11 @@ func init() {
 		}})
 	activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "is 0 where -lambd <= self <= lambd and self elsewhere.", func(c *Ctx) {
 		l := c.Num(1).F
-		floats1(c, "hardshrink", 0, hardShrinkK(float32(l)), hardShrinkK(l))
+		floats1(c, "hardshrink", 0, none1, hardShrinkK(float32(l)), hardShrinkK(l))
 	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
 	gradient("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_out elsewhere.", 1, func(c *Ctx) {
 		l := c.Num(2).F
-		floats2(c, "hardshrink_backward", 0, 1, shrinkBackK(float32(l)), shrinkBackK(l))
+		floats2(c, "hardshrink_backward", 0, 1, none2, shrinkBackK(float32(l)), shrinkBackK(l))
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -632,14 +657,14 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			l := c.Num(1).F
-			floats1(c, "softshrink", 0, softShrinkK(float32(l)), softShrinkK(l))
+			floats1(c, "softshrink", 0, none1, softShrinkK(float32(l)), softShrinkK(l))
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return softshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
 	gradient("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_output elsewhere.", 1, func(c *Ctx) {
 		l := c.Num(2).F
-		floats2(c, "softshrink_backward", 0, 1, shrinkBackK(float32(l)), shrinkBackK(l))
+		floats2(c, "softshrink_backward", 0, 1, none2, shrinkBackK(float32(l)), shrinkBackK(l))
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -648,14 +673,14 @@ func init() {
 		Infer: sameInfer(0),
 		CPU: func(c *Ctx) {
 			b, t := c.Num(1).F, c.Num(2).F
-			floats1(c, "softplus", 0, func(d, a []float32) { vec.SoftplusF32(d, a, float32(b), float32(t)) }, softplus64K(b, t))
+			floats1(c, "softplus", 0, none1, func(d, a []float32) { vec.SoftplusF32(d, a, float32(b), float32(t)) }, softplus64K(b, t))
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return softplusBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2)) }),
 	})
 	gradient("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor", "is the gradient of softplus.", 1, func(c *Ctx) {
 		b, t := c.Num(2).F, c.Num(3).F
-		floats2(c, "softplus_backward", 0, 1, func(d, g, x []float32) { vec.SoftplusBackwardF32(d, g, x, float32(b), float32(t)) }, softplusBack64K(b, t))
+		floats2(c, "softplus_backward", 0, 1, none2, func(d, g, x []float32) { vec.SoftplusBackwardF32(d, g, x, float32(b), float32(t)) }, softplusBack64K(b, t))
 	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(1)
 		r := []*T{softplusBackward(tv(g), tv(x), c.Value(2), c.Value(3)), nil}
@@ -670,12 +695,12 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "log_sigmoid(Tensor self) -> Tensor", Doc: "is log(sigmoid(self)).", Out: true, Elementwise: true,
 		Infer: sameInfer(0),
-		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, logSig32K, logSig64K) },
+		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, none1, logSig32K, logSig64K) },
 		Save:  "self",
 		VJP:   rule(func(c *Ctx, g *T) *T { x := c.T(0); return logSigmoidBackward(tv(g), tv(x), tv(x)) }),
 	})
 	gradient("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor", "is grad_output * sigmoid(-self); the buffer is not read.", 1, func(c *Ctx) {
-		floats2(c, "log_sigmoid_backward", 0, 1, zip32(logSigmoidBackward64), zip64(logSigmoidBackward64))
+		floats2(c, "log_sigmoid_backward", 0, 1, none2, zip32(logSigmoidBackward64), zip64(logSigmoidBackward64))
 	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(1)
 		r := []*T{g.Mul(x.Neg().Sigmoid()), nil, nil}

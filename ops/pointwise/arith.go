@@ -39,14 +39,14 @@ func axpyK[E number](alpha E) func(d, a, b []E) {
 }
 
 var (
-	addKernels = biK{name: "add", u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64], bf16: vec.AddBF16, f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
-		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64}
-	subKernels = biK{name: "sub", u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], bf16: vec.SubBF16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
-		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64}
-	mulKernels = biK{name: "mul", u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], bf16: vec.MulBF16, f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: vec.AndU8,
-		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64}
-	divKernels = biK{name: "div_true", f32: vec.DivF32, f64: vec.DivF64, c64: div64K, c128: div128K,
-		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64}
+	addKernels = biK{name: "add", u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64], h: vec.Add16, f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
+		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64, hs: vec.AddScalar16, hr: vec.AddScalar16}
+	subKernels = biK{name: "sub", u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], h: vec.Sub16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
+		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64, hs: vec.SubScalar16, hr: vec.RSubScalar16}
+	mulKernels = biK{name: "mul", u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: vec.AndU8,
+		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64, hs: vec.MulScalar16, hr: vec.MulScalar16}
+	divKernels = biK{name: "div_true", h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: div64K, c128: div128K,
+		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64, hs: vec.DivScalar16, hr: vec.RDivScalar16}
 )
 
 // divC is a quotient of complex numbers: both are scaled by the larger part of the divisor, so that its square does not overflow.
@@ -120,14 +120,19 @@ func addScaled(c *Ctx, i, j int, al tensor.Num) {
 	dt := out.DType()
 	as := dt.Compute()
 	if s, ok := numberArg(c, j); ok && (as == tensor.Float32 || as == tensor.Float64) {
+		f := al.F * s.F
 		if as == tensor.Float32 {
-			run1s(out, c.T(i), as, as, float32(al.F)*float32(s.F), vec.AddScalarF32)
-		} else {
-			run1s(out, c.T(i), as, as, al.F*s.F, vec.AddScalarF64)
+			f = float64(float32(al.F) * float32(s.F))
 		}
+		withNumber(out, c.T(i), dt, as, f, vec.AddScalar16, vec.AddScalarF32, vec.AddScalarF64)
 		return
 	}
 	a, b := c.T(i), c.T(j)
+	if h := half16(dt, out, a, b); h >= 0 {
+		k, s := [2]func(d, a, b []uint16, alpha float32){vec.AddScaledF16, vec.AddScaledBF16}[h], float32(al.F)
+		run2(out, a, b, dt, dt, dt, func(d, a, b []uint16) { k(d, a, b, s) })
+		return
+	}
 	switch as {
 	case tensor.Float32:
 		s := float32(al.F)

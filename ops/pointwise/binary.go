@@ -45,8 +45,8 @@ func fminF[E float](d, a, b []E) {
 }
 
 var (
-	maximumKernels = biK{name: "maximum", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: vec.OrU8, f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
-	minimumKernels = biK{name: "minimum", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: vec.AndU8, f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
+	maximumKernels = biK{name: "maximum", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: vec.OrU8, h: vec.Maximum16, f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
+	minimumKernels = biK{name: "minimum", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: vec.AndU8, h: vec.Minimum16, f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
 	fmaxKernels    = biK{name: "fmax", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: fmaxF[float32], f64: fmaxF[float64], b: vec.OrU8}
 	fminKernels    = biK{name: "fmin", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: fminF[float32], f64: fminF[float64], b: vec.AndU8}
 )

@@ -166,7 +166,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_prelu_kernel(Tensor self, Tensor weight) -> Tensor", Doc: "is prelu with a weight that broadcasts.", Go: "-", Elementwise: true,
 		Infer: binaryInfer,
-		CPU:   func(c *Ctx) { floats2(c, "prelu_cpu", 0, 1, preluK[float32], preluK[float64]) },
+		CPU:   func(c *Ctx) { floats2(c, "prelu_cpu", 0, 1, none2, preluK[float32], preluK[float64]) },
 		Save:  "self weight",
 		VJP: func(c *Ctx, g *T) []*T {
 			k := tensor.NewCall(preluBackward, 3)

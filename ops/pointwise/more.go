@@ -629,7 +629,7 @@ func init() {
 			case out.DType().IsInt():
 				tensor.CopyRaw(out, a)
 			case c.Int(1) == 0:
-				floats1(c, "round", 0, vec.RoundF32, vec.RoundF64)
+				floats1(c, "round", 0, none1, vec.RoundF32, vec.RoundF64)
 			default:
 				f32 := func(d, a []float32) {
 					for i, x := range a[:len(d)] {
@@ -641,7 +641,7 @@ func init() {
 						d[i] = roundDecimals(x, ten, neg, false)
 					}
 				}
-				floats1(c, "round", 0, f32, f64)
+				floats1(c, "round", 0, none1, f32, f64)
 			}
 		},
 		VJP: rule(func(c *Ctx, g *T) *T { return zerosLike(g) }),

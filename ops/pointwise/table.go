@@ -3,6 +3,7 @@ package pointwise
 import (
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -134,7 +135,24 @@ func numberArg(c *Ctx, i int) (tensor.Num, bool) {
 	return tensor.Num{}, false
 }
 
-// unK is a kernel with one operand for each type; nil: not implemented. 16-bit floats are computed in float32, b is for bool.
+// half16 is the index of dt in the tables of kernels for 16-bit floats, -1 when it is none or a tensor has another dtype.
+func half16(dt DType, ts ...*T) int {
+	for _, t := range ts {
+		if t.DType() != dt {
+			return -1
+		}
+	}
+	switch dt {
+	case tensor.Float16:
+		return 0
+	case tensor.BFloat16:
+		return 1
+	}
+	return -1
+}
+
+// unK is a kernel with one operand for each type; nil: not implemented. b is for bool. 16-bit floats are computed by h or, where it
+// is empty, by f32 on converted blocks.
 type unK struct {
 	name string
 	u8   func(d, a []uint8)
@@ -147,6 +165,13 @@ type unK struct {
 	c64  func(d, a []complex64)
 	c128 func(d, a []complex128)
 	b    func(d, a []uint8)
+	h    vec.Unary16
+}
+
+// halves adds the kernels for 16-bit floats.
+func (k *unK) halves(h vec.Unary16) *unK {
+	k.h = h
+	return k
 }
 
 func un[E any](c *Ctx, name string, out, a *T, dt, as DType, k func(d, a []E)) {
@@ -157,6 +182,10 @@ func un[E any](c *Ctx, name string, out, a *T, dt, as DType, k func(d, a []E)) {
 }
 
 func (k *unK) run(c *Ctx, out, a *T, dt DType) {
+	if i := half16(dt, out, a); i >= 0 && k.h[i] != nil {
+		run1(out, a, dt, dt, k.h[i])
+		return
+	}
 	switch as := dt.Compute(); as {
 	case tensor.Float32:
 		un(c, k.name, out, a, dt, as, k.f32)
@@ -195,7 +224,8 @@ type biK struct {
 	c64        func(d, a, b []complex64)
 	c128       func(d, a, b []complex128)
 	b          func(d, a, b []uint8)
-	bf16       func(d, a, b []uint16) // nil: computed by f32 on converted blocks
+	h          vec.Binary16 // empty: 16-bit floats are computed by f32 on converted blocks
+	hs, hr     vec.Scalar16
 	f32s, f32r func(d, a []float32, s float32)
 	f64s, f64r func(d, a []float64, s float64)
 }
@@ -213,20 +243,12 @@ func (k *biK) run(c *Ctx, i, j int) { k.runAs(c, c.Out(0), i, j, c.Out(0).DType(
 func (k *biK) runAs(c *Ctx, out *T, i, j int, dt DType) {
 	if as := dt.Compute(); k.f32s != nil && (as == tensor.Float32 || as == tensor.Float64) {
 		if s, ok := numberArg(c, j); ok {
-			if as == tensor.Float32 {
-				run1s(out, c.T(i), as, as, float32(s.F), k.f32s)
-			} else {
-				run1s(out, c.T(i), as, as, s.F, k.f64s)
-			}
+			withNumber(out, c.T(i), dt, as, s.F, k.hs, k.f32s, k.f64s)
 			return
 		}
 		if k.f32r != nil {
 			if s, ok := numberArg(c, i); ok {
-				if as == tensor.Float32 {
-					run1s(out, c.T(j), as, as, float32(s.F), k.f32r)
-				} else {
-					run1s(out, c.T(j), as, as, s.F, k.f64r)
-				}
+				withNumber(out, c.T(j), dt, as, s.F, k.hr, k.f32r, k.f64r)
 				return
 			}
 		}
@@ -234,9 +256,21 @@ func (k *biK) runAs(c *Ctx, out *T, i, j int, dt DType) {
 	k.tensors(c, out, c.T(i), c.T(j), dt)
 }
 
+// withNumber runs the kernel of a float type on an operand and a number.
+func withNumber(out, a *T, dt, as DType, s float64, h vec.Scalar16, f32 func(d, a []float32, s float32), f64 func(d, a []float64, s float64)) {
+	switch i := half16(dt, out, a); {
+	case i >= 0 && h[i] != nil:
+		run1s(out, a, dt, dt, float32(s), h[i])
+	case as == tensor.Float32:
+		run1s(out, a, as, as, float32(s), f32)
+	default:
+		run1s(out, a, as, as, s, f64)
+	}
+}
+
 func (k *biK) tensors(c *Ctx, out, a, b *T, dt DType) {
-	if k.bf16 != nil && dt == tensor.BFloat16 && out.DType() == dt && a.DType() == dt && b.DType() == dt {
-		run2(out, a, b, dt, dt, dt, k.bf16)
+	if i := half16(dt, out, a, b); i >= 0 && k.h[i] != nil {
+		run2(out, a, b, dt, dt, dt, k.h[i])
 		return
 	}
 	switch as := dt.Compute(); as {

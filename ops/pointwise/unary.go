@@ -211,7 +211,7 @@ func conjK[E complex64 | complex128](d, a []E) {
 	}
 }
 
-var negKernels = &unK{name: "neg", u8: negK[uint8], i8: negK[int8], i16: negK[int16], i32: negK[int32], i64: negK[int64], f32: vec.NegF32, f64: vec.NegF64, c64: negK[complex64], c128: negK[complex128]}
+var negKernels = &unK{name: "neg", u8: negK[uint8], i8: negK[int8], i16: negK[int16], i32: negK[int32], i64: negK[int64], f32: vec.NegF32, f64: vec.NegF64, h: vec.Neg16, c64: negK[complex64], c128: negK[complex128]}
 
 const (
 	ln2       = math.Ln2
@@ -221,7 +221,7 @@ const (
 )
 
 func init() {
-	abs := &unK{name: "abs", u8: absI[uint8], i8: absI[int8], i16: absI[int16], i32: absI[int32], i64: absI[int64], f32: vec.AbsF32, f64: vec.AbsF64}
+	abs := &unK{name: "abs", u8: absI[uint8], i8: absI[int8], i16: absI[int16], i32: absI[int32], i64: absI[int64], f32: vec.AbsF32, f64: vec.AbsF64, h: vec.Abs16}
 	tensor.Register(tensor.Def{
 		Schema:  "abs(Tensor self) -> Tensor",
 		Doc:     "is the absolute value; that of complex numbers is real.",
@@ -290,7 +290,7 @@ func init() {
 			along := call(opReal, tv(g.Mul(y.Conj()))).Mul(y)
 			return dropIf(m.EqScalar(0), g.Sub(along).Div(m))
 		})})
-	square := &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128]}
+	square := &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], h: vec.Square16, f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128]}
 	tensor.Register(tensor.Def{
 		Schema: "square(Tensor self) -> Tensor", Doc: "is self * self; that of bools is int64.", InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), squareType(c.ArgDType(0))) },
@@ -308,21 +308,21 @@ func init() {
 	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
 	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: fracF[float32], f64: fracF[float64]}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
-	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
+	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC).halves(vec.Exp16), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
 	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fn("exp2", math.Exp2, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
 		tensor.Def{Aliases: []string{"special_exp2"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj()).MulScalar(ln2) })})
 	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast("expm1", vec.Expm1F32, math.Expm1, expm1C),
 		tensor.Def{Aliases: []string{"special_expm1"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj().AddScalar(1)) })})
-	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast2("log", vec.LogF32, vec.LogF64, cmplx.Log), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
+	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast2("log", vec.LogF32, vec.LogF64, cmplx.Log).halves(vec.Log16), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
 	floatUnary("log10(Tensor self) -> Tensor", "is the logarithm to base 10.", fast("log10", vec.Log10F32, math.Log10, logBase(10)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln10)) }))
 	floatUnary("log2(Tensor self) -> Tensor", "is the logarithm to base 2.", fast("log2", vec.Log2F32, math.Log2, logBase(2)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln2)) }))
 	floatUnary("log1p(Tensor self) -> Tensor", "is log(1 + self) without loss of digits near 0.", fast("log1p", vec.Log1pF32, math.Log1p, log1pC),
 		tensor.Def{Aliases: []string{"special_log1p"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Div(c.T(0).AddScalar(1).Conj()) })})
-	floatUnary("sqrt(Tensor self) -> Tensor", "is the square root.", &unK{name: "sqrt", f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)},
+	floatUnary("sqrt(Tensor self) -> Tensor", "is the square root.", &unK{name: "sqrt", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)},
 		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
-	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)},
+	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)},
 		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.Mul(y).Mul(y).Conj()) }))
-	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)},
+	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)},
 		result(func(g, y *T) *T { return g.Neg().Mul(y.Mul(y).Conj()) }))
 
 	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast("sin", vec.SinF32, math.Sin, cmplx.Sin), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
@@ -330,7 +330,7 @@ func init() {
 	floatUnary("tan(Tensor self) -> Tensor", "is the tangent.", fn("tan", math.Tan, tanC), result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
 	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fn("sinh", math.Sinh, cmplx.Sinh), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
 	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fn("cosh", math.Cosh, cmplx.Cosh), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
-	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast2("tanh", vec.TanhF32, vec.TanhF64, tanhC), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
+	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast2("tanh", vec.TanhF32, vec.TanhF64, tanhC).halves(vec.Tanh16), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
 	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fn("asin", math.Asin, cmplx.Asin),
 		tensor.Def{Aliases: []string{"arcsin"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Conj()) })})
 	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fn("acos", math.Acos, acosC),
@@ -351,9 +351,9 @@ func init() {
 	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fn("atanh", math.Atanh, cmplx.Atanh),
 		tensor.Def{Aliases: []string{"arctanh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).Neg().AddScalar(1).Conj()) })})
 
-	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast2("sigmoid", vec.SigmoidF32, vec.SigmoidF64, sigmoidC),
+	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast2("sigmoid", vec.SigmoidF32, vec.SigmoidF64, sigmoidC).halves(vec.Sigmoid16),
 		tensor.Def{Aliases: []string{"special_expit"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return call(opSigmoidBackward, tv(g), tv(c.Out(0))) })})
-	floatUnary("erf(Tensor self) -> Tensor", "is the error function.", fast("erf", vec.ErfF32, math.Erf, nil),
+	floatUnary("erf(Tensor self) -> Tensor", "is the error function.", fast("erf", vec.ErfF32, math.Erf, nil).halves(vec.Erf16),
 		tensor.Def{Aliases: []string{"special_erf"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
 	floatUnary("erfc(Tensor self) -> Tensor", "is 1 - erf(self) without loss of digits.", fn("erfc", math.Erfc, nil),
 		tensor.Def{Aliases: []string{"special_erfc"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(-twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})

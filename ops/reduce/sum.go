@@ -105,6 +105,8 @@ var (
 			acc[i] += v
 		}
 	}, merge: add[complex128]}
+	// 16-bit floats are added up like float32.
+	sumHalf   = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.F16ToF32s), halfSum(vec.SumBF16, vec.BF16ToF32s)}
 	nansumF32 = kern[float32, float64]{row: nansumRow[float32], col: nansumCol[float32], merge: add[float64]}
 	nansumF64 = kern[float64, float64]{row: nansumRow[float64], col: nansumCol[float64], merge: add[float64]}
 )
@@ -129,6 +131,42 @@ func sumRowF32(acc float64, s []float32) float64 {
 		s = s[block:]
 	}
 	return acc + float64(vec.SumF32(s))
+}
+
+// halfSum makes the kernel of a 16-bit float. Columns are widened first: their sums meet float64 accumulators.
+func halfSum(sum func(s []uint16) float32, widen func(dst []float32, s []uint16)) *kern[uint16, float64] {
+	return &kern[uint16, float64]{
+		row: func(acc float64, s []uint16) float64 {
+			const block = 4096
+			for len(s) > block {
+				acc += float64(sum(s[:block]))
+				s = s[block:]
+			}
+			return acc + float64(sum(s))
+		},
+		col: func(acc []float64, s []uint16) {
+			var buf [colTile]float32
+			for len(s) > 0 {
+				n := min(len(s), len(buf))
+				widen(buf[:n], s)
+				vec.AccumulateF32ToF64(acc[:n], buf[:n])
+				acc, s = acc[n:], s[n:]
+			}
+		},
+		cols4: func(acc []float64, a, b, c, d []uint16) {
+			var w [4][colTile]float32
+			for len(acc) > 0 {
+				n := min(len(acc), colTile)
+				for i, s := range [4][]uint16{a, b, c, d} {
+					widen(w[i][:n], s)
+				}
+				vec.Add4F32(w[0][:n], w[0][:n], w[1][:n], w[2][:n], w[3][:n])
+				vec.AccumulateF32ToF64(acc[:n], w[0][:n])
+				acc, a, b, c, d = acc[n:], a[n:], b[n:], c[n:], d[n:]
+			}
+		},
+		merge: add[float64],
+	}
 }
 
 // wholeNumber are the types that sum to int64.
@@ -174,7 +212,7 @@ func nansumCol[E float32 | float64](acc []float64, s []E) {
 
 // sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does), multiplied by scale for floats.
 func sumInto(o, t *T, red []bool, skipNaN bool, scale func(float64) float64) {
-	if t.DType() != o.DType() && !(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
+	if t.DType() != o.DType() && !(t.DType().IsReduced() && o.DType() == tensor.Float32) && !(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
 		t = cast(t, o.DType())
 	}
 	switch dt := t.DType(); {
@@ -182,6 +220,14 @@ func sumInto(o, t *T, red []bool, skipNaN bool, scale func(float64) float64) {
 		k := &sumF64
 		if skipNaN {
 			k = &nansumF64
+		}
+		acc := run(t, red, k)
+		apply(acc, scale)
+		store(o, acc)
+	case dt.IsReduced() && !skipNaN:
+		k := sumHalf[0]
+		if dt == tensor.BFloat16 {
+			k = sumHalf[1]
 		}
 		acc := run(t, red, k)
 		apply(acc, scale)

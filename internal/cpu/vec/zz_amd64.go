@@ -6452,102 +6452,6 @@ func f32ToBF16sAVX512(dst *uint16, a *float32, n int)
 //go:noescape
 func f32ToBF16sAVX2(dst *uint16, a *float32, n int)
 
-// AddBF16 sets dst[i] = a[i] + b[i] on bfloat16, rounded once.
-func AddBF16(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
-			addBF16AVX2(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-	}
-	addBF16Generic(dst[i:], a[i:], b[i:])
-}
-
-//go:noescape
-func addBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
-
-//go:noescape
-func addBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
-
-// SubBF16 sets dst[i] = a[i] - b[i] on bfloat16, rounded once.
-func SubBF16(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			subBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
-			subBF16AVX2(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-	}
-	subBF16Generic(dst[i:], a[i:], b[i:])
-}
-
-//go:noescape
-func subBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
-
-//go:noescape
-func subBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
-
-// MulBF16 sets dst[i] = a[i] * b[i] on bfloat16, rounded once.
-func MulBF16(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
-			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-	}
-	mulBF16Generic(dst[i:], a[i:], b[i:])
-}
-
-//go:noescape
-func mulBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
-
-//go:noescape
-func mulBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
-
 // F64ToF32s rounds float64 to float32.
 func F64ToF32s(dst []float32, a []float64) {
 	a = a[:len(dst)]
@@ -7054,6 +6958,2478 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 
 //go:noescape
 func maxTapGradRowsF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+// AbsF16 sets dst[i] = |a[i]|, on float16.
+func AbsF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			absF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			absF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	absF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func absF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func absF16AVX2(dst *uint16, a *uint16, n int)
+
+// AbsBF16 sets dst[i] = |a[i]|, on bfloat16.
+func AbsBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			absBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			absBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	absBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func absBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func absBF16AVX2(dst *uint16, a *uint16, n int)
+
+// NegF16 sets dst[i] = -a[i], on float16.
+func NegF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			negF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			negF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	negF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func negF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func negF16AVX2(dst *uint16, a *uint16, n int)
+
+// NegBF16 sets dst[i] = -a[i], on bfloat16.
+func NegBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			negBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			negBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	negBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func negBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func negBF16AVX2(dst *uint16, a *uint16, n int)
+
+// ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
+func ReLUF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reLUF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			reLUF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	reLUF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func reLUF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func reLUF16AVX2(dst *uint16, a *uint16, n int)
+
+// ReLUBF16 sets dst[i] = max(a[i], 0); NaN stays, on bfloat16.
+func ReLUBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reLUBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			reLUBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	reLUBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func reLUBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func reLUBF16AVX2(dst *uint16, a *uint16, n int)
+
+// SqrtF16 sets dst[i] = sqrt(a[i]); NaN below 0, on float16.
+func SqrtF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sqrtF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			sqrtF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	sqrtF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sqrtF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func sqrtF16AVX2(dst *uint16, a *uint16, n int)
+
+// SqrtBF16 sets dst[i] = sqrt(a[i]); NaN below 0, on bfloat16.
+func SqrtBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sqrtBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			sqrtBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	sqrtBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sqrtBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func sqrtBF16AVX2(dst *uint16, a *uint16, n int)
+
+// RsqrtF16 sets dst[i] = 1 / sqrt(a[i]), on float16.
+func RsqrtF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			rsqrtF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			rsqrtF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	rsqrtF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func rsqrtF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func rsqrtF16AVX2(dst *uint16, a *uint16, n int)
+
+// RsqrtBF16 sets dst[i] = 1 / sqrt(a[i]), on bfloat16.
+func RsqrtBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			rsqrtBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			rsqrtBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	rsqrtBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func rsqrtBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func rsqrtBF16AVX2(dst *uint16, a *uint16, n int)
+
+// ReciprocalF16 sets dst[i] = 1 / a[i], on float16.
+func ReciprocalF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reciprocalF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			reciprocalF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	reciprocalF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func reciprocalF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func reciprocalF16AVX2(dst *uint16, a *uint16, n int)
+
+// ReciprocalBF16 sets dst[i] = 1 / a[i], on bfloat16.
+func ReciprocalBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reciprocalBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			reciprocalBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	reciprocalBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func reciprocalBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func reciprocalBF16AVX2(dst *uint16, a *uint16, n int)
+
+// SquareF16 sets dst[i] = a[i]², on float16.
+func SquareF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			squareF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			squareF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	squareF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func squareF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func squareF16AVX2(dst *uint16, a *uint16, n int)
+
+// SquareBF16 sets dst[i] = a[i]², on bfloat16.
+func SquareBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			squareBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			squareBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	squareBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func squareBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func squareBF16AVX2(dst *uint16, a *uint16, n int)
+
+// ExpF16 sets dst[i] = e^a[i], within 1 ulp, on float16.
+func ExpF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			expF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	expF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func expF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func expF16AVX2(dst *uint16, a *uint16, n int)
+
+// ExpBF16 sets dst[i] = e^a[i], within 1 ulp, on bfloat16.
+func ExpBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			expBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	expBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func expBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func expBF16AVX2(dst *uint16, a *uint16, n int)
+
+// LogF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on float16.
+func LogF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			logF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	logF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func logF16AVX2(dst *uint16, a *uint16, n int)
+
+// LogBF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on bfloat16.
+func LogBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			logBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	logBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func logBF16AVX2(dst *uint16, a *uint16, n int)
+
+// TanhF16 sets dst[i] = tanh(a[i]), within 2 ulp, on float16.
+func TanhF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			tanhF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	tanhF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func tanhF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func tanhF16AVX2(dst *uint16, a *uint16, n int)
+
+// TanhBF16 sets dst[i] = tanh(a[i]), within 2 ulp, on bfloat16.
+func TanhBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			tanhBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	tanhBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func tanhBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func tanhBF16AVX2(dst *uint16, a *uint16, n int)
+
+// SigmoidF16 sets dst[i] = 1 / (1 + e^-a[i]), on float16.
+func SigmoidF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			sigmoidF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	sigmoidF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sigmoidF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func sigmoidF16AVX2(dst *uint16, a *uint16, n int)
+
+// SigmoidBF16 sets dst[i] = 1 / (1 + e^-a[i]), on bfloat16.
+func SigmoidBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			sigmoidBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	sigmoidBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sigmoidBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func sigmoidBF16AVX2(dst *uint16, a *uint16, n int)
+
+// ErfF16 sets dst[i] = the error function of a[i], within 2 ulp, on float16.
+func ErfF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			erfF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	erfF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func erfF16AVX2(dst *uint16, a *uint16, n int)
+
+// ErfBF16 sets dst[i] = the error function of a[i], within 2 ulp, on bfloat16.
+func ErfBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			erfBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	erfBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func erfBF16AVX2(dst *uint16, a *uint16, n int)
+
+// GELUF16 sets dst[i] = a[i] times the normal distribution function of a[i], on float16.
+func GELUF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func gELUF16AVX2(dst *uint16, a *uint16, n int)
+
+// GELUBF16 sets dst[i] = a[i] times the normal distribution function of a[i], on bfloat16.
+func GELUBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func gELUBF16AVX2(dst *uint16, a *uint16, n int)
+
+// GELUTanhF16 sets dst[i] = the tanh approximation of GELU of a[i], on float16.
+func GELUTanhF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUTanhF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUTanhF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUTanhF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func gELUTanhF16AVX2(dst *uint16, a *uint16, n int)
+
+// GELUTanhBF16 sets dst[i] = the tanh approximation of GELU of a[i], on bfloat16.
+func GELUTanhBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUTanhBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUTanhBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUTanhBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func gELUTanhBF16AVX2(dst *uint16, a *uint16, n int)
+
+// SiLUF16 sets dst[i] = a[i] / (1 + e^-a[i]), on float16.
+func SiLUF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			siLUF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	siLUF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func siLUF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func siLUF16AVX2(dst *uint16, a *uint16, n int)
+
+// SiLUBF16 sets dst[i] = a[i] / (1 + e^-a[i]), on bfloat16.
+func SiLUBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			siLUBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	siLUBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func siLUBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func siLUBF16AVX2(dst *uint16, a *uint16, n int)
+
+// MishF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on float16.
+func MishF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			mishF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	mishF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func mishF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func mishF16AVX2(dst *uint16, a *uint16, n int)
+
+// MishBF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on bfloat16.
+func MishBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			mishBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	mishBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func mishBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func mishBF16AVX2(dst *uint16, a *uint16, n int)
+
+// HardsigmoidF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on float16.
+func HardsigmoidF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardsigmoidF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardsigmoidF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardsigmoidF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func hardsigmoidF16AVX2(dst *uint16, a *uint16, n int)
+
+// HardsigmoidBF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on bfloat16.
+func HardsigmoidBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardsigmoidBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardsigmoidBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardsigmoidBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func hardsigmoidBF16AVX2(dst *uint16, a *uint16, n int)
+
+// HardswishF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on float16.
+func HardswishF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardswishF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardswishF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardswishF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func hardswishF16AVX2(dst *uint16, a *uint16, n int)
+
+// HardswishBF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on bfloat16.
+func HardswishBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardswishBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardswishBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func hardswishBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func hardswishBF16AVX2(dst *uint16, a *uint16, n int)
+
+// AddF16 sets dst[i] = a[i] + b[i], on float16.
+func AddF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func addF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func addF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// AddBF16 sets dst[i] = a[i] + b[i], on bfloat16.
+func AddBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func addBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func addBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// SubF16 sets dst[i] = a[i] - b[i], on float16.
+func SubF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			subF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			subF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	subF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func subF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func subF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// SubBF16 sets dst[i] = a[i] - b[i], on bfloat16.
+func SubBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			subBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			subBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	subBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func subBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func subBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// MulF16 sets dst[i] = a[i] * b[i], on float16.
+func MulF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mulF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			mulF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	mulF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func mulF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func mulF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// MulBF16 sets dst[i] = a[i] * b[i], on bfloat16.
+func MulBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mulBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	mulBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func mulBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func mulBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// DivF16 sets dst[i] = a[i] / b[i], on float16.
+func DivF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			divF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	divF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func divF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func divF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// DivBF16 sets dst[i] = a[i] / b[i], on bfloat16.
+func DivBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			divBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	divBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func divBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func divBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// MaximumF16 sets dst[i] = max(a[i], b[i]), NaN when either is NaN, on float16.
+func MaximumF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maximumF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maximumF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maximumF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func maximumF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func maximumF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// MaximumBF16 sets dst[i] = max(a[i], b[i]), NaN when either is NaN, on bfloat16.
+func MaximumBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maximumBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maximumBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func maximumBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func maximumBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// MinimumF16 sets dst[i] = min(a[i], b[i]), NaN when either is NaN, on float16.
+func MinimumF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			minimumF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			minimumF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	minimumF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func minimumF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func minimumF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// MinimumBF16 sets dst[i] = min(a[i], b[i]), NaN when either is NaN, on bfloat16.
+func MinimumBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			minimumBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	minimumBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func minimumBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func minimumBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// TanhBackwardF16 sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh, on float16.
+func TanhBackwardF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhBackwardF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	tanhBackwardF16Generic(dst[i:], grad[i:], y[i:])
+}
+
+//go:noescape
+func tanhBackwardF16AVX512(dst *uint16, grad *uint16, y *uint16, n int)
+
+//go:noescape
+func tanhBackwardF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
+
+// TanhBackwardBF16 sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh, on bfloat16.
+func TanhBackwardBF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhBackwardBF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	tanhBackwardBF16Generic(dst[i:], grad[i:], y[i:])
+}
+
+//go:noescape
+func tanhBackwardBF16AVX512(dst *uint16, grad *uint16, y *uint16, n int)
+
+//go:noescape
+func tanhBackwardBF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
+
+// SigmoidBackwardF16 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid, on float16.
+func SigmoidBackwardF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidBackwardF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	sigmoidBackwardF16Generic(dst[i:], grad[i:], y[i:])
+}
+
+//go:noescape
+func sigmoidBackwardF16AVX512(dst *uint16, grad *uint16, y *uint16, n int)
+
+//go:noescape
+func sigmoidBackwardF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
+
+// SigmoidBackwardBF16 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid, on bfloat16.
+func SigmoidBackwardBF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidBackwardBF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	sigmoidBackwardBF16Generic(dst[i:], grad[i:], y[i:])
+}
+
+//go:noescape
+func sigmoidBackwardBF16AVX512(dst *uint16, grad *uint16, y *uint16, n int)
+
+//go:noescape
+func sigmoidBackwardBF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
+
+// GELUBackwardF16 sets dst[i] = grad[i] times the derivative of GELU at x[i], on float16.
+func GELUBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUBackwardF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func gELUBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// GELUBackwardBF16 sets dst[i] = grad[i] times the derivative of GELU at x[i], on bfloat16.
+func GELUBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func gELUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// GELUTanhBackwardF16 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i], on float16.
+func GELUTanhBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUTanhBackwardF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUTanhBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func gELUTanhBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// GELUTanhBackwardBF16 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i], on bfloat16.
+func GELUTanhBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	gELUTanhBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUTanhBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func gELUTanhBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// SiLUBackwardF16 sets dst[i] = grad[i] times the derivative of SiLU at x[i], on float16.
+func SiLUBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	siLUBackwardF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func siLUBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func siLUBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// SiLUBackwardBF16 sets dst[i] = grad[i] times the derivative of SiLU at x[i], on bfloat16.
+func SiLUBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	siLUBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func siLUBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func siLUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// AddScalarF16 sets dst[i] = a[i] + s, on float16.
+func AddScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addScalarF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func addScalarF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func addScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// AddScalarBF16 sets dst[i] = a[i] + s, on bfloat16.
+func AddScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addScalarBF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func addScalarBF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func addScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// SubScalarF16 sets dst[i] = a[i] - s, on float16.
+func SubScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			subScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			subScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	subScalarF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func subScalarF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func subScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// SubScalarBF16 sets dst[i] = a[i] - s, on bfloat16.
+func SubScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			subScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			subScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	subScalarBF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func subScalarBF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func subScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// RSubScalarF16 sets dst[i] = s - a[i], on float16.
+func RSubScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			rSubScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			rSubScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	rSubScalarF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func rSubScalarF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func rSubScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// RSubScalarBF16 sets dst[i] = s - a[i], on bfloat16.
+func RSubScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			rSubScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	rSubScalarBF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func rSubScalarBF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func rSubScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// MulScalarF16 sets dst[i] = a[i] * s, on float16.
+func MulScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mulScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			mulScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	mulScalarF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func mulScalarF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func mulScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// MulScalarBF16 sets dst[i] = a[i] * s, on bfloat16.
+func MulScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mulScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			mulScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	mulScalarBF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func mulScalarBF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func mulScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// DivScalarF16 sets dst[i] = a[i] / s, on float16.
+func DivScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			divScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	divScalarF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func divScalarF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func divScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// DivScalarBF16 sets dst[i] = a[i] / s, on bfloat16.
+func DivScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			divScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	divScalarBF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func divScalarBF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func divScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// RDivScalarF16 sets dst[i] = s / a[i], on float16.
+func RDivScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			rDivScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			rDivScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	rDivScalarF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func rDivScalarF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func rDivScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// RDivScalarBF16 sets dst[i] = s / a[i], on bfloat16.
+func RDivScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			rDivScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	rDivScalarBF16Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func rDivScalarBF16AVX512(dst *uint16, a *uint16, s float32, n int)
+
+//go:noescape
+func rDivScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
+
+// AddScaledF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on float16.
+func AddScaledF16(dst, a, b []uint16, alpha float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addScaledF16AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addScaledF16Generic(dst[i:], a[i:], b[i:], alpha)
+}
+
+//go:noescape
+func addScaledF16AVX512(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
+
+//go:noescape
+func addScaledF16AVX2(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
+
+// AddScaledBF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on bfloat16.
+func AddScaledBF16(dst, a, b []uint16, alpha float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addScaledBF16AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addScaledBF16Generic(dst[i:], a[i:], b[i:], alpha)
+}
+
+//go:noescape
+func addScaledBF16AVX512(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
+
+//go:noescape
+func addScaledBF16AVX2(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
+
+// ThresholdBackwardF16 sets dst[i] = 0 where x[i] <= threshold, else grad[i], on float16.
+func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			thresholdBackwardF16AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	thresholdBackwardF16Generic(dst[i:], grad[i:], x[i:], threshold)
+}
+
+//go:noescape
+func thresholdBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+//go:noescape
+func thresholdBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+// ThresholdBackwardBF16 sets dst[i] = 0 where x[i] <= threshold, else grad[i], on bfloat16.
+func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			thresholdBackwardBF16AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	thresholdBackwardBF16Generic(dst[i:], grad[i:], x[i:], threshold)
+}
+
+//go:noescape
+func thresholdBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+//go:noescape
+func thresholdBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+// sumBlockF16 returns the sum of a block, on float16.
+func sumBlockF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumBlockF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumBlockF16AVX2(&a[0], n)
+		}
+	}
+	return sumBlockF16Generic(a)
+}
+
+//go:noescape
+func sumBlockF16AVX512(a *uint16, n int) (sum float32)
+
+//go:noescape
+func sumBlockF16AVX2(a *uint16, n int) (sum float32)
+
+// sumBlockBF16 returns the sum of a block, on bfloat16.
+func sumBlockBF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumBlockBF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumBlockBF16AVX2(&a[0], n)
+		}
+	}
+	return sumBlockBF16Generic(a)
+}
+
+//go:noescape
+func sumBlockBF16AVX512(a *uint16, n int) (sum float32)
+
+//go:noescape
+func sumBlockBF16AVX2(a *uint16, n int) (sum float32)
+
+// sumAbsBlockF16 returns the sum of |x| over a block, on float16.
+func sumAbsBlockF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumAbsBlockF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumAbsBlockF16AVX2(&a[0], n)
+		}
+	}
+	return sumAbsBlockF16Generic(a)
+}
+
+//go:noescape
+func sumAbsBlockF16AVX512(a *uint16, n int) (sum float32)
+
+//go:noescape
+func sumAbsBlockF16AVX2(a *uint16, n int) (sum float32)
+
+// sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
+func sumAbsBlockBF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumAbsBlockBF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumAbsBlockBF16AVX2(&a[0], n)
+		}
+	}
+	return sumAbsBlockBF16Generic(a)
+}
+
+//go:noescape
+func sumAbsBlockBF16AVX512(a *uint16, n int) (sum float32)
+
+//go:noescape
+func sumAbsBlockBF16AVX2(a *uint16, n int) (sum float32)
+
+// maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.
+func maxBlockF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return maxBlockF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return maxBlockF16AVX2(&a[0], n)
+		}
+	}
+	return maxBlockF16Generic(a)
+}
+
+//go:noescape
+func maxBlockF16AVX512(a *uint16, n int) (m float32)
+
+//go:noescape
+func maxBlockF16AVX2(a *uint16, n int) (m float32)
+
+// maxBlockBF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on bfloat16.
+func maxBlockBF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return maxBlockBF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return maxBlockBF16AVX2(&a[0], n)
+		}
+	}
+	return maxBlockBF16Generic(a)
+}
+
+//go:noescape
+func maxBlockBF16AVX512(a *uint16, n int) (m float32)
+
+//go:noescape
+func maxBlockBF16AVX2(a *uint16, n int) (m float32)
+
+// minBlockF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on float16.
+func minBlockF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return minBlockF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return minBlockF16AVX2(&a[0], n)
+		}
+	}
+	return minBlockF16Generic(a)
+}
+
+//go:noescape
+func minBlockF16AVX512(a *uint16, n int) (m float32)
+
+//go:noescape
+func minBlockF16AVX2(a *uint16, n int) (m float32)
+
+// minBlockBF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on bfloat16.
+func minBlockBF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return minBlockBF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return minBlockBF16AVX2(&a[0], n)
+		}
+	}
+	return minBlockBF16Generic(a)
+}
+
+//go:noescape
+func minBlockBF16AVX512(a *uint16, n int) (m float32)
+
+//go:noescape
+func minBlockBF16AVX2(a *uint16, n int) (m float32)
 
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) {

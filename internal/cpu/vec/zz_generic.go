@@ -7356,75 +7356,6 @@ func f32ToBF16sGeneric(dst []uint16, a []float32) {
 	}
 }
 
-// addBF16Generic is the plain Go version of AddBF16.
-func addBF16Generic(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := math.Float32frombits(uint32(a[i]) << 16)
-		v1 := math.Float32frombits(uint32(b[i]) << 16)
-		v2 := v0 + v1
-		v3 := int32(math.Float32bits(v2))
-		v4 := int32(uint32(v3) >> 16)
-		v5 := v4 & 1
-		v6 := v3 + 32767
-		v7 := v6 + v5
-		v8 := int32(uint32(v7) >> 16)
-		v9 := v2 != v2
-		v10 := math.Float32frombits(0x7fc0)
-		v11 := math.Float32frombits(uint32(v8))
-		v12 := sel32(v9, v10, v11)
-		v13 := int32(math.Float32bits(v12))
-		dst[i] = uint16(v13)
-	}
-}
-
-// subBF16Generic is the plain Go version of SubBF16.
-func subBF16Generic(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := math.Float32frombits(uint32(a[i]) << 16)
-		v1 := math.Float32frombits(uint32(b[i]) << 16)
-		v2 := v0 - v1
-		v3 := int32(math.Float32bits(v2))
-		v4 := int32(uint32(v3) >> 16)
-		v5 := v4 & 1
-		v6 := v3 + 32767
-		v7 := v6 + v5
-		v8 := int32(uint32(v7) >> 16)
-		v9 := v2 != v2
-		v10 := math.Float32frombits(0x7fc0)
-		v11 := math.Float32frombits(uint32(v8))
-		v12 := sel32(v9, v10, v11)
-		v13 := int32(math.Float32bits(v12))
-		dst[i] = uint16(v13)
-	}
-}
-
-// mulBF16Generic is the plain Go version of MulBF16.
-func mulBF16Generic(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := math.Float32frombits(uint32(a[i]) << 16)
-		v1 := math.Float32frombits(uint32(b[i]) << 16)
-		v2 := float32(v0 * v1)
-		v3 := int32(math.Float32bits(v2))
-		v4 := int32(uint32(v3) >> 16)
-		v5 := v4 & 1
-		v6 := v3 + 32767
-		v7 := v6 + v5
-		v8 := int32(uint32(v7) >> 16)
-		v9 := v2 != v2
-		v10 := math.Float32frombits(0x7fc0)
-		v11 := math.Float32frombits(uint32(v8))
-		v12 := sel32(v9, v10, v11)
-		v13 := int32(math.Float32bits(v12))
-		dst[i] = uint16(v13)
-	}
-}
-
 // f64ToF32sGeneric is the plain Go version of F64ToF32s.
 func f64ToF32sGeneric(dst []float32, a []float64) {
 	a = a[:len(dst)]
@@ -7560,6 +7491,4471 @@ func maxTapGradF32Generic(dst, grad []float32, at []uint8, tap float32) {
 		v6 := v3 + v5
 		dst[i] = v6
 	}
+}
+
+// absF16Generic is the plain Go version of AbsF16.
+func absF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// absBF16Generic is the plain Go version of AbsBF16.
+func absBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		dst[i] = uint16(v3)
+	}
+}
+
+// negF16Generic is the plain Go version of NegF16.
+func negF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// negBF16Generic is the plain Go version of NegBF16.
+func negBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		dst[i] = uint16(v3)
+	}
+}
+
+// reLUF16Generic is the plain Go version of ReLUF16.
+func reLUF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := sel32(0 > v0, 0, v0)
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// reLUBF16Generic is the plain Go version of ReLUBF16.
+func reLUBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := sel32(0 > v0, 0, v0)
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		dst[i] = uint16(v3)
+	}
+}
+
+// sqrtF16Generic is the plain Go version of SqrtF16.
+func sqrtF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(math.Sqrt(float64(v0)))
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// sqrtBF16Generic is the plain Go version of SqrtBF16.
+func sqrtBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(math.Sqrt(float64(v0)))
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// rsqrtF16Generic is the plain Go version of RsqrtF16.
+func rsqrtF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(math.Sqrt(float64(v0)))
+		v2 := 1 / v1
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// rsqrtBF16Generic is the plain Go version of RsqrtBF16.
+func rsqrtBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(math.Sqrt(float64(v0)))
+		v2 := 1 / v1
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// reciprocalF16Generic is the plain Go version of ReciprocalF16.
+func reciprocalF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := 1 / v0
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// reciprocalBF16Generic is the plain Go version of ReciprocalBF16.
+func reciprocalBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := 1 / v0
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// squareF16Generic is the plain Go version of SquareF16.
+func squareF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(v0 * v0)
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// squareBF16Generic is the plain Go version of SquareBF16.
+func squareBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(v0 * v0)
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// expF16Generic is the plain Go version of ExpF16.
+func expF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v4 := v3 - 0x1.8p+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		v12 := float32(v6 * v6)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v6
+		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v6)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v3))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		dst[i] = F32ToF16(v26)
+	}
+}
+
+// expBF16Generic is the plain Go version of ExpBF16.
+func expBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v4 := v3 - 0x1.8p+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		v12 := float32(v6 * v6)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v6
+		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v6)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v3))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := int32(math.Float32bits(v26))
+		v28 := int32(uint32(v27) >> 16)
+		v29 := v28 & 1
+		v30 := v27 + 32767
+		v31 := v30 + v29
+		v32 := int32(uint32(v31) >> 16)
+		v33 := v26 != v26
+		v34 := math.Float32frombits(0x7fc0)
+		v35 := math.Float32frombits(uint32(v32))
+		v36 := sel32(v33, v34, v35)
+		v37 := int32(math.Float32bits(v36))
+		dst[i] = uint16(v37)
+	}
+}
+
+// logF16Generic is the plain Go version of LogF16.
+func logF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 < 0x1p-126
+		v2 := float32(v0 * 0x1p+23)
+		v3 := sel32(v1, v2, v0)
+		v4 := sel32(v1, -23, 0)
+		v5 := int32(math.Float32bits(v3))
+		v6 := v5 - 1060439283
+		v7 := v6 >> 23
+		v8 := float32(v7)
+		v9 := v8 + v4
+		v10 := v6 & 8388607
+		v11 := v10 + 1060439283
+		v12 := math.Float32frombits(uint32(v11))
+		v13 := v12 - 1
+		var v14 float32
+		if nativeFMA {
+			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + -0x1.0d8764p-03
+		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v13 + 0x1.22d90ep-03
+		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v13 + -0x1.5471f4p-03
+		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v13 + 0x1.99a01p-03
+		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v13 + -0x1.000228p-02
+		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v13 + 0x1.555554p-02
+		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v13*v20 + -0x1p-01
+		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v13, v20, -0x1p-01)
+		}
+		v22 := float32(v13 * v13)
+		v23 := float32(v22 * v21)
+		var v24 float32
+		if nativeFMA {
+			v24 = v9*-0x1.05c61p-29 + v23
+		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+		}
+		v25 := v13 + v24
+		var v26 float32
+		if nativeFMA {
+			v26 = v9*0x1.62e43p-01 + v25
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
+		}
+		v27 := v0 < inf32
+		v28 := sel32(v27, v26, v0)
+		v29 := v0 == 0
+		v30 := sel32(v29, -inf32, v28)
+		v31 := v0 < 0
+		v32 := sel32(v31, nan32, v30)
+		dst[i] = F32ToF16(v32)
+	}
+}
+
+// logBF16Generic is the plain Go version of LogBF16.
+func logBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 < 0x1p-126
+		v2 := float32(v0 * 0x1p+23)
+		v3 := sel32(v1, v2, v0)
+		v4 := sel32(v1, -23, 0)
+		v5 := int32(math.Float32bits(v3))
+		v6 := v5 - 1060439283
+		v7 := v6 >> 23
+		v8 := float32(v7)
+		v9 := v8 + v4
+		v10 := v6 & 8388607
+		v11 := v10 + 1060439283
+		v12 := math.Float32frombits(uint32(v11))
+		v13 := v12 - 1
+		var v14 float32
+		if nativeFMA {
+			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + -0x1.0d8764p-03
+		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v13 + 0x1.22d90ep-03
+		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v13 + -0x1.5471f4p-03
+		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v13 + 0x1.99a01p-03
+		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v13 + -0x1.000228p-02
+		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v13 + 0x1.555554p-02
+		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v13*v20 + -0x1p-01
+		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v13, v20, -0x1p-01)
+		}
+		v22 := float32(v13 * v13)
+		v23 := float32(v22 * v21)
+		var v24 float32
+		if nativeFMA {
+			v24 = v9*-0x1.05c61p-29 + v23
+		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+		}
+		v25 := v13 + v24
+		var v26 float32
+		if nativeFMA {
+			v26 = v9*0x1.62e43p-01 + v25
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v9, 0x1.62e43p-01, v25)
+		}
+		v27 := v0 < inf32
+		v28 := sel32(v27, v26, v0)
+		v29 := v0 == 0
+		v30 := sel32(v29, -inf32, v28)
+		v31 := v0 < 0
+		v32 := sel32(v31, nan32, v30)
+		v33 := int32(math.Float32bits(v32))
+		v34 := int32(uint32(v33) >> 16)
+		v35 := v34 & 1
+		v36 := v33 + 32767
+		v37 := v36 + v35
+		v38 := int32(uint32(v37) >> 16)
+		v39 := v32 != v32
+		v40 := math.Float32frombits(0x7fc0)
+		v41 := math.Float32frombits(uint32(v38))
+		v42 := sel32(v39, v40, v41)
+		v43 := int32(math.Float32bits(v42))
+		dst[i] = uint16(v43)
+	}
+}
+
+// tanhF16Generic is the plain Go version of TanhF16.
+func tanhF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := float32(v0 * v0)
+		var v3 float32
+		if nativeFMA {
+			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v2 + -0x1.b83854p-05
+		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v2 + 0x1.11070ap-03
+		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v2 + -0x1.555532p-02
+		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+		}
+		v7 := float32(v6 * v2)
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v0 + v0
+		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v0, v0)
+		}
+		v9 := sel32(10 < v1, 10, v1)
+		v10 := v9 + v9
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v12 := v11 - 0x1.8p+23
+		var v13 float32
+		if nativeFMA {
+			v13 = -v12*0x1.62e43p-01 + v10
+		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = -v12*-0x1.05c61p-29 + v13
+		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+		}
+		v15 := float32(v14 * v14)
+		v16 := float32(v14 * v14)
+		var v17 float32
+		if nativeFMA {
+			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v16 + 0x1.fffffcp-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v17*v14 + v19
+		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v17, v14, v19)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v15*v20 + v14
+		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v15, v20, v14)
+		}
+		v22 := v21 + 1
+		v23 := int32(math.Float32bits(v11))
+		v24 := v23 - 1262485504
+		v25 := v24 >> 1
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := v24 - v25
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := float32(v22 * v28)
+		v34 := float32(v33 * v32)
+		v35 := v34 + 1
+		v36 := 2 / v35
+		v37 := 1 - v36
+		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
+		v40 := v1 < 0x1.4p-01
+		v41 := sel32(v40, v8, v39)
+		dst[i] = F32ToF16(v41)
+	}
+}
+
+// tanhBF16Generic is the plain Go version of TanhBF16.
+func tanhBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := float32(v0 * v0)
+		var v3 float32
+		if nativeFMA {
+			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v2 + -0x1.b83854p-05
+		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v2 + 0x1.11070ap-03
+		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v2 + -0x1.555532p-02
+		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+		}
+		v7 := float32(v6 * v2)
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v0 + v0
+		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v0, v0)
+		}
+		v9 := sel32(10 < v1, 10, v1)
+		v10 := v9 + v9
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v12 := v11 - 0x1.8p+23
+		var v13 float32
+		if nativeFMA {
+			v13 = -v12*0x1.62e43p-01 + v10
+		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = -v12*-0x1.05c61p-29 + v13
+		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+		}
+		v15 := float32(v14 * v14)
+		v16 := float32(v14 * v14)
+		var v17 float32
+		if nativeFMA {
+			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v16 + 0x1.fffffcp-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v17*v14 + v19
+		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v17, v14, v19)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v15*v20 + v14
+		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v15, v20, v14)
+		}
+		v22 := v21 + 1
+		v23 := int32(math.Float32bits(v11))
+		v24 := v23 - 1262485504
+		v25 := v24 >> 1
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := v24 - v25
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := float32(v22 * v28)
+		v34 := float32(v33 * v32)
+		v35 := v34 + 1
+		v36 := 2 / v35
+		v37 := 1 - v36
+		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
+		v40 := v1 < 0x1.4p-01
+		v41 := sel32(v40, v8, v39)
+		v42 := int32(math.Float32bits(v41))
+		v43 := int32(uint32(v42) >> 16)
+		v44 := v43 & 1
+		v45 := v42 + 32767
+		v46 := v45 + v44
+		v47 := int32(uint32(v46) >> 16)
+		v48 := v41 != v41
+		v49 := math.Float32frombits(0x7fc0)
+		v50 := math.Float32frombits(uint32(v47))
+		v51 := sel32(v48, v49, v50)
+		v52 := int32(math.Float32bits(v51))
+		dst[i] = uint16(v52)
+	}
+}
+
+// sigmoidF16Generic is the plain Go version of SigmoidF16.
+func sigmoidF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		dst[i] = F32ToF16(v29)
+	}
+}
+
+// sigmoidBF16Generic is the plain Go version of SigmoidBF16.
+func sigmoidBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := int32(math.Float32bits(v29))
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v31 & 1
+		v33 := v30 + 32767
+		v34 := v33 + v32
+		v35 := int32(uint32(v34) >> 16)
+		v36 := v29 != v29
+		v37 := math.Float32frombits(0x7fc0)
+		v38 := math.Float32frombits(uint32(v35))
+		v39 := sel32(v36, v37, v38)
+		v40 := int32(math.Float32bits(v39))
+		dst[i] = uint16(v40)
+	}
+}
+
+// erfF16Generic is the plain Go version of ErfF16.
+func erfF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := float32(v0 * v0)
+		var v3 float32
+		if nativeFMA {
+			v3 = 0x1.5cd5e2p-14*v2 + -0x1.aa3f9ap-11
+		} else if sum64 := float64(0x1.5cd5e2p-14)*float64(v2) + float64(-0x1.aa3f9ap-11); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(0x1.5cd5e2p-14, v2, -0x1.aa3f9ap-11)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v2 + 0x1.54c804p-08
+		} else if sum64 := float64(v3)*float64(v2) + float64(0x1.54c804p-08); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, v2, 0x1.54c804p-08)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v2 + -0x1.b80e92p-06
+		} else if sum64 := float64(v4)*float64(v2) + float64(-0x1.b80e92p-06); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v2, -0x1.b80e92p-06)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v2 + 0x1.ce2e0ap-04
+		} else if sum64 := float64(v5)*float64(v2) + float64(0x1.ce2e0ap-04); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v2, 0x1.ce2e0ap-04)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v2 + -0x1.812742p-02
+		} else if sum64 := float64(v6)*float64(v2) + float64(-0x1.812742p-02); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v2, -0x1.812742p-02)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v2 + 0x1.06eba8p-03
+		} else if sum64 := float64(v7)*float64(v2) + float64(0x1.06eba8p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v2, 0x1.06eba8p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v0 + v0
+		} else if sum64 := float64(v8)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v0, v0)
+		}
+		v10 := sel32(4 < v1, 4, v1)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.61ea64p-16*v10 + -0x1.c7911p-12
+		} else if sum64 := float64(0x1.61ea64p-16)*float64(v10) + float64(-0x1.c7911p-12); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.61ea64p-16, v10, -0x1.c7911p-12)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + 0x1.115accp-08
+		} else if sum64 := float64(v11)*float64(v10) + float64(0x1.115accp-08); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v10, 0x1.115accp-08)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + -0x1.9b8e7ep-06
+		} else if sum64 := float64(v12)*float64(v10) + float64(-0x1.9b8e7ep-06); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, -0x1.9b8e7ep-06)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v10 + 0x1.bb83e6p-04
+		} else if sum64 := float64(v13)*float64(v10) + float64(0x1.bb83e6p-04); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v10, 0x1.bb83e6p-04)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v10 + 0x1.44460cp-01
+		} else if sum64 := float64(v14)*float64(v10) + float64(0x1.44460cp-01); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v10, 0x1.44460cp-01)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v10 + 0x1.2127e4p+00
+		} else if sum64 := float64(v15)*float64(v10) + float64(0x1.2127e4p+00); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v10, 0x1.2127e4p+00)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v10 + -0x1.6e56b6p-13
+		} else if sum64 := float64(v16)*float64(v10) + float64(-0x1.6e56b6p-13); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v10, -0x1.6e56b6p-13)
+		}
+		v18 := math.Float32frombits(math.Float32bits(v17) ^ 0x80000000)
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v20 := v19 - 0x1.8p+23
+		var v21 float32
+		if nativeFMA {
+			v21 = -v20*0x1.62e43p-01 + v18
+		} else if sum64 := float64(-v20)*float64(0x1.62e43p-01) + float64(v18); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(-v20, 0x1.62e43p-01, v18)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = -v20*-0x1.05c61p-29 + v21
+		} else if sum64 := float64(-v20)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
+		}
+		v23 := float32(v22 * v22)
+		v24 := float32(v22 * v22)
+		var v25 float32
+		if nativeFMA {
+			v25 = 0x1.123a0cp-07*v24 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v24) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(0x1.123a0cp-07, v24, 0x1.555492p-03)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = 0x1.6a23fp-10*v24 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v24) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(0x1.6a23fp-10, v24, 0x1.5558f2p-05)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v26*v24 + 0x1.fffffcp-02
+		} else if sum64 := float64(v26)*float64(v24) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v26, v24, 0x1.fffffcp-02)
+		}
+		var v28 float32
+		if nativeFMA {
+			v28 = v25*v22 + v27
+		} else if sum64 := float64(v25)*float64(v22) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v25, v22, v27)
+		}
+		var v29 float32
+		if nativeFMA {
+			v29 = v23*v28 + v22
+		} else if sum64 := float64(v23)*float64(v28) + float64(v22); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v23, v28, v22)
+		}
+		v30 := v29 + 1
+		v31 := int32(math.Float32bits(v19))
+		v32 := v31 - 1262485504
+		v33 := v32 >> 1
+		v34 := v33 + 127
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := v32 - v33
+		v38 := v37 + 127
+		v39 := v38 << 23
+		v40 := math.Float32frombits(uint32(v39))
+		v41 := float32(v30 * v36)
+		v42 := float32(v41 * v40)
+		v43 := 1 - v42
+		v44 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
+		v46 := v1 < 0x1.d8p-01
+		v47 := sel32(v46, v9, v45)
+		dst[i] = F32ToF16(v47)
+	}
+}
+
+// erfBF16Generic is the plain Go version of ErfBF16.
+func erfBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := float32(v0 * v0)
+		var v3 float32
+		if nativeFMA {
+			v3 = 0x1.5cd5e2p-14*v2 + -0x1.aa3f9ap-11
+		} else if sum64 := float64(0x1.5cd5e2p-14)*float64(v2) + float64(-0x1.aa3f9ap-11); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(0x1.5cd5e2p-14, v2, -0x1.aa3f9ap-11)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v2 + 0x1.54c804p-08
+		} else if sum64 := float64(v3)*float64(v2) + float64(0x1.54c804p-08); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, v2, 0x1.54c804p-08)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v2 + -0x1.b80e92p-06
+		} else if sum64 := float64(v4)*float64(v2) + float64(-0x1.b80e92p-06); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v2, -0x1.b80e92p-06)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v2 + 0x1.ce2e0ap-04
+		} else if sum64 := float64(v5)*float64(v2) + float64(0x1.ce2e0ap-04); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v2, 0x1.ce2e0ap-04)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v2 + -0x1.812742p-02
+		} else if sum64 := float64(v6)*float64(v2) + float64(-0x1.812742p-02); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v2, -0x1.812742p-02)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v2 + 0x1.06eba8p-03
+		} else if sum64 := float64(v7)*float64(v2) + float64(0x1.06eba8p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v2, 0x1.06eba8p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v0 + v0
+		} else if sum64 := float64(v8)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v0, v0)
+		}
+		v10 := sel32(4 < v1, 4, v1)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.61ea64p-16*v10 + -0x1.c7911p-12
+		} else if sum64 := float64(0x1.61ea64p-16)*float64(v10) + float64(-0x1.c7911p-12); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.61ea64p-16, v10, -0x1.c7911p-12)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v10 + 0x1.115accp-08
+		} else if sum64 := float64(v11)*float64(v10) + float64(0x1.115accp-08); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v10, 0x1.115accp-08)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + -0x1.9b8e7ep-06
+		} else if sum64 := float64(v12)*float64(v10) + float64(-0x1.9b8e7ep-06); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, -0x1.9b8e7ep-06)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v10 + 0x1.bb83e6p-04
+		} else if sum64 := float64(v13)*float64(v10) + float64(0x1.bb83e6p-04); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v10, 0x1.bb83e6p-04)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v10 + 0x1.44460cp-01
+		} else if sum64 := float64(v14)*float64(v10) + float64(0x1.44460cp-01); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v10, 0x1.44460cp-01)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v10 + 0x1.2127e4p+00
+		} else if sum64 := float64(v15)*float64(v10) + float64(0x1.2127e4p+00); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v10, 0x1.2127e4p+00)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v10 + -0x1.6e56b6p-13
+		} else if sum64 := float64(v16)*float64(v10) + float64(-0x1.6e56b6p-13); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v10, -0x1.6e56b6p-13)
+		}
+		v18 := math.Float32frombits(math.Float32bits(v17) ^ 0x80000000)
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v20 := v19 - 0x1.8p+23
+		var v21 float32
+		if nativeFMA {
+			v21 = -v20*0x1.62e43p-01 + v18
+		} else if sum64 := float64(-v20)*float64(0x1.62e43p-01) + float64(v18); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(-v20, 0x1.62e43p-01, v18)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = -v20*-0x1.05c61p-29 + v21
+		} else if sum64 := float64(-v20)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
+		}
+		v23 := float32(v22 * v22)
+		v24 := float32(v22 * v22)
+		var v25 float32
+		if nativeFMA {
+			v25 = 0x1.123a0cp-07*v24 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v24) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(0x1.123a0cp-07, v24, 0x1.555492p-03)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = 0x1.6a23fp-10*v24 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v24) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(0x1.6a23fp-10, v24, 0x1.5558f2p-05)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v26*v24 + 0x1.fffffcp-02
+		} else if sum64 := float64(v26)*float64(v24) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v26, v24, 0x1.fffffcp-02)
+		}
+		var v28 float32
+		if nativeFMA {
+			v28 = v25*v22 + v27
+		} else if sum64 := float64(v25)*float64(v22) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v25, v22, v27)
+		}
+		var v29 float32
+		if nativeFMA {
+			v29 = v23*v28 + v22
+		} else if sum64 := float64(v23)*float64(v28) + float64(v22); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v23, v28, v22)
+		}
+		v30 := v29 + 1
+		v31 := int32(math.Float32bits(v19))
+		v32 := v31 - 1262485504
+		v33 := v32 >> 1
+		v34 := v33 + 127
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := v32 - v33
+		v38 := v37 + 127
+		v39 := v38 << 23
+		v40 := math.Float32frombits(uint32(v39))
+		v41 := float32(v30 * v36)
+		v42 := float32(v41 * v40)
+		v43 := 1 - v42
+		v44 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
+		v46 := v1 < 0x1.d8p-01
+		v47 := sel32(v46, v9, v45)
+		v48 := int32(math.Float32bits(v47))
+		v49 := int32(uint32(v48) >> 16)
+		v50 := v49 & 1
+		v51 := v48 + 32767
+		v52 := v51 + v50
+		v53 := int32(uint32(v52) >> 16)
+		v54 := v47 != v47
+		v55 := math.Float32frombits(0x7fc0)
+		v56 := math.Float32frombits(uint32(v53))
+		v57 := sel32(v54, v55, v56)
+		v58 := int32(math.Float32bits(v57))
+		dst[i] = uint16(v58)
+	}
+}
+
+// gELUF16Generic is the plain Go version of GELUF16.
+func gELUF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(12 < v1, 12, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
+		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.af9572p-05
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.26af3cp+00
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
+		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + 0x1.e2205p-08
+		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.d62bfap-02
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.ea56fep-24
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v6*v2 + v10
+		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v6, v2, v10)
+		}
+		v12 := v11 + 0x1.8p+23
+		v13 := v12 - 0x1.8p+23
+		v14 := v11 - v13
+		v15 := float32(v14 * v14)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
+		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + 0x1.62e43p-02
+		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
+		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + 0x1.ebfbdcp-04
+		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1p-01
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1p-01)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v17*v14 + v20
+		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v17, v14, v20)
+		}
+		v22 := int32(math.Float32bits(v12))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
+		v34 := v0 < 0
+		v35 := 1 - v33
+		v36 := sel32(v34, v33, v35)
+		v37 := float32(v0 * v36)
+		dst[i] = F32ToF16(v37)
+	}
+}
+
+// gELUBF16Generic is the plain Go version of GELUBF16.
+func gELUBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(12 < v1, 12, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
+		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.af9572p-05
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.26af3cp+00
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
+		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + 0x1.e2205p-08
+		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.d62bfap-02
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.ea56fep-24
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v6*v2 + v10
+		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v6, v2, v10)
+		}
+		v12 := v11 + 0x1.8p+23
+		v13 := v12 - 0x1.8p+23
+		v14 := v11 - v13
+		v15 := float32(v14 * v14)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
+		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + 0x1.62e43p-02
+		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
+		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + 0x1.ebfbdcp-04
+		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1p-01
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1p-01)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v17*v14 + v20
+		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v17, v14, v20)
+		}
+		v22 := int32(math.Float32bits(v12))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
+		v34 := v0 < 0
+		v35 := 1 - v33
+		v36 := sel32(v34, v33, v35)
+		v37 := float32(v0 * v36)
+		v38 := int32(math.Float32bits(v37))
+		v39 := int32(uint32(v38) >> 16)
+		v40 := v39 & 1
+		v41 := v38 + 32767
+		v42 := v41 + v40
+		v43 := int32(uint32(v42) >> 16)
+		v44 := v37 != v37
+		v45 := math.Float32frombits(0x7fc0)
+		v46 := math.Float32frombits(uint32(v43))
+		v47 := sel32(v44, v45, v46)
+		v48 := int32(math.Float32bits(v47))
+		dst[i] = uint16(v48)
+	}
+}
+
+// gELUTanhF16Generic is the plain Go version of GELUTanhF16.
+func gELUTanhF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
+		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		}
+		v3 := float32(v0 * v2)
+		v4 := float32(v0 * 0x1p-01)
+		v5 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		v6 := float32(v3 * v3)
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.756246p-08*v6 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.756246p-08, v6, 0x1.520b2ep-06)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + -0x1.b83854p-05
+		} else if sum64 := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v6, -0x1.b83854p-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.11070ap-03
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.11070ap-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + -0x1.555532p-02
+		} else if sum64 := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v6, -0x1.555532p-02)
+		}
+		v11 := float32(v10 * v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + v3
+		} else if sum64 := float64(v11)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, v3)
+		}
+		v13 := sel32(10 < v5, 10, v5)
+		v14 := v13 + v13
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v16 := v15 - 0x1.8p+23
+		var v17 float32
+		if nativeFMA {
+			v17 = -v16*0x1.62e43p-01 + v14
+		} else if sum64 := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-v16, 0x1.62e43p-01, v14)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = -v16*-0x1.05c61p-29 + v17
+		} else if sum64 := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
+		}
+		v19 := float32(v18 * v18)
+		v20 := float32(v18 * v18)
+		var v21 float32
+		if nativeFMA {
+			v21 = 0x1.123a0cp-07*v20 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v20) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(0x1.123a0cp-07, v20, 0x1.555492p-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = 0x1.6a23fp-10*v20 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v20) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(0x1.6a23fp-10, v20, 0x1.5558f2p-05)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v20 + 0x1.fffffcp-02
+		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, v20, 0x1.fffffcp-02)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v21*v18 + v23
+		} else if sum64 := float64(v21)*float64(v18) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v21, v18, v23)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v19*v24 + v18
+		} else if sum64 := float64(v19)*float64(v24) + float64(v18); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v19, v24, v18)
+		}
+		v26 := v25 + 1
+		v27 := int32(math.Float32bits(v15))
+		v28 := v27 - 1262485504
+		v29 := v28 >> 1
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := v28 - v29
+		v34 := v33 + 127
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := float32(v26 * v32)
+		v38 := float32(v37 * v36)
+		v39 := v38 + 1
+		v40 := 2 / v39
+		v41 := 1 - v40
+		v42 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
+		v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
+		v44 := v5 < 0x1.4p-01
+		v45 := sel32(v44, v12, v43)
+		var v46 float32
+		if nativeFMA {
+			v46 = v4*v45 + v4
+		} else if sum64 := float64(v4)*float64(v45) + float64(v4); roundsOnce(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v4, v45, v4)
+		}
+		dst[i] = F32ToF16(v46)
+	}
+}
+
+// gELUTanhBF16Generic is the plain Go version of GELUTanhBF16.
+func gELUTanhBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
+		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		}
+		v3 := float32(v0 * v2)
+		v4 := float32(v0 * 0x1p-01)
+		v5 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		v6 := float32(v3 * v3)
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.756246p-08*v6 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.756246p-08, v6, 0x1.520b2ep-06)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + -0x1.b83854p-05
+		} else if sum64 := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v6, -0x1.b83854p-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.11070ap-03
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.11070ap-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + -0x1.555532p-02
+		} else if sum64 := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v6, -0x1.555532p-02)
+		}
+		v11 := float32(v10 * v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + v3
+		} else if sum64 := float64(v11)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, v3)
+		}
+		v13 := sel32(10 < v5, 10, v5)
+		v14 := v13 + v13
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v16 := v15 - 0x1.8p+23
+		var v17 float32
+		if nativeFMA {
+			v17 = -v16*0x1.62e43p-01 + v14
+		} else if sum64 := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-v16, 0x1.62e43p-01, v14)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = -v16*-0x1.05c61p-29 + v17
+		} else if sum64 := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
+		}
+		v19 := float32(v18 * v18)
+		v20 := float32(v18 * v18)
+		var v21 float32
+		if nativeFMA {
+			v21 = 0x1.123a0cp-07*v20 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v20) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(0x1.123a0cp-07, v20, 0x1.555492p-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = 0x1.6a23fp-10*v20 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v20) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(0x1.6a23fp-10, v20, 0x1.5558f2p-05)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v20 + 0x1.fffffcp-02
+		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, v20, 0x1.fffffcp-02)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v21*v18 + v23
+		} else if sum64 := float64(v21)*float64(v18) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v21, v18, v23)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v19*v24 + v18
+		} else if sum64 := float64(v19)*float64(v24) + float64(v18); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v19, v24, v18)
+		}
+		v26 := v25 + 1
+		v27 := int32(math.Float32bits(v15))
+		v28 := v27 - 1262485504
+		v29 := v28 >> 1
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := v28 - v29
+		v34 := v33 + 127
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := float32(v26 * v32)
+		v38 := float32(v37 * v36)
+		v39 := v38 + 1
+		v40 := 2 / v39
+		v41 := 1 - v40
+		v42 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
+		v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
+		v44 := v5 < 0x1.4p-01
+		v45 := sel32(v44, v12, v43)
+		var v46 float32
+		if nativeFMA {
+			v46 = v4*v45 + v4
+		} else if sum64 := float64(v4)*float64(v45) + float64(v4); roundsOnce(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v4, v45, v4)
+		}
+		v47 := int32(math.Float32bits(v46))
+		v48 := int32(uint32(v47) >> 16)
+		v49 := v48 & 1
+		v50 := v47 + 32767
+		v51 := v50 + v49
+		v52 := int32(uint32(v51) >> 16)
+		v53 := v46 != v46
+		v54 := math.Float32frombits(0x7fc0)
+		v55 := math.Float32frombits(uint32(v52))
+		v56 := sel32(v53, v54, v55)
+		v57 := int32(math.Float32bits(v56))
+		dst[i] = uint16(v57)
+	}
+}
+
+// siLUF16Generic is the plain Go version of SiLUF16.
+func siLUF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := v0 / v28
+		dst[i] = F32ToF16(v29)
+	}
+}
+
+// siLUBF16Generic is the plain Go version of SiLUBF16.
+func siLUBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := v0 / v28
+		v30 := int32(math.Float32bits(v29))
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v31 & 1
+		v33 := v30 + 32767
+		v34 := v33 + v32
+		v35 := int32(uint32(v34) >> 16)
+		v36 := v29 != v29
+		v37 := math.Float32frombits(0x7fc0)
+		v38 := math.Float32frombits(uint32(v35))
+		v39 := sel32(v36, v37, v38)
+		v40 := int32(math.Float32bits(v39))
+		dst[i] = uint16(v40)
+	}
+}
+
+// mishF16Generic is the plain Go version of MishF16.
+func mishF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 2
+		v29 := float32(v27 * v28)
+		v30 := v29 + 2
+		v31 := v29 / v30
+		v32 := float32(v0 * v31)
+		dst[i] = F32ToF16(v32)
+	}
+}
+
+// mishBF16Generic is the plain Go version of MishBF16.
+func mishBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 2
+		v29 := float32(v27 * v28)
+		v30 := v29 + 2
+		v31 := v29 / v30
+		v32 := float32(v0 * v31)
+		v33 := int32(math.Float32bits(v32))
+		v34 := int32(uint32(v33) >> 16)
+		v35 := v34 & 1
+		v36 := v33 + 32767
+		v37 := v36 + v35
+		v38 := int32(uint32(v37) >> 16)
+		v39 := v32 != v32
+		v40 := math.Float32frombits(0x7fc0)
+		v41 := math.Float32frombits(uint32(v38))
+		v42 := sel32(v39, v40, v41)
+		v43 := int32(math.Float32bits(v42))
+		dst[i] = uint16(v43)
+	}
+}
+
+// hardsigmoidF16Generic is the plain Go version of HardsigmoidF16.
+func hardsigmoidF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 + 3
+		v2 := sel32(0 > v1, 0, v1)
+		v3 := sel32(6 < v2, 6, v2)
+		v4 := float32(v3 * 0x1.555556p-03)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// hardsigmoidBF16Generic is the plain Go version of HardsigmoidBF16.
+func hardsigmoidBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 + 3
+		v2 := sel32(0 > v1, 0, v1)
+		v3 := sel32(6 < v2, 6, v2)
+		v4 := float32(v3 * 0x1.555556p-03)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		v7 := v6 & 1
+		v8 := v5 + 32767
+		v9 := v8 + v7
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v4 != v4
+		v12 := math.Float32frombits(0x7fc0)
+		v13 := math.Float32frombits(uint32(v10))
+		v14 := sel32(v11, v12, v13)
+		v15 := int32(math.Float32bits(v14))
+		dst[i] = uint16(v15)
+	}
+}
+
+// hardswishF16Generic is the plain Go version of HardswishF16.
+func hardswishF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 + 3
+		v2 := sel32(0 > v1, 0, v1)
+		v3 := sel32(6 < v2, 6, v2)
+		v4 := float32(v0 * v3)
+		v5 := float32(v4 * 0x1.555556p-03)
+		dst[i] = F32ToF16(v5)
+	}
+}
+
+// hardswishBF16Generic is the plain Go version of HardswishBF16.
+func hardswishBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 + 3
+		v2 := sel32(0 > v1, 0, v1)
+		v3 := sel32(6 < v2, 6, v2)
+		v4 := float32(v0 * v3)
+		v5 := float32(v4 * 0x1.555556p-03)
+		v6 := int32(math.Float32bits(v5))
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v7 & 1
+		v9 := v6 + 32767
+		v10 := v9 + v8
+		v11 := int32(uint32(v10) >> 16)
+		v12 := v5 != v5
+		v13 := math.Float32frombits(0x7fc0)
+		v14 := math.Float32frombits(uint32(v11))
+		v15 := sel32(v12, v13, v14)
+		v16 := int32(math.Float32bits(v15))
+		dst[i] = uint16(v16)
+	}
+}
+
+// addF16Generic is the plain Go version of AddF16.
+func addF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v0 + v1
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// addBF16Generic is the plain Go version of AddBF16.
+func addBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 + v1
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// subF16Generic is the plain Go version of SubF16.
+func subF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v0 - v1
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// subBF16Generic is the plain Go version of SubBF16.
+func subBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 - v1
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// mulF16Generic is the plain Go version of MulF16.
+func mulF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := float32(v0 * v1)
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// mulBF16Generic is the plain Go version of MulBF16.
+func mulBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := float32(v0 * v1)
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// divF16Generic is the plain Go version of DivF16.
+func divF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v0 / v1
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// divBF16Generic is the plain Go version of DivBF16.
+func divBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 / v1
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// maximumF16Generic is the plain Go version of MaximumF16.
+func maximumF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// maximumBF16Generic is the plain Go version of MaximumBF16.
+func maximumBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		dst[i] = uint16(v6)
+	}
+}
+
+// minimumF16Generic is the plain Go version of MinimumF16.
+func minimumF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v1 != v1
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// minimumBF16Generic is the plain Go version of MinimumBF16.
+func minimumBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v1 != v1
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		dst[i] = uint16(v6)
+	}
+}
+
+// tanhBackwardF16Generic is the plain Go version of TanhBackwardF16.
+func tanhBackwardF16Generic(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(y[i])
+		v1 := F16ToF32(grad[i])
+		var v2 float32
+		if nativeFMA {
+			v2 = -v0*v0 + 1
+		} else if sum64 := float64(-v0)*float64(v0) + float64(1); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(-v0, v0, 1)
+		}
+		v3 := float32(v1 * v2)
+		dst[i] = F32ToF16(v3)
+	}
+}
+
+// tanhBackwardBF16Generic is the plain Go version of TanhBackwardBF16.
+func tanhBackwardBF16Generic(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(y[i]) << 16)
+		v1 := math.Float32frombits(uint32(grad[i]) << 16)
+		var v2 float32
+		if nativeFMA {
+			v2 = -v0*v0 + 1
+		} else if sum64 := float64(-v0)*float64(v0) + float64(1); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(-v0, v0, 1)
+		}
+		v3 := float32(v1 * v2)
+		v4 := int32(math.Float32bits(v3))
+		v5 := int32(uint32(v4) >> 16)
+		v6 := v5 & 1
+		v7 := v4 + 32767
+		v8 := v7 + v6
+		v9 := int32(uint32(v8) >> 16)
+		v10 := v3 != v3
+		v11 := math.Float32frombits(0x7fc0)
+		v12 := math.Float32frombits(uint32(v9))
+		v13 := sel32(v10, v11, v12)
+		v14 := int32(math.Float32bits(v13))
+		dst[i] = uint16(v14)
+	}
+}
+
+// sigmoidBackwardF16Generic is the plain Go version of SigmoidBackwardF16.
+func sigmoidBackwardF16Generic(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(y[i])
+		v1 := F16ToF32(grad[i])
+		v2 := 1 - v0
+		v3 := float32(v2 * v0)
+		v4 := float32(v1 * v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// sigmoidBackwardBF16Generic is the plain Go version of SigmoidBackwardBF16.
+func sigmoidBackwardBF16Generic(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(y[i]) << 16)
+		v1 := math.Float32frombits(uint32(grad[i]) << 16)
+		v2 := 1 - v0
+		v3 := float32(v2 * v0)
+		v4 := float32(v1 * v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		v7 := v6 & 1
+		v8 := v5 + 32767
+		v9 := v8 + v7
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v4 != v4
+		v12 := math.Float32frombits(0x7fc0)
+		v13 := math.Float32frombits(uint32(v10))
+		v14 := sel32(v11, v12, v13)
+		v15 := int32(math.Float32bits(v14))
+		dst[i] = uint16(v15)
+	}
+}
+
+// gELUBackwardF16Generic is the plain Go version of GELUBackwardF16.
+func gELUBackwardF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(12 < v1, 12, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
+		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.af9572p-05
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.26af3cp+00
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
+		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + 0x1.e2205p-08
+		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.d62bfap-02
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.ea56fep-24
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v6*v2 + v10
+		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v6, v2, v10)
+		}
+		v12 := v11 + 0x1.8p+23
+		v13 := v12 - 0x1.8p+23
+		v14 := v11 - v13
+		v15 := float32(v14 * v14)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
+		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + 0x1.62e43p-02
+		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
+		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + 0x1.ebfbdcp-04
+		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1p-01
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1p-01)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v17*v14 + v20
+		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v17, v14, v20)
+		}
+		v22 := int32(math.Float32bits(v12))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
+		v34 := v0 < 0
+		v35 := 1 - v33
+		v36 := sel32(v34, v33, v35)
+		v37 := float32(v0 * v0)
+		v38 := float32(v37 * -0x1p-01)
+		v39 := sel32(104 < v38, 104, v38)
+		v40 := sel32(-104 > v39, -104, v39)
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v42 := v41 - 0x1.8p+23
+		var v43 float32
+		if nativeFMA {
+			v43 = -v42*0x1.62e43p-01 + v40
+		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = -v42*-0x1.05c61p-29 + v43
+		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
+		}
+		v45 := float32(v44 * v44)
+		var v46 float32
+		if nativeFMA {
+			v46 = 0x1.123a0cp-07*v45 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v45) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(0x1.123a0cp-07, v45, 0x1.555492p-03)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = 0x1.6a23fp-10*v45 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v45) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(0x1.6a23fp-10, v45, 0x1.5558f2p-05)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*v45 + 0x1.fffffcp-02
+		} else if sum64 := float64(v47)*float64(v45) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v47, v45, 0x1.fffffcp-02)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = v46*v44 + v48
+		} else if sum64 := float64(v46)*float64(v44) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v46, v44, v48)
+		}
+		v50 := float32(v44 * v44)
+		var v51 float32
+		if nativeFMA {
+			v51 = v50*v49 + v44
+		} else if sum64 := float64(v50)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v50, v49, v44)
+		}
+		v52 := v51 + 1
+		v53 := int32(math.Float32bits(v41))
+		v54 := v53 - 1262485504
+		v55 := v54 >> 1
+		v56 := v55 + 127
+		v57 := v56 << 23
+		v58 := math.Float32frombits(uint32(v57))
+		v59 := v54 - v55
+		v60 := v59 + 127
+		v61 := v60 << 23
+		v62 := math.Float32frombits(uint32(v61))
+		v63 := float32(v52 * v58)
+		v64 := float32(v63 * v62)
+		v65 := float32(v0 * 0x1.988454p-02)
+		var v66 float32
+		if nativeFMA {
+			v66 = v65*v64 + v36
+		} else if sum64 := float64(v65)*float64(v64) + float64(v36); roundsOnce(sum64) {
+			v66 = float32(sum64)
+		} else {
+			v66 = fma32Slow(v65, v64, v36)
+		}
+		v67 := F16ToF32(grad[i])
+		v68 := float32(v66 * v67)
+		dst[i] = F32ToF16(v68)
+	}
+}
+
+// gELUBackwardBF16Generic is the plain Go version of GELUBackwardBF16.
+func gELUBackwardBF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(12 < v1, 12, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
+		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.af9572p-05
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.26af3cp+00
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
+		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + 0x1.e2205p-08
+		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.d62bfap-02
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.ea56fep-24
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v6*v2 + v10
+		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v6, v2, v10)
+		}
+		v12 := v11 + 0x1.8p+23
+		v13 := v12 - 0x1.8p+23
+		v14 := v11 - v13
+		v15 := float32(v14 * v14)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
+		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + 0x1.62e43p-02
+		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
+		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + 0x1.ebfbdcp-04
+		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1p-01
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1p-01)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v17*v14 + v20
+		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v17, v14, v20)
+		}
+		v22 := int32(math.Float32bits(v12))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
+		v34 := v0 < 0
+		v35 := 1 - v33
+		v36 := sel32(v34, v33, v35)
+		v37 := float32(v0 * v0)
+		v38 := float32(v37 * -0x1p-01)
+		v39 := sel32(104 < v38, 104, v38)
+		v40 := sel32(-104 > v39, -104, v39)
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v42 := v41 - 0x1.8p+23
+		var v43 float32
+		if nativeFMA {
+			v43 = -v42*0x1.62e43p-01 + v40
+		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = -v42*-0x1.05c61p-29 + v43
+		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
+		}
+		v45 := float32(v44 * v44)
+		var v46 float32
+		if nativeFMA {
+			v46 = 0x1.123a0cp-07*v45 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v45) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(0x1.123a0cp-07, v45, 0x1.555492p-03)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = 0x1.6a23fp-10*v45 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v45) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(0x1.6a23fp-10, v45, 0x1.5558f2p-05)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*v45 + 0x1.fffffcp-02
+		} else if sum64 := float64(v47)*float64(v45) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v47, v45, 0x1.fffffcp-02)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = v46*v44 + v48
+		} else if sum64 := float64(v46)*float64(v44) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v46, v44, v48)
+		}
+		v50 := float32(v44 * v44)
+		var v51 float32
+		if nativeFMA {
+			v51 = v50*v49 + v44
+		} else if sum64 := float64(v50)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v50, v49, v44)
+		}
+		v52 := v51 + 1
+		v53 := int32(math.Float32bits(v41))
+		v54 := v53 - 1262485504
+		v55 := v54 >> 1
+		v56 := v55 + 127
+		v57 := v56 << 23
+		v58 := math.Float32frombits(uint32(v57))
+		v59 := v54 - v55
+		v60 := v59 + 127
+		v61 := v60 << 23
+		v62 := math.Float32frombits(uint32(v61))
+		v63 := float32(v52 * v58)
+		v64 := float32(v63 * v62)
+		v65 := float32(v0 * 0x1.988454p-02)
+		var v66 float32
+		if nativeFMA {
+			v66 = v65*v64 + v36
+		} else if sum64 := float64(v65)*float64(v64) + float64(v36); roundsOnce(sum64) {
+			v66 = float32(sum64)
+		} else {
+			v66 = fma32Slow(v65, v64, v36)
+		}
+		v67 := math.Float32frombits(uint32(grad[i]) << 16)
+		v68 := float32(v66 * v67)
+		v69 := int32(math.Float32bits(v68))
+		v70 := int32(uint32(v69) >> 16)
+		v71 := v70 & 1
+		v72 := v69 + 32767
+		v73 := v72 + v71
+		v74 := int32(uint32(v73) >> 16)
+		v75 := v68 != v68
+		v76 := math.Float32frombits(0x7fc0)
+		v77 := math.Float32frombits(uint32(v74))
+		v78 := sel32(v75, v76, v77)
+		v79 := int32(math.Float32bits(v78))
+		dst[i] = uint16(v79)
+	}
+}
+
+// gELUTanhBackwardF16Generic is the plain Go version of GELUTanhBackwardF16.
+func gELUTanhBackwardF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
+		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		}
+		v3 := float32(v0 * v2)
+		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		v5 := float32(v3 * v3)
+		var v6 float32
+		if nativeFMA {
+			v6 = -0x1.756246p-08*v5 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-0x1.756246p-08, v5, 0x1.520b2ep-06)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v5 + -0x1.b83854p-05
+		} else if sum64 := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v5, -0x1.b83854p-05)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v5 + 0x1.11070ap-03
+		} else if sum64 := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v5, 0x1.11070ap-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v5 + -0x1.555532p-02
+		} else if sum64 := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v5, -0x1.555532p-02)
+		}
+		v10 := float32(v9 * v5)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + v3
+		} else if sum64 := float64(v10)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, v3)
+		}
+		v12 := sel32(10 < v4, 10, v4)
+		v13 := v12 + v12
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v15 := v14 - 0x1.8p+23
+		var v16 float32
+		if nativeFMA {
+			v16 = -v15*0x1.62e43p-01 + v13
+		} else if sum64 := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(-v15, 0x1.62e43p-01, v13)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = -v15*-0x1.05c61p-29 + v16
+		} else if sum64 := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
+		}
+		v18 := float32(v17 * v17)
+		v19 := float32(v17 * v17)
+		var v20 float32
+		if nativeFMA {
+			v20 = 0x1.123a0cp-07*v19 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v19) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(0x1.123a0cp-07, v19, 0x1.555492p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = 0x1.6a23fp-10*v19 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v19) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(0x1.6a23fp-10, v19, 0x1.5558f2p-05)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v19 + 0x1.fffffcp-02
+		} else if sum64 := float64(v21)*float64(v19) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v19, 0x1.fffffcp-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v20*v17 + v22
+		} else if sum64 := float64(v20)*float64(v17) + float64(v22); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v20, v17, v22)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v18*v23 + v17
+		} else if sum64 := float64(v18)*float64(v23) + float64(v17); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v18, v23, v17)
+		}
+		v25 := v24 + 1
+		v26 := int32(math.Float32bits(v14))
+		v27 := v26 - 1262485504
+		v28 := v27 >> 1
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := v27 - v28
+		v33 := v32 + 127
+		v34 := v33 << 23
+		v35 := math.Float32frombits(uint32(v34))
+		v36 := float32(v25 * v31)
+		v37 := float32(v36 * v35)
+		v38 := v37 + 1
+		v39 := 2 / v38
+		v40 := 1 - v39
+		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
+		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
+		v43 := v4 < 0x1.4p-01
+		v44 := sel32(v43, v11, v42)
+		var v45 float32
+		if nativeFMA {
+			v45 = v1*0x1.b6676cp-04 + 0x1.988454p-01
+		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = -v44*v44 + 1
+		} else if sum64 := float64(-v44)*float64(v44) + float64(1); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(-v44, v44, 1)
+		}
+		v47 := float32(v46 * v45)
+		v48 := v44 + 1
+		var v49 float32
+		if nativeFMA {
+			v49 = v0*v47 + v48
+		} else if sum64 := float64(v0)*float64(v47) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v0, v47, v48)
+		}
+		v50 := float32(v49 * 0x1p-01)
+		v51 := F16ToF32(grad[i])
+		v52 := float32(v50 * v51)
+		dst[i] = F32ToF16(v52)
+	}
+}
+
+// gELUTanhBackwardBF16Generic is the plain Go version of GELUTanhBackwardBF16.
+func gELUTanhBackwardBF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
+		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+		}
+		v3 := float32(v0 * v2)
+		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		v5 := float32(v3 * v3)
+		var v6 float32
+		if nativeFMA {
+			v6 = -0x1.756246p-08*v5 + 0x1.520b2ep-06
+		} else if sum64 := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-0x1.756246p-08, v5, 0x1.520b2ep-06)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v5 + -0x1.b83854p-05
+		} else if sum64 := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v5, -0x1.b83854p-05)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v5 + 0x1.11070ap-03
+		} else if sum64 := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v5, 0x1.11070ap-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v5 + -0x1.555532p-02
+		} else if sum64 := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v5, -0x1.555532p-02)
+		}
+		v10 := float32(v9 * v5)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + v3
+		} else if sum64 := float64(v10)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, v3)
+		}
+		v12 := sel32(10 < v4, 10, v4)
+		v13 := v12 + v12
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v15 := v14 - 0x1.8p+23
+		var v16 float32
+		if nativeFMA {
+			v16 = -v15*0x1.62e43p-01 + v13
+		} else if sum64 := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(-v15, 0x1.62e43p-01, v13)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = -v15*-0x1.05c61p-29 + v16
+		} else if sum64 := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
+		}
+		v18 := float32(v17 * v17)
+		v19 := float32(v17 * v17)
+		var v20 float32
+		if nativeFMA {
+			v20 = 0x1.123a0cp-07*v19 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v19) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(0x1.123a0cp-07, v19, 0x1.555492p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = 0x1.6a23fp-10*v19 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v19) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(0x1.6a23fp-10, v19, 0x1.5558f2p-05)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v19 + 0x1.fffffcp-02
+		} else if sum64 := float64(v21)*float64(v19) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v19, 0x1.fffffcp-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v20*v17 + v22
+		} else if sum64 := float64(v20)*float64(v17) + float64(v22); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v20, v17, v22)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v18*v23 + v17
+		} else if sum64 := float64(v18)*float64(v23) + float64(v17); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v18, v23, v17)
+		}
+		v25 := v24 + 1
+		v26 := int32(math.Float32bits(v14))
+		v27 := v26 - 1262485504
+		v28 := v27 >> 1
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := v27 - v28
+		v33 := v32 + 127
+		v34 := v33 << 23
+		v35 := math.Float32frombits(uint32(v34))
+		v36 := float32(v25 * v31)
+		v37 := float32(v36 * v35)
+		v38 := v37 + 1
+		v39 := 2 / v38
+		v40 := 1 - v39
+		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
+		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
+		v43 := v4 < 0x1.4p-01
+		v44 := sel32(v43, v11, v42)
+		var v45 float32
+		if nativeFMA {
+			v45 = v1*0x1.b6676cp-04 + 0x1.988454p-01
+		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = -v44*v44 + 1
+		} else if sum64 := float64(-v44)*float64(v44) + float64(1); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(-v44, v44, 1)
+		}
+		v47 := float32(v46 * v45)
+		v48 := v44 + 1
+		var v49 float32
+		if nativeFMA {
+			v49 = v0*v47 + v48
+		} else if sum64 := float64(v0)*float64(v47) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v0, v47, v48)
+		}
+		v50 := float32(v49 * 0x1p-01)
+		v51 := math.Float32frombits(uint32(grad[i]) << 16)
+		v52 := float32(v50 * v51)
+		v53 := int32(math.Float32bits(v52))
+		v54 := int32(uint32(v53) >> 16)
+		v55 := v54 & 1
+		v56 := v53 + 32767
+		v57 := v56 + v55
+		v58 := int32(uint32(v57) >> 16)
+		v59 := v52 != v52
+		v60 := math.Float32frombits(0x7fc0)
+		v61 := math.Float32frombits(uint32(v58))
+		v62 := sel32(v59, v60, v61)
+		v63 := int32(math.Float32bits(v62))
+		dst[i] = uint16(v63)
+	}
+}
+
+// siLUBackwardF16Generic is the plain Go version of SiLUBackwardF16.
+func siLUBackwardF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := 1 - v29
+		var v31 float32
+		if nativeFMA {
+			v31 = v0*v30 + 1
+		} else if sum64 := float64(v0)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v0, v30, 1)
+		}
+		v32 := float32(v29 * v31)
+		v33 := F16ToF32(grad[i])
+		v34 := float32(v32 * v33)
+		dst[i] = F32ToF16(v34)
+	}
+}
+
+// siLUBackwardBF16Generic is the plain Go version of SiLUBackwardBF16.
+func siLUBackwardBF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v5 := v4 - 0x1.8p+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		v13 := float32(v7 * v7)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v12 + v7
+		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v12, v7)
+		}
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v4))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := 1 - v29
+		var v31 float32
+		if nativeFMA {
+			v31 = v0*v30 + 1
+		} else if sum64 := float64(v0)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v0, v30, 1)
+		}
+		v32 := float32(v29 * v31)
+		v33 := math.Float32frombits(uint32(grad[i]) << 16)
+		v34 := float32(v32 * v33)
+		v35 := int32(math.Float32bits(v34))
+		v36 := int32(uint32(v35) >> 16)
+		v37 := v36 & 1
+		v38 := v35 + 32767
+		v39 := v38 + v37
+		v40 := int32(uint32(v39) >> 16)
+		v41 := v34 != v34
+		v42 := math.Float32frombits(0x7fc0)
+		v43 := math.Float32frombits(uint32(v40))
+		v44 := sel32(v41, v42, v43)
+		v45 := int32(math.Float32bits(v44))
+		dst[i] = uint16(v45)
+	}
+}
+
+// addScalarF16Generic is the plain Go version of AddScalarF16.
+func addScalarF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 + s
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// addScalarBF16Generic is the plain Go version of AddScalarBF16.
+func addScalarBF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 + s
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// subScalarF16Generic is the plain Go version of SubScalarF16.
+func subScalarF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 - s
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// subScalarBF16Generic is the plain Go version of SubScalarBF16.
+func subScalarBF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 - s
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// rSubScalarF16Generic is the plain Go version of RSubScalarF16.
+func rSubScalarF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := s - v0
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// rSubScalarBF16Generic is the plain Go version of RSubScalarBF16.
+func rSubScalarBF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := s - v0
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// mulScalarF16Generic is the plain Go version of MulScalarF16.
+func mulScalarF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(v0 * s)
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// mulScalarBF16Generic is the plain Go version of MulScalarBF16.
+func mulScalarBF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(v0 * s)
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// divScalarF16Generic is the plain Go version of DivScalarF16.
+func divScalarF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 / s
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// divScalarBF16Generic is the plain Go version of DivScalarBF16.
+func divScalarBF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 / s
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// rDivScalarF16Generic is the plain Go version of RDivScalarF16.
+func rDivScalarF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := s / v0
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// rDivScalarBF16Generic is the plain Go version of RDivScalarBF16.
+func rDivScalarBF16Generic(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := s / v0
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		v4 := v3 & 1
+		v5 := v2 + 32767
+		v6 := v5 + v4
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v1 != v1
+		v9 := math.Float32frombits(0x7fc0)
+		v10 := math.Float32frombits(uint32(v7))
+		v11 := sel32(v8, v9, v10)
+		v12 := int32(math.Float32bits(v11))
+		dst[i] = uint16(v12)
+	}
+}
+
+// addScaledF16Generic is the plain Go version of AddScaledF16.
+func addScaledF16Generic(dst, a, b []uint16, alpha float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(b[i])
+		v1 := F16ToF32(a[i])
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*alpha + v1
+		} else if sum64 := float64(v0)*float64(alpha) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v0, alpha, v1)
+		}
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// addScaledBF16Generic is the plain Go version of AddScaledBF16.
+func addScaledBF16Generic(dst, a, b []uint16, alpha float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(b[i]) << 16)
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*alpha + v1
+		} else if sum64 := float64(v0)*float64(alpha) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v0, alpha, v1)
+		}
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// thresholdBackwardF16Generic is the plain Go version of ThresholdBackwardF16.
+func thresholdBackwardF16Generic(dst, grad, x []uint16, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := v0 <= threshold
+		v2 := F16ToF32(grad[i])
+		v3 := sel32(v1, 0, v2)
+		dst[i] = F32ToF16(v3)
+	}
+}
+
+// thresholdBackwardBF16Generic is the plain Go version of ThresholdBackwardBF16.
+func thresholdBackwardBF16Generic(dst, grad, x []uint16, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := v0 <= threshold
+		v2 := math.Float32frombits(uint32(grad[i]) << 16)
+		v3 := sel32(v1, 0, v2)
+		v4 := int32(math.Float32bits(v3))
+		v5 := int32(uint32(v4) >> 16)
+		dst[i] = uint16(v5)
+	}
+}
+
+// sumBlockF16Generic is the plain Go version of sumBlockF16.
+func sumBlockF16Generic(a []uint16) (sum float32) {
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := F16ToF32(a[i])
+		v2 := v0 + v1
+		sums[l] = v2
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumBlockBF16Generic is the plain Go version of sumBlockBF16.
+func sumBlockBF16Generic(a []uint16) (sum float32) {
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := v0 + v1
+		sums[l] = v2
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumAbsBlockF16Generic is the plain Go version of sumAbsBlockF16.
+func sumAbsBlockF16Generic(a []uint16) (sum float32) {
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := F16ToF32(a[i])
+		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v3 := v0 + v2
+		sums[l] = v3
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumAbsBlockBF16Generic is the plain Go version of sumAbsBlockBF16.
+func sumAbsBlockBF16Generic(a []uint16) (sum float32) {
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v3 := v0 + v2
+		sums[l] = v3
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// maxBlockF16Generic is the plain Go version of maxBlockF16.
+func maxBlockF16Generic(a []uint16) (m float32) {
+	var ms [64]float32
+	for l := range ms {
+		ms[l] = -inf32
+	}
+	for i := range a {
+		l := i & 63
+		v0 := ms[l]
+		v1 := F16ToF32(a[i])
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		ms[l] = v4
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] > ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
+// maxBlockBF16Generic is the plain Go version of maxBlockBF16.
+func maxBlockBF16Generic(a []uint16) (m float32) {
+	var ms [64]float32
+	for l := range ms {
+		ms[l] = -inf32
+	}
+	for i := range a {
+		l := i & 63
+		v0 := ms[l]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		ms[l] = v4
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] > ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
+// minBlockF16Generic is the plain Go version of minBlockF16.
+func minBlockF16Generic(a []uint16) (m float32) {
+	var ms [64]float32
+	for l := range ms {
+		ms[l] = inf32
+	}
+	for i := range a {
+		l := i & 63
+		v0 := ms[l]
+		v1 := F16ToF32(a[i])
+		v2 := v1 != v1
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		ms[l] = v4
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] < ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
+// minBlockBF16Generic is the plain Go version of minBlockBF16.
+func minBlockBF16Generic(a []uint16) (m float32) {
+	var ms [64]float32
+	for l := range ms {
+		ms[l] = inf32
+	}
+	for i := range a {
+		l := i & 63
+		v0 := ms[l]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := v1 != v1
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		ms[l] = v4
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] < ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
 }
 
 // expScaleF32Generic is the plain Go version of ExpScaleF32.

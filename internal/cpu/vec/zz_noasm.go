@@ -739,15 +739,6 @@ func BF16ToF32s(dst []float32, a []uint16) { bF16ToF32sGeneric(dst, a) }
 // F32ToBF16s rounds to bfloat16, ties to even; every NaN becomes 0x7fc0.
 func F32ToBF16s(dst []uint16, a []float32) { f32ToBF16sGeneric(dst, a) }
 
-// AddBF16 sets dst[i] = a[i] + b[i] on bfloat16, rounded once.
-func AddBF16(dst, a, b []uint16) { addBF16Generic(dst, a, b) }
-
-// SubBF16 sets dst[i] = a[i] - b[i] on bfloat16, rounded once.
-func SubBF16(dst, a, b []uint16) { subBF16Generic(dst, a, b) }
-
-// MulBF16 sets dst[i] = a[i] * b[i] on bfloat16, rounded once.
-func MulBF16(dst, a, b []uint16) { mulBF16Generic(dst, a, b) }
-
 // F64ToF32s rounds float64 to float32.
 func F64ToF32s(dst []float32, a []float64) { f64ToF32sGeneric(dst, a) }
 
@@ -835,6 +826,256 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
 	}
 }
+
+// AbsF16 sets dst[i] = |a[i]|, on float16.
+func AbsF16(dst, a []uint16) { absF16Generic(dst, a) }
+
+// AbsBF16 sets dst[i] = |a[i]|, on bfloat16.
+func AbsBF16(dst, a []uint16) { absBF16Generic(dst, a) }
+
+// NegF16 sets dst[i] = -a[i], on float16.
+func NegF16(dst, a []uint16) { negF16Generic(dst, a) }
+
+// NegBF16 sets dst[i] = -a[i], on bfloat16.
+func NegBF16(dst, a []uint16) { negBF16Generic(dst, a) }
+
+// ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
+func ReLUF16(dst, a []uint16) { reLUF16Generic(dst, a) }
+
+// ReLUBF16 sets dst[i] = max(a[i], 0); NaN stays, on bfloat16.
+func ReLUBF16(dst, a []uint16) { reLUBF16Generic(dst, a) }
+
+// SqrtF16 sets dst[i] = sqrt(a[i]); NaN below 0, on float16.
+func SqrtF16(dst, a []uint16) { sqrtF16Generic(dst, a) }
+
+// SqrtBF16 sets dst[i] = sqrt(a[i]); NaN below 0, on bfloat16.
+func SqrtBF16(dst, a []uint16) { sqrtBF16Generic(dst, a) }
+
+// RsqrtF16 sets dst[i] = 1 / sqrt(a[i]), on float16.
+func RsqrtF16(dst, a []uint16) { rsqrtF16Generic(dst, a) }
+
+// RsqrtBF16 sets dst[i] = 1 / sqrt(a[i]), on bfloat16.
+func RsqrtBF16(dst, a []uint16) { rsqrtBF16Generic(dst, a) }
+
+// ReciprocalF16 sets dst[i] = 1 / a[i], on float16.
+func ReciprocalF16(dst, a []uint16) { reciprocalF16Generic(dst, a) }
+
+// ReciprocalBF16 sets dst[i] = 1 / a[i], on bfloat16.
+func ReciprocalBF16(dst, a []uint16) { reciprocalBF16Generic(dst, a) }
+
+// SquareF16 sets dst[i] = a[i]², on float16.
+func SquareF16(dst, a []uint16) { squareF16Generic(dst, a) }
+
+// SquareBF16 sets dst[i] = a[i]², on bfloat16.
+func SquareBF16(dst, a []uint16) { squareBF16Generic(dst, a) }
+
+// ExpF16 sets dst[i] = e^a[i], within 1 ulp, on float16.
+func ExpF16(dst, a []uint16) { expF16Generic(dst, a) }
+
+// ExpBF16 sets dst[i] = e^a[i], within 1 ulp, on bfloat16.
+func ExpBF16(dst, a []uint16) { expBF16Generic(dst, a) }
+
+// LogF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on float16.
+func LogF16(dst, a []uint16) { logF16Generic(dst, a) }
+
+// LogBF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on bfloat16.
+func LogBF16(dst, a []uint16) { logBF16Generic(dst, a) }
+
+// TanhF16 sets dst[i] = tanh(a[i]), within 2 ulp, on float16.
+func TanhF16(dst, a []uint16) { tanhF16Generic(dst, a) }
+
+// TanhBF16 sets dst[i] = tanh(a[i]), within 2 ulp, on bfloat16.
+func TanhBF16(dst, a []uint16) { tanhBF16Generic(dst, a) }
+
+// SigmoidF16 sets dst[i] = 1 / (1 + e^-a[i]), on float16.
+func SigmoidF16(dst, a []uint16) { sigmoidF16Generic(dst, a) }
+
+// SigmoidBF16 sets dst[i] = 1 / (1 + e^-a[i]), on bfloat16.
+func SigmoidBF16(dst, a []uint16) { sigmoidBF16Generic(dst, a) }
+
+// ErfF16 sets dst[i] = the error function of a[i], within 2 ulp, on float16.
+func ErfF16(dst, a []uint16) { erfF16Generic(dst, a) }
+
+// ErfBF16 sets dst[i] = the error function of a[i], within 2 ulp, on bfloat16.
+func ErfBF16(dst, a []uint16) { erfBF16Generic(dst, a) }
+
+// GELUF16 sets dst[i] = a[i] times the normal distribution function of a[i], on float16.
+func GELUF16(dst, a []uint16) { gELUF16Generic(dst, a) }
+
+// GELUBF16 sets dst[i] = a[i] times the normal distribution function of a[i], on bfloat16.
+func GELUBF16(dst, a []uint16) { gELUBF16Generic(dst, a) }
+
+// GELUTanhF16 sets dst[i] = the tanh approximation of GELU of a[i], on float16.
+func GELUTanhF16(dst, a []uint16) { gELUTanhF16Generic(dst, a) }
+
+// GELUTanhBF16 sets dst[i] = the tanh approximation of GELU of a[i], on bfloat16.
+func GELUTanhBF16(dst, a []uint16) { gELUTanhBF16Generic(dst, a) }
+
+// SiLUF16 sets dst[i] = a[i] / (1 + e^-a[i]), on float16.
+func SiLUF16(dst, a []uint16) { siLUF16Generic(dst, a) }
+
+// SiLUBF16 sets dst[i] = a[i] / (1 + e^-a[i]), on bfloat16.
+func SiLUBF16(dst, a []uint16) { siLUBF16Generic(dst, a) }
+
+// MishF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on float16.
+func MishF16(dst, a []uint16) { mishF16Generic(dst, a) }
+
+// MishBF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on bfloat16.
+func MishBF16(dst, a []uint16) { mishBF16Generic(dst, a) }
+
+// HardsigmoidF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on float16.
+func HardsigmoidF16(dst, a []uint16) { hardsigmoidF16Generic(dst, a) }
+
+// HardsigmoidBF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on bfloat16.
+func HardsigmoidBF16(dst, a []uint16) { hardsigmoidBF16Generic(dst, a) }
+
+// HardswishF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on float16.
+func HardswishF16(dst, a []uint16) { hardswishF16Generic(dst, a) }
+
+// HardswishBF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on bfloat16.
+func HardswishBF16(dst, a []uint16) { hardswishBF16Generic(dst, a) }
+
+// AddF16 sets dst[i] = a[i] + b[i], on float16.
+func AddF16(dst, a, b []uint16) { addF16Generic(dst, a, b) }
+
+// AddBF16 sets dst[i] = a[i] + b[i], on bfloat16.
+func AddBF16(dst, a, b []uint16) { addBF16Generic(dst, a, b) }
+
+// SubF16 sets dst[i] = a[i] - b[i], on float16.
+func SubF16(dst, a, b []uint16) { subF16Generic(dst, a, b) }
+
+// SubBF16 sets dst[i] = a[i] - b[i], on bfloat16.
+func SubBF16(dst, a, b []uint16) { subBF16Generic(dst, a, b) }
+
+// MulF16 sets dst[i] = a[i] * b[i], on float16.
+func MulF16(dst, a, b []uint16) { mulF16Generic(dst, a, b) }
+
+// MulBF16 sets dst[i] = a[i] * b[i], on bfloat16.
+func MulBF16(dst, a, b []uint16) { mulBF16Generic(dst, a, b) }
+
+// DivF16 sets dst[i] = a[i] / b[i], on float16.
+func DivF16(dst, a, b []uint16) { divF16Generic(dst, a, b) }
+
+// DivBF16 sets dst[i] = a[i] / b[i], on bfloat16.
+func DivBF16(dst, a, b []uint16) { divBF16Generic(dst, a, b) }
+
+// MaximumF16 sets dst[i] = max(a[i], b[i]), NaN when either is NaN, on float16.
+func MaximumF16(dst, a, b []uint16) { maximumF16Generic(dst, a, b) }
+
+// MaximumBF16 sets dst[i] = max(a[i], b[i]), NaN when either is NaN, on bfloat16.
+func MaximumBF16(dst, a, b []uint16) { maximumBF16Generic(dst, a, b) }
+
+// MinimumF16 sets dst[i] = min(a[i], b[i]), NaN when either is NaN, on float16.
+func MinimumF16(dst, a, b []uint16) { minimumF16Generic(dst, a, b) }
+
+// MinimumBF16 sets dst[i] = min(a[i], b[i]), NaN when either is NaN, on bfloat16.
+func MinimumBF16(dst, a, b []uint16) { minimumBF16Generic(dst, a, b) }
+
+// TanhBackwardF16 sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh, on float16.
+func TanhBackwardF16(dst, grad, y []uint16) { tanhBackwardF16Generic(dst, grad, y) }
+
+// TanhBackwardBF16 sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh, on bfloat16.
+func TanhBackwardBF16(dst, grad, y []uint16) { tanhBackwardBF16Generic(dst, grad, y) }
+
+// SigmoidBackwardF16 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid, on float16.
+func SigmoidBackwardF16(dst, grad, y []uint16) { sigmoidBackwardF16Generic(dst, grad, y) }
+
+// SigmoidBackwardBF16 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid, on bfloat16.
+func SigmoidBackwardBF16(dst, grad, y []uint16) { sigmoidBackwardBF16Generic(dst, grad, y) }
+
+// GELUBackwardF16 sets dst[i] = grad[i] times the derivative of GELU at x[i], on float16.
+func GELUBackwardF16(dst, grad, x []uint16) { gELUBackwardF16Generic(dst, grad, x) }
+
+// GELUBackwardBF16 sets dst[i] = grad[i] times the derivative of GELU at x[i], on bfloat16.
+func GELUBackwardBF16(dst, grad, x []uint16) { gELUBackwardBF16Generic(dst, grad, x) }
+
+// GELUTanhBackwardF16 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i], on float16.
+func GELUTanhBackwardF16(dst, grad, x []uint16) { gELUTanhBackwardF16Generic(dst, grad, x) }
+
+// GELUTanhBackwardBF16 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i], on bfloat16.
+func GELUTanhBackwardBF16(dst, grad, x []uint16) { gELUTanhBackwardBF16Generic(dst, grad, x) }
+
+// SiLUBackwardF16 sets dst[i] = grad[i] times the derivative of SiLU at x[i], on float16.
+func SiLUBackwardF16(dst, grad, x []uint16) { siLUBackwardF16Generic(dst, grad, x) }
+
+// SiLUBackwardBF16 sets dst[i] = grad[i] times the derivative of SiLU at x[i], on bfloat16.
+func SiLUBackwardBF16(dst, grad, x []uint16) { siLUBackwardBF16Generic(dst, grad, x) }
+
+// AddScalarF16 sets dst[i] = a[i] + s, on float16.
+func AddScalarF16(dst, a []uint16, s float32) { addScalarF16Generic(dst, a, s) }
+
+// AddScalarBF16 sets dst[i] = a[i] + s, on bfloat16.
+func AddScalarBF16(dst, a []uint16, s float32) { addScalarBF16Generic(dst, a, s) }
+
+// SubScalarF16 sets dst[i] = a[i] - s, on float16.
+func SubScalarF16(dst, a []uint16, s float32) { subScalarF16Generic(dst, a, s) }
+
+// SubScalarBF16 sets dst[i] = a[i] - s, on bfloat16.
+func SubScalarBF16(dst, a []uint16, s float32) { subScalarBF16Generic(dst, a, s) }
+
+// RSubScalarF16 sets dst[i] = s - a[i], on float16.
+func RSubScalarF16(dst, a []uint16, s float32) { rSubScalarF16Generic(dst, a, s) }
+
+// RSubScalarBF16 sets dst[i] = s - a[i], on bfloat16.
+func RSubScalarBF16(dst, a []uint16, s float32) { rSubScalarBF16Generic(dst, a, s) }
+
+// MulScalarF16 sets dst[i] = a[i] * s, on float16.
+func MulScalarF16(dst, a []uint16, s float32) { mulScalarF16Generic(dst, a, s) }
+
+// MulScalarBF16 sets dst[i] = a[i] * s, on bfloat16.
+func MulScalarBF16(dst, a []uint16, s float32) { mulScalarBF16Generic(dst, a, s) }
+
+// DivScalarF16 sets dst[i] = a[i] / s, on float16.
+func DivScalarF16(dst, a []uint16, s float32) { divScalarF16Generic(dst, a, s) }
+
+// DivScalarBF16 sets dst[i] = a[i] / s, on bfloat16.
+func DivScalarBF16(dst, a []uint16, s float32) { divScalarBF16Generic(dst, a, s) }
+
+// RDivScalarF16 sets dst[i] = s / a[i], on float16.
+func RDivScalarF16(dst, a []uint16, s float32) { rDivScalarF16Generic(dst, a, s) }
+
+// RDivScalarBF16 sets dst[i] = s / a[i], on bfloat16.
+func RDivScalarBF16(dst, a []uint16, s float32) { rDivScalarBF16Generic(dst, a, s) }
+
+// AddScaledF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on float16.
+func AddScaledF16(dst, a, b []uint16, alpha float32) { addScaledF16Generic(dst, a, b, alpha) }
+
+// AddScaledBF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on bfloat16.
+func AddScaledBF16(dst, a, b []uint16, alpha float32) { addScaledBF16Generic(dst, a, b, alpha) }
+
+// ThresholdBackwardF16 sets dst[i] = 0 where x[i] <= threshold, else grad[i], on float16.
+func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
+	thresholdBackwardF16Generic(dst, grad, x, threshold)
+}
+
+// ThresholdBackwardBF16 sets dst[i] = 0 where x[i] <= threshold, else grad[i], on bfloat16.
+func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
+	thresholdBackwardBF16Generic(dst, grad, x, threshold)
+}
+
+// sumBlockF16 returns the sum of a block, on float16.
+func sumBlockF16(a []uint16) (sum float32) { return sumBlockF16Generic(a) }
+
+// sumBlockBF16 returns the sum of a block, on bfloat16.
+func sumBlockBF16(a []uint16) (sum float32) { return sumBlockBF16Generic(a) }
+
+// sumAbsBlockF16 returns the sum of |x| over a block, on float16.
+func sumAbsBlockF16(a []uint16) (sum float32) { return sumAbsBlockF16Generic(a) }
+
+// sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
+func sumAbsBlockBF16(a []uint16) (sum float32) { return sumAbsBlockBF16Generic(a) }
+
+// maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.
+func maxBlockF16(a []uint16) (m float32) { return maxBlockF16Generic(a) }
+
+// maxBlockBF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on bfloat16.
+func maxBlockBF16(a []uint16) (m float32) { return maxBlockBF16Generic(a) }
+
+// minBlockF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on float16.
+func minBlockF16(a []uint16) (m float32) { return minBlockF16Generic(a) }
+
+// minBlockBF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on bfloat16.
+func minBlockBF16(a []uint16) (m float32) { return minBlockBF16Generic(a) }
 
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) { expScaleF32Generic(dst, a, m, s, c) }

@@ -39,6 +39,7 @@ type x86 struct {
 	argOff []int
 	used   int
 
+	labels    int  // of the words in a masked load
 	rows      bool // the form that walks rows
 	strideOff int  // frame offset of the first row distance
 	rowsOff   int  // frame offset of the number of rows
@@ -465,6 +466,16 @@ func (x *x86) load(v *Value, u int, masked bool) {
 		switch {
 		case !masked:
 			x.p("%s %s, %s", name, m, d)
+		case a.T.Size() == 2: // there is no masked load of words: one by one
+			x.p("VPXOR X%d, X%d, X%d", v.reg, v.reg, v.reg)
+			x.labels++
+			for i := range x.lanes - 1 {
+				x.p("CMPQ BX, $%d", i)
+				x.p("JLE words%d", x.labels)
+				x.p("VPINSRW $%d, %d(%s), X%d, X%d", i, 2*i, x.ptr[v.arg], v.reg, v.reg)
+			}
+			fmt.Fprintf(x.w, "words%d:\n", x.labels)
+			x.p("%s X%d, %s", name, v.reg, d)
 		case name == "VCVTPS2PD":
 			x.p("VMASKMOVPS %s, X14, X%d", m, v.reg)
 			x.p("VCVTPS2PD X%d, %s", v.reg, d)

@@ -91,6 +91,8 @@ type Kernel struct {
 	// Rows adds a second form, with Rows in its name, that runs the body on rows of several
 	// matrices at once, each with a distance of its own between its rows.
 	Rows bool
+	// Exact says that results on 16-bit floats need no rounding: they are among the operands, or 0.
+	Exact bool
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction
 	// set lacks what is needed.
 	NoAVX2 bool
@@ -208,9 +210,17 @@ func (b *B) LoadMask(name string) *Value {
 	return b.push(&Value{op: opLoad, t: Mask, arg: b.argIndex(name)})
 }
 
-// Store writes an argument.
+// Store writes an argument, rounded to its type.
 func (b *B) Store(name string, v *Value) {
-	b.push(&Value{op: opStore, t: v.t, a: []*Value{v}, arg: b.argIndex(name)})
+	i := b.argIndex(name)
+	if b.k.Args[i].T == BF16 {
+		if b.k.Exact {
+			v = b.Srl(b.Bits(v), 16)
+		} else {
+			v = roundBF16(b, v)
+		}
+	}
+	b.push(&Value{op: opStore, t: v.t, a: []*Value{v}, arg: i})
 }
 
 // AccIn is the accumulator before this element, AccOut sets its new value.

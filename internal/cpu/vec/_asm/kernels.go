@@ -24,6 +24,7 @@ func init() {
 	softmax()
 	conversions()
 	pooling()
+	sixteenBits()
 }
 
 // arithmetic lists the cheap elementwise kernels of a type.
@@ -500,24 +501,7 @@ func conversions() {
 	conv("F16ToF32s", "widens half-precision values.", F32, F16, F32, same, false)
 	conv("F32ToF16s", "rounds to half precision, ties to even; NaN stays NaN, overflow gives Inf.", F32, F32, F16, same, false)
 	conv("BF16ToF32s", "widens bfloat16 values.", F32, BF16, F32, same, false)
-	narrow := func(b *B, x *Value) *Value {
-		// Adding 0x7fff plus the last bit that stays carries exactly when the
-		// dropped half is above one half, or at it with an odd last bit.
-		i := b.Bits(x)
-		odd := b.IAnd(b.Srl(i, 16), b.CI(1))
-		r := b.Srl(b.IAdd(b.IAdd(i, b.CI(0x7fff)), odd), 16)
-		return b.Bits(b.Sel(b.Cmp(UNORD, x, x), b.Float(b.CI(0x7fc0)), b.Float(r)))
-	}
-	conv("F32ToBF16s", "rounds to bfloat16, ties to even; every NaN becomes 0x7fc0.", F32, F32, BF16, narrow, false)
-	// Arithmetic on bfloat16 widens, computes in float32 and rounds once, without a pass through memory between.
-	for _, k := range []struct {
-		name, sign string
-		f          func(b *B, x, y *Value) *Value
-	}{{"Add", "+", (*B).Add}, {"Sub", "-", (*B).Sub}, {"Mul", "*", (*B).Mul}} {
-		add(Kernel{Name: k.name + "BF16", Doc: "sets dst[i] = a[i] " + k.sign + " b[i] on bfloat16, rounded once.", Lane: F32,
-			Args: []Arg{Out("dst", BF16), In("a", BF16), In("b", BF16)},
-			Body: func(b *B) { b.Store("dst", narrow(b, k.f(b, b.Load("a"), b.Load("b")))) }})
-	}
+	conv("F32ToBF16s", "rounds to bfloat16, ties to even; every NaN becomes 0x7fc0.", F32, F32, BF16, same, false)
 	conv("F64ToF32s", "rounds float64 to float32.", F64, F64, F32, same, false)
 	conv("F32ToF64s", "widens float32 to float64.", F64, F32, F64, same, false)
 	conv("U8ToF32s", "converts bytes.", F32, U8, F32, (*B).I2F, false)

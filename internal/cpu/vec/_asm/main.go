@@ -73,6 +73,7 @@ func run(dir string) error {
 		"zz_amd64.go":      amd64.String(),
 		"zz_arm64.go":      arm64.String(),
 		"zz_table_test.go": table.String(),
+		"zz_half.go":       emitHalf(),
 	} {
 		b, err := format.Source([]byte(src))
 		if err != nil {

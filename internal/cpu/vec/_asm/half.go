@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file derives the kernels of float16 and bfloat16 from those of float32: the same body, whose loads widen and whose stores
+// round, so that a result is what float32 gives, rounded once, with no pass through memory between.
+
+// half is what is to be derived from one kernel; exact is as in Kernel.
+type half struct {
+	name  string
+	exact bool
+}
+
+// halves lists them, by the shape of their arguments in the tables of zz_half.go.
+var halves = []struct {
+	kind  string
+	names []half
+}{
+	{"Unary16", []half{{"Abs", true}, {"Neg", true}, {"ReLU", true}, {"Sqrt", false}, {"Rsqrt", false}, {"Reciprocal", false}, {"Square", false},
+		{"Exp", false}, {"Log", false}, {"Tanh", false}, {"Sigmoid", false}, {"Erf", false}, {"GELU", false}, {"GELUTanh", false},
+		{"SiLU", false}, {"Mish", false}, {"Hardsigmoid", false}, {"Hardswish", false}}},
+	{"Binary16", []half{{"Add", false}, {"Sub", false}, {"Mul", false}, {"Div", false}, {"Maximum", true}, {"Minimum", true},
+		{"TanhBackward", false}, {"SigmoidBackward", false}, {"GELUBackward", false}, {"GELUTanhBackward", false}, {"SiLUBackward", false}}},
+	{"Scalar16", []half{{"AddScalar", false}, {"SubScalar", false}, {"RSubScalar", false}, {"MulScalar", false}, {"DivScalar", false}, {"RDivScalar", false}}},
+	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"sumBlock", false}, {"sumAbsBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
+}
+
+// sixteenBits adds the derived kernels; those that they come from stand in the list already.
+func sixteenBits() {
+	byName := map[string]*Kernel{}
+	for _, k := range kernels {
+		byName[k.Name] = k
+	}
+	for _, list := range halves {
+		for _, h := range list.names {
+			for _, t := range []Type{F16, BF16} {
+				k := byName[h.name+"F32"]
+				check(k != nil, "%s: no kernel of float32", h.name)
+				d := *k
+				d.Name, d.Exact, d.Rows = h.name+t.sfx(), h.exact, false
+				d.Doc = strings.TrimSuffix(k.Doc, ".") + ", on " + t.long() + "."
+				d.Args = append([]Arg(nil), k.Args...)
+				for i := range d.Args {
+					if d.Args[i].T == F32 && d.Args[i].Kind != ArgScalar {
+						d.Args[i].T = t
+					}
+				}
+				add(d)
+			}
+		}
+	}
+}
+
+// sfx is the suffix of the names of kernels of a 16-bit type, long its name in prose.
+func (t Type) sfx() string {
+	if t == F16 {
+		return "F16"
+	}
+	return "BF16"
+}
+
+func (t Type) long() string {
+	if t == F16 {
+		return "float16"
+	}
+	return "bfloat16"
+}
+
+// roundBF16 rounds to bfloat16, ties to even, in the low half of an integer lane. Every NaN becomes 0x7fc0.
+func roundBF16(b *B, x *Value) *Value {
+	// Adding 0x7fff plus the last bit that stays carries exactly when the
+	// dropped half is above one half, or at it with an odd last bit.
+	i := b.Bits(x)
+	odd := b.IAnd(b.Srl(i, 16), b.CI(1))
+	r := b.Srl(b.IAdd(b.IAdd(i, b.CI(0x7fff)), odd), 16)
+	return b.Bits(b.Sel(b.Cmp(UNORD, x, x), b.Float(b.CI(0x7fc0)), b.Float(r)))
+}
+
+// emitHalf writes the tables of the derived kernels.
+func emitHalf() string {
+	var w strings.Builder
+	w.WriteString(banner + "package vec\n\n")
+	for _, list := range halves {
+		if list.kind == "" {
+			continue
+		}
+		w.WriteString("var (\n")
+		for _, h := range list.names {
+			fmt.Fprintf(&w, "\t// %s16 holds %sF16 and %sBF16.\n\t%s16 = %s{%sF16, %sBF16}\n", h.name, h.name, h.name, h.name, list.kind, h.name, h.name)
+		}
+		w.WriteString(")\n\n")
+	}
+	return w.String()
+}
