@@ -23,9 +23,10 @@ func (g *geometry) taps() int    { return g.k[0] * g.k[1] * g.k[2] }
 func (g *geometry) inSize() int  { return g.in[0] * g.in[1] * g.in[2] }
 func (g *geometry) outSize() int { return g.out[0] * g.out[1] * g.out[2] }
 
-// direct reports a 1x1 convolution whose columns are the input itself.
+// direct reports a 1x1 convolution whose columns are the input itself. The sizes differ where a transposed convolution has padding of
+// its output.
 func (g *geometry) direct() bool {
-	return g.taps() == 1 && g.stride == [3]int{1, 1, 1} && g.pad == [3]int{}
+	return g.taps() == 1 && g.stride == [3]int{1, 1, 1} && g.pad == [3]int{} && g.in == g.out
 }
 
 // number is the set of element types of columns; 16-bit floats are computed in float32.

@@ -31,6 +31,9 @@ func TestGradients(t *testing.T) {
 	opstest.GradCheck(t, "conv_transpose2d", func(x []*T) *T {
 		return F.ConvTranspose2d(x[0], x[1], F.ConvTranspose2dOptions{Bias: x[2], Stride: []int{2, 3}, Padding: []int{1, 0}, OutputPadding: []int{1, 2}, Groups: tensor.Some(2)})
 	}, fill(1, 2, 4, 3, 4), fill(2, 4, 2, 3, 3), fill(3, 4))
+	opstest.GradCheck(t, "conv_transpose2d 1x1 with a padded output", func(x []*T) *T {
+		return F.ConvTranspose2d(x[0], x[1], F.ConvTranspose2dOptions{OutputPadding: []int{1, 1}, Dilation: []int{2, 2}, Groups: tensor.Some(2)})
+	}, fill(1, 2, 4, 3, 4), fill(2, 4, 3, 1, 1))
 	opstest.GradCheck(t, "unfold and fold", func(x []*T) *T {
 		u := F.Unfold(x[0], []int{2, 3}, F.UnfoldOptions{Padding: []int{1, 1}, Stride: []int{2, 1}})
 		return F.Fold(u.Mul(u), []int{5, 6}, []int{2, 3}, F.FoldOptions{Padding: []int{1, 1}, Stride: []int{2, 1}})
