@@ -3810,63 +3810,6 @@ func F32ToBF16s(dst []uint16, a []float32) {
 //go:noescape
 func f32ToBF16sNEON(dst *uint16, a *float32, n int)
 
-// AddBF16 sets dst[i] = a[i] + b[i] on bfloat16, rounded once.
-func AddBF16(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	if !cpu.HasNEON {
-		addBF16Generic(dst, a, b)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		addBF16NEON(&dst[i], &a[i], &b[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func addBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
-
-// SubBF16 sets dst[i] = a[i] - b[i] on bfloat16, rounded once.
-func SubBF16(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	if !cpu.HasNEON {
-		subBF16Generic(dst, a, b)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		subBF16NEON(&dst[i], &a[i], &b[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func subBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
-
-// MulBF16 sets dst[i] = a[i] * b[i] on bfloat16, rounded once.
-func MulBF16(dst, a, b []uint16) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	if !cpu.HasNEON {
-		mulBF16Generic(dst, a, b)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		mulBF16NEON(&dst[i], &a[i], &b[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func mulBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
-
 // F64ToF32s rounds float64 to float32.
 func F64ToF32s(dst []float32, a []float64) {
 	a = a[:len(dst)]
@@ -4190,6 +4133,1452 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 
 //go:noescape
 func maxTapGradRowsF32NEON(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+// AbsF16 sets dst[i] = |a[i]|, on float16.
+func AbsF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		absF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		absF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func absF16NEON(dst *uint16, a *uint16, n int)
+
+// AbsBF16 sets dst[i] = |a[i]|, on bfloat16.
+func AbsBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		absBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		absBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func absBF16NEON(dst *uint16, a *uint16, n int)
+
+// NegF16 sets dst[i] = -a[i], on float16.
+func NegF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		negF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		negF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func negF16NEON(dst *uint16, a *uint16, n int)
+
+// NegBF16 sets dst[i] = -a[i], on bfloat16.
+func NegBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		negBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		negBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func negBF16NEON(dst *uint16, a *uint16, n int)
+
+// ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
+func ReLUF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		reLUF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		reLUF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func reLUF16NEON(dst *uint16, a *uint16, n int)
+
+// ReLUBF16 sets dst[i] = max(a[i], 0); NaN stays, on bfloat16.
+func ReLUBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		reLUBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		reLUBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func reLUBF16NEON(dst *uint16, a *uint16, n int)
+
+// SqrtF16 sets dst[i] = sqrt(a[i]); NaN below 0, on float16.
+func SqrtF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		sqrtF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sqrtF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sqrtF16NEON(dst *uint16, a *uint16, n int)
+
+// SqrtBF16 sets dst[i] = sqrt(a[i]); NaN below 0, on bfloat16.
+func SqrtBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		sqrtBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sqrtBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sqrtBF16NEON(dst *uint16, a *uint16, n int)
+
+// RsqrtF16 sets dst[i] = 1 / sqrt(a[i]), on float16.
+func RsqrtF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		rsqrtF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		rsqrtF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func rsqrtF16NEON(dst *uint16, a *uint16, n int)
+
+// RsqrtBF16 sets dst[i] = 1 / sqrt(a[i]), on bfloat16.
+func RsqrtBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		rsqrtBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		rsqrtBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func rsqrtBF16NEON(dst *uint16, a *uint16, n int)
+
+// ReciprocalF16 sets dst[i] = 1 / a[i], on float16.
+func ReciprocalF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		reciprocalF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		reciprocalF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func reciprocalF16NEON(dst *uint16, a *uint16, n int)
+
+// ReciprocalBF16 sets dst[i] = 1 / a[i], on bfloat16.
+func ReciprocalBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		reciprocalBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		reciprocalBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func reciprocalBF16NEON(dst *uint16, a *uint16, n int)
+
+// SquareF16 sets dst[i] = a[i]², on float16.
+func SquareF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		squareF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		squareF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func squareF16NEON(dst *uint16, a *uint16, n int)
+
+// SquareBF16 sets dst[i] = a[i]², on bfloat16.
+func SquareBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		squareBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		squareBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func squareBF16NEON(dst *uint16, a *uint16, n int)
+
+// ExpF16 sets dst[i] = e^a[i], within 1 ulp, on float16.
+func ExpF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		expF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		expF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func expF16NEON(dst *uint16, a *uint16, n int)
+
+// ExpBF16 sets dst[i] = e^a[i], within 1 ulp, on bfloat16.
+func ExpBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		expBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		expBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func expBF16NEON(dst *uint16, a *uint16, n int)
+
+// LogF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on float16.
+func LogF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logF16NEON(dst *uint16, a *uint16, n int)
+
+// LogBF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on bfloat16.
+func LogBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logBF16NEON(dst *uint16, a *uint16, n int)
+
+// TanhF16 sets dst[i] = tanh(a[i]), within 2 ulp, on float16.
+func TanhF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		tanhF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		tanhF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func tanhF16NEON(dst *uint16, a *uint16, n int)
+
+// TanhBF16 sets dst[i] = tanh(a[i]), within 2 ulp, on bfloat16.
+func TanhBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		tanhBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		tanhBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func tanhBF16NEON(dst *uint16, a *uint16, n int)
+
+// SigmoidF16 sets dst[i] = 1 / (1 + e^-a[i]), on float16.
+func SigmoidF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		sigmoidF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sigmoidF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sigmoidF16NEON(dst *uint16, a *uint16, n int)
+
+// SigmoidBF16 sets dst[i] = 1 / (1 + e^-a[i]), on bfloat16.
+func SigmoidBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		sigmoidBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sigmoidBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sigmoidBF16NEON(dst *uint16, a *uint16, n int)
+
+// ErfF16 sets dst[i] = the error function of a[i], within 2 ulp, on float16.
+func ErfF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfF16NEON(dst *uint16, a *uint16, n int)
+
+// ErfBF16 sets dst[i] = the error function of a[i], within 2 ulp, on bfloat16.
+func ErfBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfBF16NEON(dst *uint16, a *uint16, n int)
+
+// GELUF16 sets dst[i] = a[i] times the normal distribution function of a[i], on float16.
+func GELUF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUF16NEON(dst *uint16, a *uint16, n int)
+
+// GELUBF16 sets dst[i] = a[i] times the normal distribution function of a[i], on bfloat16.
+func GELUBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUBF16NEON(dst *uint16, a *uint16, n int)
+
+// GELUTanhF16 sets dst[i] = the tanh approximation of GELU of a[i], on float16.
+func GELUTanhF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhF16NEON(dst *uint16, a *uint16, n int)
+
+// GELUTanhBF16 sets dst[i] = the tanh approximation of GELU of a[i], on bfloat16.
+func GELUTanhBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhBF16NEON(dst *uint16, a *uint16, n int)
+
+// SiLUF16 sets dst[i] = a[i] / (1 + e^-a[i]), on float16.
+func SiLUF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		siLUF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		siLUF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func siLUF16NEON(dst *uint16, a *uint16, n int)
+
+// SiLUBF16 sets dst[i] = a[i] / (1 + e^-a[i]), on bfloat16.
+func SiLUBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		siLUBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		siLUBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func siLUBF16NEON(dst *uint16, a *uint16, n int)
+
+// MishF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on float16.
+func MishF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		mishF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mishF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mishF16NEON(dst *uint16, a *uint16, n int)
+
+// MishBF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on bfloat16.
+func MishBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		mishBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mishBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mishBF16NEON(dst *uint16, a *uint16, n int)
+
+// HardsigmoidF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on float16.
+func HardsigmoidF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardsigmoidF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardsigmoidF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardsigmoidF16NEON(dst *uint16, a *uint16, n int)
+
+// HardsigmoidBF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on bfloat16.
+func HardsigmoidBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardsigmoidBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardsigmoidBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardsigmoidBF16NEON(dst *uint16, a *uint16, n int)
+
+// HardswishF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on float16.
+func HardswishF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardswishF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardswishF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardswishF16NEON(dst *uint16, a *uint16, n int)
+
+// HardswishBF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on bfloat16.
+func HardswishBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardswishBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardswishBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardswishBF16NEON(dst *uint16, a *uint16, n int)
+
+// AddF16 sets dst[i] = a[i] + b[i], on float16.
+func AddF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// AddBF16 sets dst[i] = a[i] + b[i], on bfloat16.
+func AddBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// SubF16 sets dst[i] = a[i] - b[i], on float16.
+func SubF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		subF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		subF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func subF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// SubBF16 sets dst[i] = a[i] - b[i], on bfloat16.
+func SubBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		subBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		subBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func subBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// MulF16 sets dst[i] = a[i] * b[i], on float16.
+func MulF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		mulF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mulF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mulF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// MulBF16 sets dst[i] = a[i] * b[i], on bfloat16.
+func MulBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		mulBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mulBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mulBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// DivF16 sets dst[i] = a[i] / b[i], on float16.
+func DivF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		divF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		divF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func divF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// DivBF16 sets dst[i] = a[i] / b[i], on bfloat16.
+func DivBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		divBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		divBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func divBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// MaximumF16 sets dst[i] = max(a[i], b[i]), NaN when either is NaN, on float16.
+func MaximumF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		maximumF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maximumF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maximumF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// MaximumBF16 sets dst[i] = max(a[i], b[i]), NaN when either is NaN, on bfloat16.
+func MaximumBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		maximumBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maximumBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maximumBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// MinimumF16 sets dst[i] = min(a[i], b[i]), NaN when either is NaN, on float16.
+func MinimumF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		minimumF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		minimumF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func minimumF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// MinimumBF16 sets dst[i] = min(a[i], b[i]), NaN when either is NaN, on bfloat16.
+func MinimumBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		minimumBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		minimumBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func minimumBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// TanhBackwardF16 sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh, on float16.
+func TanhBackwardF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	if !cpu.HasNEON {
+		tanhBackwardF16Generic(dst, grad, y)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		tanhBackwardF16NEON(&dst[i], &grad[i], &y[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func tanhBackwardF16NEON(dst *uint16, grad *uint16, y *uint16, n int)
+
+// TanhBackwardBF16 sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh, on bfloat16.
+func TanhBackwardBF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	if !cpu.HasNEON {
+		tanhBackwardBF16Generic(dst, grad, y)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		tanhBackwardBF16NEON(&dst[i], &grad[i], &y[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func tanhBackwardBF16NEON(dst *uint16, grad *uint16, y *uint16, n int)
+
+// SigmoidBackwardF16 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid, on float16.
+func SigmoidBackwardF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	if !cpu.HasNEON {
+		sigmoidBackwardF16Generic(dst, grad, y)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sigmoidBackwardF16NEON(&dst[i], &grad[i], &y[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sigmoidBackwardF16NEON(dst *uint16, grad *uint16, y *uint16, n int)
+
+// SigmoidBackwardBF16 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid, on bfloat16.
+func SigmoidBackwardBF16(dst, grad, y []uint16) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	if !cpu.HasNEON {
+		sigmoidBackwardBF16Generic(dst, grad, y)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sigmoidBackwardBF16NEON(&dst[i], &grad[i], &y[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sigmoidBackwardBF16NEON(dst *uint16, grad *uint16, y *uint16, n int)
+
+// GELUBackwardF16 sets dst[i] = grad[i] times the derivative of GELU at x[i], on float16.
+func GELUBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUBackwardF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUBackwardF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// GELUBackwardBF16 sets dst[i] = grad[i] times the derivative of GELU at x[i], on bfloat16.
+func GELUBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUBackwardBF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUBackwardBF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// GELUTanhBackwardF16 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i], on float16.
+func GELUTanhBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhBackwardF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhBackwardF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// GELUTanhBackwardBF16 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i], on bfloat16.
+func GELUTanhBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhBackwardBF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhBackwardBF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// SiLUBackwardF16 sets dst[i] = grad[i] times the derivative of SiLU at x[i], on float16.
+func SiLUBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		siLUBackwardF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		siLUBackwardF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func siLUBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// SiLUBackwardBF16 sets dst[i] = grad[i] times the derivative of SiLU at x[i], on bfloat16.
+func SiLUBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		siLUBackwardBF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		siLUBackwardBF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func siLUBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// AddScalarF16 sets dst[i] = a[i] + s, on float16.
+func AddScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addScalarF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addScalarF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addScalarF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// AddScalarBF16 sets dst[i] = a[i] + s, on bfloat16.
+func AddScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addScalarBF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addScalarBF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addScalarBF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// SubScalarF16 sets dst[i] = a[i] - s, on float16.
+func SubScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		subScalarF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		subScalarF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func subScalarF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// SubScalarBF16 sets dst[i] = a[i] - s, on bfloat16.
+func SubScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		subScalarBF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		subScalarBF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func subScalarBF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// RSubScalarF16 sets dst[i] = s - a[i], on float16.
+func RSubScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		rSubScalarF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		rSubScalarF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func rSubScalarF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// RSubScalarBF16 sets dst[i] = s - a[i], on bfloat16.
+func RSubScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		rSubScalarBF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		rSubScalarBF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func rSubScalarBF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// MulScalarF16 sets dst[i] = a[i] * s, on float16.
+func MulScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		mulScalarF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mulScalarF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mulScalarF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// MulScalarBF16 sets dst[i] = a[i] * s, on bfloat16.
+func MulScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		mulScalarBF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mulScalarBF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mulScalarBF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// DivScalarF16 sets dst[i] = a[i] / s, on float16.
+func DivScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		divScalarF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		divScalarF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func divScalarF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// DivScalarBF16 sets dst[i] = a[i] / s, on bfloat16.
+func DivScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		divScalarBF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		divScalarBF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func divScalarBF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// RDivScalarF16 sets dst[i] = s / a[i], on float16.
+func RDivScalarF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		rDivScalarF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		rDivScalarF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func rDivScalarF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// RDivScalarBF16 sets dst[i] = s / a[i], on bfloat16.
+func RDivScalarBF16(dst, a []uint16, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		rDivScalarBF16Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		rDivScalarBF16NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func rDivScalarBF16NEON(dst *uint16, a *uint16, s float32, n int)
+
+// AddScaledF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on float16.
+func AddScaledF16(dst, a, b []uint16, alpha float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addScaledF16Generic(dst, a, b, alpha)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addScaledF16NEON(&dst[i], &a[i], &b[i], alpha, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addScaledF16NEON(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
+
+// AddScaledBF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on bfloat16.
+func AddScaledBF16(dst, a, b []uint16, alpha float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addScaledBF16Generic(dst, a, b, alpha)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addScaledBF16NEON(&dst[i], &a[i], &b[i], alpha, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addScaledBF16NEON(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
+
+// ThresholdBackwardF16 sets dst[i] = 0 where x[i] <= threshold, else grad[i], on float16.
+func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		thresholdBackwardF16Generic(dst, grad, x, threshold)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		thresholdBackwardF16NEON(&dst[i], &grad[i], &x[i], threshold, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func thresholdBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+// ThresholdBackwardBF16 sets dst[i] = 0 where x[i] <= threshold, else grad[i], on bfloat16.
+func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		thresholdBackwardBF16Generic(dst, grad, x, threshold)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		thresholdBackwardBF16NEON(&dst[i], &grad[i], &x[i], threshold, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func thresholdBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+// sumBlockF16 returns the sum of a block, on float16.
+func sumBlockF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumBlockF16NEON(&a[0], n)
+	}
+	return sumBlockF16Generic(a)
+}
+
+//go:noescape
+func sumBlockF16NEON(a *uint16, n int) (sum float32)
+
+// sumBlockBF16 returns the sum of a block, on bfloat16.
+func sumBlockBF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumBlockBF16NEON(&a[0], n)
+	}
+	return sumBlockBF16Generic(a)
+}
+
+//go:noescape
+func sumBlockBF16NEON(a *uint16, n int) (sum float32)
+
+// sumAbsBlockF16 returns the sum of |x| over a block, on float16.
+func sumAbsBlockF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumAbsBlockF16NEON(&a[0], n)
+	}
+	return sumAbsBlockF16Generic(a)
+}
+
+//go:noescape
+func sumAbsBlockF16NEON(a *uint16, n int) (sum float32)
+
+// sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
+func sumAbsBlockBF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumAbsBlockBF16NEON(&a[0], n)
+	}
+	return sumAbsBlockBF16Generic(a)
+}
+
+//go:noescape
+func sumAbsBlockBF16NEON(a *uint16, n int) (sum float32)
+
+// maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.
+func maxBlockF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return maxBlockF16NEON(&a[0], n)
+	}
+	return maxBlockF16Generic(a)
+}
+
+//go:noescape
+func maxBlockF16NEON(a *uint16, n int) (m float32)
+
+// maxBlockBF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on bfloat16.
+func maxBlockBF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return maxBlockBF16NEON(&a[0], n)
+	}
+	return maxBlockBF16Generic(a)
+}
+
+//go:noescape
+func maxBlockBF16NEON(a *uint16, n int) (m float32)
+
+// minBlockF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on float16.
+func minBlockF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return minBlockF16NEON(&a[0], n)
+	}
+	return minBlockF16Generic(a)
+}
+
+//go:noescape
+func minBlockF16NEON(a *uint16, n int) (m float32)
+
+// minBlockBF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on bfloat16.
+func minBlockBF16(a []uint16) (m float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return minBlockBF16NEON(&a[0], n)
+	}
+	return minBlockBF16Generic(a)
+}
+
+//go:noescape
+func minBlockBF16NEON(a *uint16, n int) (m float32)
 
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) {

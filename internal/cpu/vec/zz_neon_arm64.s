@@ -29598,351 +29598,6 @@ l4:
 done:
 	RET
 
-// addBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
-// Constants: V0-V2.
-TEXT ·addBF16NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD n+24(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 1744(R11), F1
-	FMOVQ 2704(R11), F2
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVD (R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD (R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, (R0)
-	FMOVD 8(R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD 8(R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, 8(R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVD (R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD (R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	ADD $8, R2
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVS (R1), F3
-	TBZ $0, R9, l2
-	ADD $4, R1, R10
-	VLD1 (R10), V3.H[2]
-	JMP l2
-l1:
-	VLD1 (R1), V3.H[0]
-l2:
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	TBZ $1, R9, l3
-	FMOVS (R2), F4
-	TBZ $0, R9, l4
-	ADD $4, R2, R10
-	VLD1 (R10), V4.H[2]
-	JMP l4
-l3:
-	VLD1 (R2), V4.H[0]
-l4:
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	TBZ $1, R9, l5
-	FMOVS F4, (R0)
-	TBZ $0, R9, l6
-	ADD $4, R0, R10
-	VST1 V4.H[2], (R10)
-	JMP l6
-l5:
-	VST1 V4.H[0], (R0)
-l6:
-done:
-	RET
-
-// subBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
-// Constants: V0-V2.
-TEXT ·subBF16NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD n+24(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 1744(R11), F1
-	FMOVQ 2704(R11), F2
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVD (R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD (R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, (R0)
-	FMOVD 8(R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD 8(R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, 8(R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVD (R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD (R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	ADD $8, R2
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVS (R1), F3
-	TBZ $0, R9, l2
-	ADD $4, R1, R10
-	VLD1 (R10), V3.H[2]
-	JMP l2
-l1:
-	VLD1 (R1), V3.H[0]
-l2:
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	TBZ $1, R9, l3
-	FMOVS (R2), F4
-	TBZ $0, R9, l4
-	ADD $4, R2, R10
-	VLD1 (R10), V4.H[2]
-	JMP l4
-l3:
-	VLD1 (R2), V4.H[0]
-l4:
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	TBZ $1, R9, l5
-	FMOVS F4, (R0)
-	TBZ $0, R9, l6
-	ADD $4, R0, R10
-	VST1 V4.H[2], (R10)
-	JMP l6
-l5:
-	VST1 V4.H[0], (R0)
-l6:
-done:
-	RET
-
-// mulBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
-// Constants: V0-V2.
-TEXT ·mulBF16NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD n+24(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 1744(R11), F1
-	FMOVQ 2704(R11), F2
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVD (R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD (R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, (R0)
-	FMOVD 8(R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD 8(R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, 8(R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVD (R1), F3
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	FMOVD (R2), F4
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	FMOVD F4, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	ADD $8, R2
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVS (R1), F3
-	TBZ $0, R9, l2
-	ADD $4, R1, R10
-	VLD1 (R10), V3.H[2]
-	JMP l2
-l1:
-	VLD1 (R1), V3.H[0]
-l2:
-	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
-	TBZ $1, R9, l3
-	FMOVS (R2), F4
-	TBZ $0, R9, l4
-	ADD $4, R2, R10
-	VLD1 (R10), V4.H[2]
-	JMP l4
-l3:
-	VLD1 (R2), V4.H[0]
-l4:
-	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
-	VUSHR $16, V3.S4, V4.S4
-	VAND V1.B16, V4.B16, V4.B16
-	VADD V2.S4, V3.S4, V5.S4
-	VADD V4.S4, V5.S4, V5.S4
-	VUSHR $16, V5.S4, V5.S4
-	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
-	VBSL V0.B16, V5.B16, V3.B16
-	WORD $0x0e612864 // xtn v4.4h, v3.4s
-	TBZ $1, R9, l5
-	FMOVS F4, (R0)
-	TBZ $0, R9, l6
-	ADD $4, R0, R10
-	VST1 V4.H[2], (R10)
-	JMP l6
-l5:
-	VST1 V4.H[0], (R0)
-l6:
-done:
-	RET
-
 // f64ToF32sNEON: 2 lanes x 4. R0=dst float32, R1=a float64; R9=elements left.
 TEXT ·f64ToF32sNEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
@@ -31407,6 +31062,13976 @@ done:
 	SUB $1, R10
 	MOVD R10, rows+40(FP)
 	CBNZ R10, row
+	RET
+
+// absF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·absF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// absBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·absBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea0f800 // fabs v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// negF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·negF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// negBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·negBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// reLUF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·reLUF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// reLUBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·reLUBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612841 // xtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612841 // xtn v1.4h, v2.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612841 // xtn v1.4h, v2.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612841 // xtn v1.4h, v2.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612841 // xtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	VBSL V1.B16, V0.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612841 // xtn v1.4h, v2.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// sqrtF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·sqrtF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// sqrtBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·sqrtBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 1744(R11), F1
+	FMOVQ 2704(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea1f863 // fsqrt v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F4, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V4.H[0], (R0)
+l4:
+done:
+	RET
+
+// rsqrtF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·rsqrtF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// rsqrtBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V3.
+TEXT ·rsqrtBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// reciprocalF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·reciprocalF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// reciprocalBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V3.
+TEXT ·reciprocalBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc24 // fdiv v4.4s, v1.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// squareF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·squareF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// squareBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·squareBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 1744(R11), F1
+	FMOVQ 2704(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23dc63 // fmul v3.4s, v3.4s, v3.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F4, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V4.H[0], (R0)
+l4:
+done:
+	RET
+
+// expF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V10.
+TEXT ·expF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 336(R11), F0
+	FMOVQ 352(R11), F1
+	FMOVQ 368(R11), F2
+	FMOVQ 384(R11), F3
+	FMOVQ 400(R11), F4
+	FMOVQ 416(R11), F5
+	FMOVQ 432(R11), F6
+	FMOVQ 448(R11), F7
+	FMOVQ 464(R11), F8
+	FMOVQ 0(R11), F9
+	FMOVQ 400(R11), F10
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
+	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V3.S4, V11.S4, V12.S4
+	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
+	VFMLS V5.S4, V13.S4, V11.S4
+	VFMLS V6.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V7.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V8.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V0.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V0.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, (R0)
+	FMOVD 8(R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
+	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V3.S4, V11.S4, V12.S4
+	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
+	VFMLS V5.S4, V13.S4, V11.S4
+	VFMLS V6.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V7.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V8.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V0.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V0.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
+	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V3.S4, V11.S4, V12.S4
+	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
+	VFMLS V5.S4, V13.S4, V11.S4
+	VFMLS V6.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V7.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V8.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V0.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V0.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F11
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V11.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V11.H[0]
+l2:
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
+	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V3.S4, V11.S4, V12.S4
+	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
+	VFMLS V5.S4, V13.S4, V11.S4
+	VFMLS V6.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V7.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V8.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V0.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V0.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	TBZ $1, R9, l3
+	FMOVS F12, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V12.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V12.H[0], (R0)
+l4:
+done:
+	RET
+
+// expBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V13.
+TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 336(R11), F0
+	FMOVQ 2688(R11), F1
+	FMOVQ 352(R11), F2
+	FMOVQ 368(R11), F3
+	FMOVQ 384(R11), F4
+	FMOVQ 400(R11), F5
+	FMOVQ 416(R11), F6
+	FMOVQ 432(R11), F7
+	FMOVQ 448(R11), F8
+	FMOVQ 464(R11), F9
+	FMOVQ 0(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 1744(R11), F12
+	FMOVQ 2704(R11), F13
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F14
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
+	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
+	FMOVQ 400(R11), F15
+	VFMLA V4.S4, V14.S4, V15.S4
+	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
+	VFMLS V6.S4, V16.S4, V14.S4
+	VFMLS V7.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 480(R11), F17
+	VFMLA V16.S4, V8.S4, V17.S4
+	FMOVQ 496(R11), F18
+	VFMLA V16.S4, V9.S4, V18.S4
+	FMOVQ 512(R11), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V14.S4, V17.S4, V19.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	VFMLA V19.S4, V16.S4, V14.S4
+	WORD $0x4e2ad5ce // fadd v14.4s, v14.4s, v10.4s
+	VSUB V11.S4, V15.S4, V15.S4
+	WORD $0x4f3f05f0 // sshr v16.4s, v15.4s, #1
+	VADD V0.S4, V16.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V16.S4, V15.S4, V15.S4
+	VADD V0.S4, V15.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	VUSHR $16, V14.S4, V15.S4
+	VAND V12.B16, V15.B16, V15.B16
+	VADD V13.S4, V14.S4, V16.S4
+	VADD V15.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V1.B16, V16.B16, V14.B16
+	WORD $0x0e6129cf // xtn v15.4h, v14.4s
+	FMOVD F15, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F14
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V14.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V14.H[0]
+l2:
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
+	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
+	FMOVQ 400(R11), F15
+	VFMLA V4.S4, V14.S4, V15.S4
+	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
+	VFMLS V6.S4, V16.S4, V14.S4
+	VFMLS V7.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 480(R11), F17
+	VFMLA V16.S4, V8.S4, V17.S4
+	FMOVQ 496(R11), F18
+	VFMLA V16.S4, V9.S4, V18.S4
+	FMOVQ 512(R11), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V14.S4, V17.S4, V19.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	VFMLA V19.S4, V16.S4, V14.S4
+	WORD $0x4e2ad5ce // fadd v14.4s, v14.4s, v10.4s
+	VSUB V11.S4, V15.S4, V15.S4
+	WORD $0x4f3f05f0 // sshr v16.4s, v15.4s, #1
+	VADD V0.S4, V16.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V16.S4, V15.S4, V15.S4
+	VADD V0.S4, V15.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	VUSHR $16, V14.S4, V15.S4
+	VAND V12.B16, V15.B16, V15.B16
+	VADD V13.S4, V14.S4, V16.S4
+	VADD V15.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V1.B16, V16.B16, V14.B16
+	WORD $0x0e6129cf // xtn v15.4h, v14.4s
+	TBZ $1, R9, l3
+	FMOVS F15, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V15.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V15.H[0], (R0)
+l4:
+done:
+	RET
+
+// logF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V12.
+TEXT ·logF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	FMOVQ 592(R11), F1
+	FMOVQ 608(R11), F2
+	FMOVQ 624(R11), F3
+	FMOVQ 640(R11), F4
+	FMOVQ 656(R11), F5
+	FMOVQ 0(R11), F6
+	FMOVQ 672(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 416(R11), F9
+	FMOVQ 160(R11), F10
+	FMOVQ 144(R11), F11
+	FMOVQ 688(R11), F12
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F13
+	WORD $0x0e2179ad // fcvtl v13.4s, v13.4h
+	WORD $0x6eade44e // fcmgt v14.4s, v2.4s, v13.4s
+	WORD $0x6e23ddaf // fmul v15.4s, v13.4s, v3.4s
+	VBIF V14.B16, V13.B16, V15.B16
+	VBSL V0.B16, V4.B16, V14.B16
+	VSUB V1.S4, V15.S4, V15.S4
+	WORD $0x4f2905f0 // sshr v16.4s, v15.4s, #23
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4e2ed610 // fadd v16.4s, v16.4s, v14.4s
+	VAND V5.B16, V15.B16, V15.B16
+	VADD V1.S4, V15.S4, V15.S4
+	WORD $0x4ea6d5ef // fsub v15.4s, v15.4s, v6.4s
+	FMOVQ 704(R11), F14
+	VFMLA V15.S4, V7.S4, V14.S4
+	FMOVQ 720(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 736(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 752(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 768(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 784(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 800(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 816(R11), F17
+	VFMLA V14.S4, V15.S4, V17.S4
+	WORD $0x6e2fddee // fmul v14.4s, v15.4s, v15.4s
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	VFMLA V8.S4, V16.S4, V14.S4
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	VFMLA V9.S4, V16.S4, V15.S4
+	WORD $0x6eade54e // fcmgt v14.4s, v10.4s, v13.4s
+	VBSL V13.B16, V15.B16, V14.B16
+	WORD $0x4e20e5af // fcmeq v15.4s, v13.4s, v0.4s
+	VBSL V14.B16, V11.B16, V15.B16
+	WORD $0x6eade40d // fcmgt v13.4s, v0.4s, v13.4s
+	VBSL V15.B16, V12.B16, V13.B16
+	WORD $0x0e2169ae // fcvtn v14.4h, v13.4s
+	FMOVD F14, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F13
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V13.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V13.H[0]
+l2:
+	WORD $0x0e2179ad // fcvtl v13.4s, v13.4h
+	WORD $0x6eade44e // fcmgt v14.4s, v2.4s, v13.4s
+	WORD $0x6e23ddaf // fmul v15.4s, v13.4s, v3.4s
+	VBIF V14.B16, V13.B16, V15.B16
+	VBSL V0.B16, V4.B16, V14.B16
+	VSUB V1.S4, V15.S4, V15.S4
+	WORD $0x4f2905f0 // sshr v16.4s, v15.4s, #23
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4e2ed610 // fadd v16.4s, v16.4s, v14.4s
+	VAND V5.B16, V15.B16, V15.B16
+	VADD V1.S4, V15.S4, V15.S4
+	WORD $0x4ea6d5ef // fsub v15.4s, v15.4s, v6.4s
+	FMOVQ 704(R11), F14
+	VFMLA V15.S4, V7.S4, V14.S4
+	FMOVQ 720(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 736(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 752(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 768(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 784(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 800(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 816(R11), F17
+	VFMLA V14.S4, V15.S4, V17.S4
+	WORD $0x6e2fddee // fmul v14.4s, v15.4s, v15.4s
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	VFMLA V8.S4, V16.S4, V14.S4
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	VFMLA V9.S4, V16.S4, V15.S4
+	WORD $0x6eade54e // fcmgt v14.4s, v10.4s, v13.4s
+	VBSL V13.B16, V15.B16, V14.B16
+	WORD $0x4e20e5af // fcmeq v15.4s, v13.4s, v0.4s
+	VBSL V14.B16, V11.B16, V15.B16
+	WORD $0x6eade40d // fcmgt v13.4s, v0.4s, v13.4s
+	VBSL V15.B16, V12.B16, V13.B16
+	WORD $0x0e2169ae // fcvtn v14.4h, v13.4s
+	TBZ $1, R9, l3
+	FMOVS F14, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V14.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V14.H[0], (R0)
+l4:
+done:
+	RET
+
+// logBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V15.
+TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	FMOVQ 592(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 608(R11), F3
+	FMOVQ 624(R11), F4
+	FMOVQ 640(R11), F5
+	FMOVQ 656(R11), F6
+	FMOVQ 0(R11), F7
+	FMOVQ 672(R11), F8
+	FMOVQ 432(R11), F9
+	FMOVQ 416(R11), F10
+	FMOVQ 160(R11), F11
+	FMOVQ 144(R11), F12
+	FMOVQ 688(R11), F13
+	FMOVQ 1744(R11), F14
+	FMOVQ 2704(R11), F15
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x6eb0e471 // fcmgt v17.4s, v3.4s, v16.4s
+	WORD $0x6e24de12 // fmul v18.4s, v16.4s, v4.4s
+	VBIF V17.B16, V16.B16, V18.B16
+	VBSL V0.B16, V5.B16, V17.B16
+	VSUB V1.S4, V18.S4, V18.S4
+	WORD $0x4f290653 // sshr v19.4s, v18.4s, #23
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	VAND V6.B16, V18.B16, V18.B16
+	VADD V1.S4, V18.S4, V18.S4
+	WORD $0x4ea7d652 // fsub v18.4s, v18.4s, v7.4s
+	FMOVQ 704(R11), F17
+	VFMLA V18.S4, V8.S4, V17.S4
+	FMOVQ 720(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 736(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 752(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 768(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 784(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 800(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 816(R11), F20
+	VFMLA V17.S4, V18.S4, V20.S4
+	WORD $0x6e32de51 // fmul v17.4s, v18.4s, v18.4s
+	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
+	VFMLA V9.S4, V19.S4, V17.S4
+	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
+	VFMLA V10.S4, V19.S4, V18.S4
+	WORD $0x6eb0e571 // fcmgt v17.4s, v11.4s, v16.4s
+	VBSL V16.B16, V18.B16, V17.B16
+	WORD $0x4e20e612 // fcmeq v18.4s, v16.4s, v0.4s
+	VBSL V17.B16, V12.B16, V18.B16
+	WORD $0x6eb0e410 // fcmgt v16.4s, v0.4s, v16.4s
+	VBSL V18.B16, V13.B16, V16.B16
+	VUSHR $16, V16.S4, V17.S4
+	VAND V14.B16, V17.B16, V17.B16
+	VADD V15.S4, V16.S4, V18.S4
+	VADD V17.S4, V18.S4, V18.S4
+	VUSHR $16, V18.S4, V18.S4
+	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
+	VBSL V2.B16, V18.B16, V16.B16
+	WORD $0x0e612a11 // xtn v17.4h, v16.4s
+	FMOVD F17, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F16
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V16.H[0]
+l2:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x6eb0e471 // fcmgt v17.4s, v3.4s, v16.4s
+	WORD $0x6e24de12 // fmul v18.4s, v16.4s, v4.4s
+	VBIF V17.B16, V16.B16, V18.B16
+	VBSL V0.B16, V5.B16, V17.B16
+	VSUB V1.S4, V18.S4, V18.S4
+	WORD $0x4f290653 // sshr v19.4s, v18.4s, #23
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	VAND V6.B16, V18.B16, V18.B16
+	VADD V1.S4, V18.S4, V18.S4
+	WORD $0x4ea7d652 // fsub v18.4s, v18.4s, v7.4s
+	FMOVQ 704(R11), F17
+	VFMLA V18.S4, V8.S4, V17.S4
+	FMOVQ 720(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 736(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 752(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 768(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 784(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 800(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 816(R11), F20
+	VFMLA V17.S4, V18.S4, V20.S4
+	WORD $0x6e32de51 // fmul v17.4s, v18.4s, v18.4s
+	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
+	VFMLA V9.S4, V19.S4, V17.S4
+	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
+	VFMLA V10.S4, V19.S4, V18.S4
+	WORD $0x6eb0e571 // fcmgt v17.4s, v11.4s, v16.4s
+	VBSL V16.B16, V18.B16, V17.B16
+	WORD $0x4e20e612 // fcmeq v18.4s, v16.4s, v0.4s
+	VBSL V17.B16, V12.B16, V18.B16
+	WORD $0x6eb0e410 // fcmgt v16.4s, v0.4s, v16.4s
+	VBSL V18.B16, V13.B16, V16.B16
+	VUSHR $16, V16.S4, V17.S4
+	VAND V14.B16, V17.B16, V17.B16
+	VADD V15.S4, V16.S4, V18.S4
+	VADD V17.S4, V18.S4, V18.S4
+	VUSHR $16, V18.S4, V18.S4
+	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
+	VBSL V2.B16, V18.B16, V16.B16
+	WORD $0x0e612a11 // xtn v17.4h, v16.4s
+	TBZ $1, R9, l3
+	FMOVS F17, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V17.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V17.H[0], (R0)
+l4:
+done:
+	RET
+
+// tanhF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V13.
+TEXT ·tanhF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 976(R11), F2
+	FMOVQ 992(R11), F3
+	FMOVQ 384(R11), F4
+	FMOVQ 400(R11), F5
+	FMOVQ 416(R11), F6
+	FMOVQ 432(R11), F7
+	FMOVQ 448(R11), F8
+	FMOVQ 464(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 944(R11), F11
+	FMOVQ 576(R11), F12
+	FMOVQ 1008(R11), F13
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F14
+	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
+	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 1024(R11), F17
+	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1040(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1056(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1072(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	VORR V14.B16, V14.B16, V16.B16
+	VFMLA V14.S4, V18.S4, V16.S4
+	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	FMOVQ 400(R11), F18
+	VFMLA V4.S4, V17.S4, V18.S4
+	WORD $0x4ea5d653 // fsub v19.4s, v18.4s, v5.4s
+	VFMLS V6.S4, V19.S4, V17.S4
+	VFMLS V7.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 480(R11), F21
+	VFMLA V20.S4, V8.S4, V21.S4
+	FMOVQ 496(R11), F22
+	VFMLA V20.S4, V9.S4, V22.S4
+	FMOVQ 512(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	WORD $0x4e20d631 // fadd v17.4s, v17.4s, v0.4s
+	VSUB V10.S4, V18.S4, V18.S4
+	WORD $0x4f3f0653 // sshr v19.4s, v18.4s, #1
+	VADD V1.S4, V19.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VADD V1.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	WORD $0x4e20d631 // fadd v17.4s, v17.4s, v0.4s
+	WORD $0x6e31fd71 // fdiv v17.4s, v11.4s, v17.4s
+	WORD $0x4eb1d411 // fsub v17.4s, v0.4s, v17.4s
+	VAND V12.B16, V14.B16, V14.B16
+	VORR V14.B16, V17.B16, V17.B16
+	WORD $0x6eafe5af // fcmgt v15.4s, v13.4s, v15.4s
+	VBSL V17.B16, V16.B16, V15.B16
+	WORD $0x0e2169ee // fcvtn v14.4h, v15.4s
+	FMOVD F14, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F14
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V14.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V14.H[0]
+l2:
+	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
+	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 1024(R11), F17
+	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1040(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1056(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1072(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	VORR V14.B16, V14.B16, V16.B16
+	VFMLA V14.S4, V18.S4, V16.S4
+	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	FMOVQ 400(R11), F18
+	VFMLA V4.S4, V17.S4, V18.S4
+	WORD $0x4ea5d653 // fsub v19.4s, v18.4s, v5.4s
+	VFMLS V6.S4, V19.S4, V17.S4
+	VFMLS V7.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 480(R11), F21
+	VFMLA V20.S4, V8.S4, V21.S4
+	FMOVQ 496(R11), F22
+	VFMLA V20.S4, V9.S4, V22.S4
+	FMOVQ 512(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	WORD $0x4e20d631 // fadd v17.4s, v17.4s, v0.4s
+	VSUB V10.S4, V18.S4, V18.S4
+	WORD $0x4f3f0653 // sshr v19.4s, v18.4s, #1
+	VADD V1.S4, V19.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VADD V1.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	WORD $0x4e20d631 // fadd v17.4s, v17.4s, v0.4s
+	WORD $0x6e31fd71 // fdiv v17.4s, v11.4s, v17.4s
+	WORD $0x4eb1d411 // fsub v17.4s, v0.4s, v17.4s
+	VAND V12.B16, V14.B16, V14.B16
+	VORR V14.B16, V17.B16, V17.B16
+	WORD $0x6eafe5af // fcmgt v15.4s, v13.4s, v15.4s
+	VBSL V17.B16, V16.B16, V15.B16
+	WORD $0x0e2169ee // fcvtn v14.4h, v15.4s
+	TBZ $1, R9, l3
+	FMOVS F14, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V14.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V14.H[0], (R0)
+l4:
+done:
+	RET
+
+// tanhBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V16.
+TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 976(R11), F3
+	FMOVQ 992(R11), F4
+	FMOVQ 384(R11), F5
+	FMOVQ 400(R11), F6
+	FMOVQ 416(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 448(R11), F9
+	FMOVQ 464(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 944(R11), F12
+	FMOVQ 576(R11), F13
+	FMOVQ 1008(R11), F14
+	FMOVQ 1744(R11), F15
+	FMOVQ 2704(R11), F16
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 1024(R11), F20
+	VFMLA V19.S4, V3.S4, V20.S4
+	FMOVQ 1040(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1056(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1072(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VORR V17.B16, V17.B16, V19.B16
+	VFMLA V17.S4, V21.S4, V19.S4
+	WORD $0x4eb2f494 // fmin v20.4s, v4.4s, v18.4s
+	WORD $0x4e34d694 // fadd v20.4s, v20.4s, v20.4s
+	FMOVQ 400(R11), F21
+	VFMLA V5.S4, V20.S4, V21.S4
+	WORD $0x4ea6d6b6 // fsub v22.4s, v21.4s, v6.4s
+	VFMLS V7.S4, V22.S4, V20.S4
+	VFMLS V8.S4, V22.S4, V20.S4
+	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V9.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V10.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V20.S4, V24.S4, V26.S4
+	VFMLA V26.S4, V22.S4, V20.S4
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	VSUB V11.S4, V21.S4, V21.S4
+	WORD $0x4f3f06b6 // sshr v22.4s, v21.4s, #1
+	VADD V1.S4, V22.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V22.S4, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	VSHL $23, V21.S4, V21.S4
+	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fd94 // fdiv v20.4s, v12.4s, v20.4s
+	WORD $0x4eb4d414 // fsub v20.4s, v0.4s, v20.4s
+	VAND V13.B16, V17.B16, V17.B16
+	VORR V17.B16, V20.B16, V20.B16
+	WORD $0x6eb2e5d2 // fcmgt v18.4s, v14.4s, v18.4s
+	VBSL V20.B16, V19.B16, V18.B16
+	VUSHR $16, V18.S4, V17.S4
+	VAND V15.B16, V17.B16, V17.B16
+	VADD V16.S4, V18.S4, V19.S4
+	VADD V17.S4, V19.S4, V19.S4
+	VUSHR $16, V19.S4, V19.S4
+	WORD $0x4e32e652 // fcmeq v18.4s, v18.4s, v18.4s
+	VBSL V2.B16, V19.B16, V18.B16
+	WORD $0x0e612a51 // xtn v17.4h, v18.4s
+	FMOVD F17, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F17
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V17.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V17.H[0]
+l2:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 1024(R11), F20
+	VFMLA V19.S4, V3.S4, V20.S4
+	FMOVQ 1040(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1056(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1072(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VORR V17.B16, V17.B16, V19.B16
+	VFMLA V17.S4, V21.S4, V19.S4
+	WORD $0x4eb2f494 // fmin v20.4s, v4.4s, v18.4s
+	WORD $0x4e34d694 // fadd v20.4s, v20.4s, v20.4s
+	FMOVQ 400(R11), F21
+	VFMLA V5.S4, V20.S4, V21.S4
+	WORD $0x4ea6d6b6 // fsub v22.4s, v21.4s, v6.4s
+	VFMLS V7.S4, V22.S4, V20.S4
+	VFMLS V8.S4, V22.S4, V20.S4
+	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V9.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V10.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V20.S4, V24.S4, V26.S4
+	VFMLA V26.S4, V22.S4, V20.S4
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	VSUB V11.S4, V21.S4, V21.S4
+	WORD $0x4f3f06b6 // sshr v22.4s, v21.4s, #1
+	VADD V1.S4, V22.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V22.S4, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	VSHL $23, V21.S4, V21.S4
+	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fd94 // fdiv v20.4s, v12.4s, v20.4s
+	WORD $0x4eb4d414 // fsub v20.4s, v0.4s, v20.4s
+	VAND V13.B16, V17.B16, V17.B16
+	VORR V17.B16, V20.B16, V20.B16
+	WORD $0x6eb2e5d2 // fcmgt v18.4s, v14.4s, v18.4s
+	VBSL V20.B16, V19.B16, V18.B16
+	VUSHR $16, V18.S4, V17.S4
+	VAND V15.B16, V17.B16, V17.B16
+	VADD V16.S4, V18.S4, V19.S4
+	VADD V17.S4, V19.S4, V19.S4
+	VUSHR $16, V19.S4, V19.S4
+	WORD $0x4e32e652 // fcmeq v18.4s, v18.4s, v18.4s
+	VBSL V2.B16, V19.B16, V18.B16
+	WORD $0x0e612a51 // xtn v17.4h, v18.4s
+	TBZ $1, R9, l3
+	FMOVS F17, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V17.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V17.H[0], (R0)
+l4:
+done:
+	RET
+
+// sigmoidF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V10.
+TEXT ·sigmoidF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 352(R11), F2
+	FMOVQ 368(R11), F3
+	FMOVQ 384(R11), F4
+	FMOVQ 400(R11), F5
+	FMOVQ 416(R11), F6
+	FMOVQ 432(R11), F7
+	FMOVQ 448(R11), F8
+	FMOVQ 464(R11), F9
+	FMOVQ 400(R11), F10
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V4.S4, V11.S4, V12.S4
+	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
+	VFMLS V6.S4, V13.S4, V11.S4
+	VFMLS V7.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V8.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V9.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V1.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V1.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x6e2bfc0b // fdiv v11.4s, v0.4s, v11.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, (R0)
+	FMOVD 8(R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V4.S4, V11.S4, V12.S4
+	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
+	VFMLS V6.S4, V13.S4, V11.S4
+	VFMLS V7.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V8.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V9.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V1.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V1.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x6e2bfc0b // fdiv v11.4s, v0.4s, v11.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V4.S4, V11.S4, V12.S4
+	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
+	VFMLS V6.S4, V13.S4, V11.S4
+	VFMLS V7.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V8.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V9.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V1.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V1.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x6e2bfc0b // fdiv v11.4s, v0.4s, v11.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F11
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V11.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V11.H[0]
+l2:
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
+	FMOVQ 400(R11), F12
+	VFMLA V4.S4, V11.S4, V12.S4
+	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
+	VFMLS V6.S4, V13.S4, V11.S4
+	VFMLS V7.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 480(R11), F14
+	VFMLA V13.S4, V8.S4, V14.S4
+	FMOVQ 496(R11), F15
+	VFMLA V13.S4, V9.S4, V15.S4
+	FMOVQ 512(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V16.S4, V13.S4, V11.S4
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	VSUB V10.S4, V12.S4, V12.S4
+	WORD $0x4f3f058d // sshr v13.4s, v12.4s, #1
+	VADD V1.S4, V13.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V13.S4, V12.S4, V12.S4
+	VADD V1.S4, V12.S4, V12.S4
+	VSHL $23, V12.S4, V12.S4
+	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
+	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x6e2bfc0b // fdiv v11.4s, v0.4s, v11.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	TBZ $1, R9, l3
+	FMOVS F12, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V12.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V12.H[0], (R0)
+l4:
+done:
+	RET
+
+// sigmoidBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V13.
+TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 352(R11), F3
+	FMOVQ 368(R11), F4
+	FMOVQ 384(R11), F5
+	FMOVQ 400(R11), F6
+	FMOVQ 416(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 448(R11), F9
+	FMOVQ 464(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 1744(R11), F12
+	FMOVQ 2704(R11), F13
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F14
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
+	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
+	FMOVQ 400(R11), F15
+	VFMLA V5.S4, V14.S4, V15.S4
+	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
+	VFMLS V7.S4, V16.S4, V14.S4
+	VFMLS V8.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 480(R11), F17
+	VFMLA V16.S4, V9.S4, V17.S4
+	FMOVQ 496(R11), F18
+	VFMLA V16.S4, V10.S4, V18.S4
+	FMOVQ 512(R11), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V14.S4, V17.S4, V19.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	VFMLA V19.S4, V16.S4, V14.S4
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	VSUB V11.S4, V15.S4, V15.S4
+	WORD $0x4f3f05f0 // sshr v16.4s, v15.4s, #1
+	VADD V1.S4, V16.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V16.S4, V15.S4, V15.S4
+	VADD V1.S4, V15.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	WORD $0x6e2efc0e // fdiv v14.4s, v0.4s, v14.4s
+	VUSHR $16, V14.S4, V15.S4
+	VAND V12.B16, V15.B16, V15.B16
+	VADD V13.S4, V14.S4, V16.S4
+	VADD V15.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V2.B16, V16.B16, V14.B16
+	WORD $0x0e6129cf // xtn v15.4h, v14.4s
+	FMOVD F15, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F14
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V14.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V14.H[0]
+l2:
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
+	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
+	FMOVQ 400(R11), F15
+	VFMLA V5.S4, V14.S4, V15.S4
+	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
+	VFMLS V7.S4, V16.S4, V14.S4
+	VFMLS V8.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 480(R11), F17
+	VFMLA V16.S4, V9.S4, V17.S4
+	FMOVQ 496(R11), F18
+	VFMLA V16.S4, V10.S4, V18.S4
+	FMOVQ 512(R11), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V14.S4, V17.S4, V19.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	VFMLA V19.S4, V16.S4, V14.S4
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	VSUB V11.S4, V15.S4, V15.S4
+	WORD $0x4f3f05f0 // sshr v16.4s, v15.4s, #1
+	VADD V1.S4, V16.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V16.S4, V15.S4, V15.S4
+	VADD V1.S4, V15.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	WORD $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	WORD $0x6e2efc0e // fdiv v14.4s, v0.4s, v14.4s
+	VUSHR $16, V14.S4, V15.S4
+	VAND V12.B16, V15.B16, V15.B16
+	VADD V13.S4, V14.S4, V16.S4
+	VADD V15.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V2.B16, V16.B16, V14.B16
+	WORD $0x0e6129cf // xtn v15.4h, v14.4s
+	TBZ $1, R9, l3
+	FMOVS F15, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V15.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V15.H[0], (R0)
+l4:
+done:
+	RET
+
+// erfF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V13.
+TEXT ·erfF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 1088(R11), F2
+	FMOVQ 1104(R11), F3
+	FMOVQ 1120(R11), F4
+	FMOVQ 384(R11), F5
+	FMOVQ 400(R11), F6
+	FMOVQ 416(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 448(R11), F9
+	FMOVQ 464(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 576(R11), F12
+	FMOVQ 1136(R11), F13
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F14
+	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
+	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 1152(R11), F17
+	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1168(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1184(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1200(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1216(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1232(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VORR V14.B16, V14.B16, V16.B16
+	VFMLA V14.S4, V18.S4, V16.S4
+	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
+	FMOVQ 1248(R11), F18
+	VFMLA V17.S4, V4.S4, V18.S4
+	FMOVQ 1264(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1280(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1296(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1312(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1328(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1344(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	FMOVQ 400(R11), F17
+	VFMLA V5.S4, V18.S4, V17.S4
+	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
+	VFMLS V7.S4, V19.S4, V18.S4
+	VFMLS V8.S4, V19.S4, V18.S4
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 480(R11), F21
+	VFMLA V20.S4, V9.S4, V21.S4
+	FMOVQ 496(R11), F22
+	VFMLA V20.S4, V10.S4, V22.S4
+	FMOVQ 512(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V18.S4
+	WORD $0x4e20d652 // fadd v18.4s, v18.4s, v0.4s
+	VSUB V11.S4, V17.S4, V17.S4
+	WORD $0x4f3f0633 // sshr v19.4s, v17.4s, #1
+	VADD V1.S4, V19.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	VSUB V19.S4, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d412 // fsub v18.4s, v0.4s, v18.4s
+	VAND V12.B16, V14.B16, V14.B16
+	VORR V14.B16, V18.B16, V18.B16
+	WORD $0x6eafe5af // fcmgt v15.4s, v13.4s, v15.4s
+	VBSL V18.B16, V16.B16, V15.B16
+	WORD $0x0e2169ee // fcvtn v14.4h, v15.4s
+	FMOVD F14, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F14
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V14.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V14.H[0]
+l2:
+	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
+	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 1152(R11), F17
+	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1168(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1184(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1200(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1216(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1232(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VORR V14.B16, V14.B16, V16.B16
+	VFMLA V14.S4, V18.S4, V16.S4
+	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
+	FMOVQ 1248(R11), F18
+	VFMLA V17.S4, V4.S4, V18.S4
+	FMOVQ 1264(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1280(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1296(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1312(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1328(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1344(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	FMOVQ 400(R11), F17
+	VFMLA V5.S4, V18.S4, V17.S4
+	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
+	VFMLS V7.S4, V19.S4, V18.S4
+	VFMLS V8.S4, V19.S4, V18.S4
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 480(R11), F21
+	VFMLA V20.S4, V9.S4, V21.S4
+	FMOVQ 496(R11), F22
+	VFMLA V20.S4, V10.S4, V22.S4
+	FMOVQ 512(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V18.S4
+	WORD $0x4e20d652 // fadd v18.4s, v18.4s, v0.4s
+	VSUB V11.S4, V17.S4, V17.S4
+	WORD $0x4f3f0633 // sshr v19.4s, v17.4s, #1
+	VADD V1.S4, V19.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	VSUB V19.S4, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
+	WORD $0x4eb2d412 // fsub v18.4s, v0.4s, v18.4s
+	VAND V12.B16, V14.B16, V14.B16
+	VORR V14.B16, V18.B16, V18.B16
+	WORD $0x6eafe5af // fcmgt v15.4s, v13.4s, v15.4s
+	VBSL V18.B16, V16.B16, V15.B16
+	WORD $0x0e2169ee // fcvtn v14.4h, v15.4s
+	TBZ $1, R9, l3
+	FMOVS F14, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V14.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V14.H[0], (R0)
+l4:
+done:
+	RET
+
+// erfBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V16.
+TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1088(R11), F3
+	FMOVQ 1104(R11), F4
+	FMOVQ 1120(R11), F5
+	FMOVQ 384(R11), F6
+	FMOVQ 400(R11), F7
+	FMOVQ 416(R11), F8
+	FMOVQ 432(R11), F9
+	FMOVQ 448(R11), F10
+	FMOVQ 464(R11), F11
+	FMOVQ 400(R11), F12
+	FMOVQ 576(R11), F13
+	FMOVQ 1136(R11), F14
+	FMOVQ 1744(R11), F15
+	FMOVQ 2704(R11), F16
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 1152(R11), F20
+	VFMLA V19.S4, V3.S4, V20.S4
+	FMOVQ 1168(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1184(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1200(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1216(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1232(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	VORR V17.B16, V17.B16, V19.B16
+	VFMLA V17.S4, V21.S4, V19.S4
+	WORD $0x4eb2f494 // fmin v20.4s, v4.4s, v18.4s
+	FMOVQ 1248(R11), F21
+	VFMLA V20.S4, V5.S4, V21.S4
+	FMOVQ 1264(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1280(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1296(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1312(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1328(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1344(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	FMOVQ 400(R11), F20
+	VFMLA V6.S4, V21.S4, V20.S4
+	WORD $0x4ea7d696 // fsub v22.4s, v20.4s, v7.4s
+	VFMLS V8.S4, V22.S4, V21.S4
+	VFMLS V9.S4, V22.S4, V21.S4
+	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V10.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V11.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	VFMLA V26.S4, V22.S4, V21.S4
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	VSUB V12.S4, V20.S4, V20.S4
+	WORD $0x4f3f0696 // sshr v22.4s, v20.4s, #1
+	VADD V1.S4, V22.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V22.S4, V20.S4, V20.S4
+	VADD V1.S4, V20.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4eb5d415 // fsub v21.4s, v0.4s, v21.4s
+	VAND V13.B16, V17.B16, V17.B16
+	VORR V17.B16, V21.B16, V21.B16
+	WORD $0x6eb2e5d2 // fcmgt v18.4s, v14.4s, v18.4s
+	VBSL V21.B16, V19.B16, V18.B16
+	VUSHR $16, V18.S4, V17.S4
+	VAND V15.B16, V17.B16, V17.B16
+	VADD V16.S4, V18.S4, V19.S4
+	VADD V17.S4, V19.S4, V19.S4
+	VUSHR $16, V19.S4, V19.S4
+	WORD $0x4e32e652 // fcmeq v18.4s, v18.4s, v18.4s
+	VBSL V2.B16, V19.B16, V18.B16
+	WORD $0x0e612a51 // xtn v17.4h, v18.4s
+	FMOVD F17, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F17
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V17.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V17.H[0]
+l2:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 1152(R11), F20
+	VFMLA V19.S4, V3.S4, V20.S4
+	FMOVQ 1168(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1184(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1200(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1216(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1232(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	VORR V17.B16, V17.B16, V19.B16
+	VFMLA V17.S4, V21.S4, V19.S4
+	WORD $0x4eb2f494 // fmin v20.4s, v4.4s, v18.4s
+	FMOVQ 1248(R11), F21
+	VFMLA V20.S4, V5.S4, V21.S4
+	FMOVQ 1264(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1280(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1296(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1312(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1328(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1344(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	FMOVQ 400(R11), F20
+	VFMLA V6.S4, V21.S4, V20.S4
+	WORD $0x4ea7d696 // fsub v22.4s, v20.4s, v7.4s
+	VFMLS V8.S4, V22.S4, V21.S4
+	VFMLS V9.S4, V22.S4, V21.S4
+	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V10.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V11.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	VFMLA V26.S4, V22.S4, V21.S4
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	VSUB V12.S4, V20.S4, V20.S4
+	WORD $0x4f3f0696 // sshr v22.4s, v20.4s, #1
+	VADD V1.S4, V22.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V22.S4, V20.S4, V20.S4
+	VADD V1.S4, V20.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4eb5d415 // fsub v21.4s, v0.4s, v21.4s
+	VAND V13.B16, V17.B16, V17.B16
+	VORR V17.B16, V21.B16, V21.B16
+	WORD $0x6eb2e5d2 // fcmgt v18.4s, v14.4s, v18.4s
+	VBSL V21.B16, V19.B16, V18.B16
+	VUSHR $16, V18.S4, V17.S4
+	VAND V15.B16, V17.B16, V17.B16
+	VADD V16.S4, V18.S4, V19.S4
+	VADD V17.S4, V19.S4, V19.S4
+	VUSHR $16, V19.S4, V19.S4
+	WORD $0x4e32e652 // fcmeq v18.4s, v18.4s, v18.4s
+	VBSL V2.B16, V19.B16, V18.B16
+	WORD $0x0e612a51 // xtn v17.4h, v18.4s
+	TBZ $1, R9, l3
+	FMOVS F17, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V17.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V17.H[0], (R0)
+l4:
+done:
+	RET
+
+// gELUF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V9.
+TEXT ·gELUF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 400(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 1360(R11), F2
+	FMOVQ 1376(R11), F3
+	FMOVQ 1392(R11), F4
+	FMOVQ 1408(R11), F5
+	FMOVQ 1424(R11), F6
+	FMOVQ 400(R11), F7
+	FMOVQ 16(R11), F8
+	FMOVQ 0(R11), F9
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F10
+	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
+	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
+	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
+	FMOVQ 1440(R11), F13
+	VFMLA V12.S4, V3.S4, V13.S4
+	FMOVQ 1456(R11), F14
+	VFMLA V12.S4, V13.S4, V14.S4
+	FMOVQ 1472(R11), F13
+	VFMLA V12.S4, V14.S4, V13.S4
+	FMOVQ 1488(R11), F14
+	VFMLA V12.S4, V4.S4, V14.S4
+	FMOVQ 1504(R11), F15
+	VFMLA V12.S4, V14.S4, V15.S4
+	FMOVQ 1520(R11), F14
+	VFMLA V12.S4, V15.S4, V14.S4
+	FMOVQ 1536(R11), F15
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V11.S4, V13.S4, V15.S4
+	WORD $0x4e20d5eb // fadd v11.4s, v15.4s, v0.4s
+	WORD $0x4ea0d56c // fsub v12.4s, v11.4s, v0.4s
+	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
+	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
+	FMOVQ 1552(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
+	FMOVQ 1568(R11), F14
+	VFMLA V12.S4, V13.S4, V14.S4
+	FMOVQ 1584(R11), F13
+	VFMLA V12.S4, V6.S4, V13.S4
+	FMOVQ 1600(R11), F16
+	VFMLA V12.S4, V13.S4, V16.S4
+	FMOVQ 128(R11), F13
+	VFMLA V12.S4, V16.S4, V13.S4
+	VFMLA V15.S4, V14.S4, V13.S4
+	VSUB V7.S4, V11.S4, V11.S4
+	WORD $0x4f3f056c // sshr v12.4s, v11.4s, #1
+	VADD V1.S4, V12.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V12.S4, V11.S4, V11.S4
+	VADD V1.S4, V11.S4, V11.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x6e2bddad // fmul v13.4s, v13.4s, v11.4s
+	WORD $0x6eaae50b // fcmgt v11.4s, v8.4s, v10.4s
+	WORD $0x4eadd52c // fsub v12.4s, v9.4s, v13.4s
+	VBSL V12.B16, V13.B16, V11.B16
+	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
+	WORD $0x0e21694b // fcvtn v11.4h, v10.4s
+	FMOVD F11, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F10
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V10.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V10.H[0]
+l2:
+	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
+	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
+	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
+	FMOVQ 1440(R11), F13
+	VFMLA V12.S4, V3.S4, V13.S4
+	FMOVQ 1456(R11), F14
+	VFMLA V12.S4, V13.S4, V14.S4
+	FMOVQ 1472(R11), F13
+	VFMLA V12.S4, V14.S4, V13.S4
+	FMOVQ 1488(R11), F14
+	VFMLA V12.S4, V4.S4, V14.S4
+	FMOVQ 1504(R11), F15
+	VFMLA V12.S4, V14.S4, V15.S4
+	FMOVQ 1520(R11), F14
+	VFMLA V12.S4, V15.S4, V14.S4
+	FMOVQ 1536(R11), F15
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V11.S4, V13.S4, V15.S4
+	WORD $0x4e20d5eb // fadd v11.4s, v15.4s, v0.4s
+	WORD $0x4ea0d56c // fsub v12.4s, v11.4s, v0.4s
+	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
+	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
+	FMOVQ 1552(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
+	FMOVQ 1568(R11), F14
+	VFMLA V12.S4, V13.S4, V14.S4
+	FMOVQ 1584(R11), F13
+	VFMLA V12.S4, V6.S4, V13.S4
+	FMOVQ 1600(R11), F16
+	VFMLA V12.S4, V13.S4, V16.S4
+	FMOVQ 128(R11), F13
+	VFMLA V12.S4, V16.S4, V13.S4
+	VFMLA V15.S4, V14.S4, V13.S4
+	VSUB V7.S4, V11.S4, V11.S4
+	WORD $0x4f3f056c // sshr v12.4s, v11.4s, #1
+	VADD V1.S4, V12.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	VSUB V12.S4, V11.S4, V11.S4
+	VADD V1.S4, V11.S4, V11.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x6e2bddad // fmul v13.4s, v13.4s, v11.4s
+	WORD $0x6eaae50b // fcmgt v11.4s, v8.4s, v10.4s
+	WORD $0x4eadd52c // fsub v12.4s, v9.4s, v13.4s
+	VBSL V12.B16, V13.B16, V11.B16
+	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
+	WORD $0x0e21694b // fcvtn v11.4h, v10.4s
+	TBZ $1, R9, l3
+	FMOVS F11, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V11.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V11.H[0], (R0)
+l4:
+done:
+	RET
+
+// gELUBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V12.
+TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 400(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1360(R11), F3
+	FMOVQ 1376(R11), F4
+	FMOVQ 1392(R11), F5
+	FMOVQ 1408(R11), F6
+	FMOVQ 1424(R11), F7
+	FMOVQ 400(R11), F8
+	FMOVQ 16(R11), F9
+	FMOVQ 0(R11), F10
+	FMOVQ 1744(R11), F11
+	FMOVQ 2704(R11), F12
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F13
+	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
+	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
+	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	FMOVQ 1440(R11), F16
+	VFMLA V15.S4, V4.S4, V16.S4
+	FMOVQ 1456(R11), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 1472(R11), F16
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 1488(R11), F17
+	VFMLA V15.S4, V5.S4, V17.S4
+	FMOVQ 1504(R11), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	FMOVQ 1520(R11), F17
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 1536(R11), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V14.S4, V16.S4, V18.S4
+	WORD $0x4e20d64e // fadd v14.4s, v18.4s, v0.4s
+	WORD $0x4ea0d5cf // fsub v15.4s, v14.4s, v0.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
+	FMOVQ 1552(R11), F16
+	VFMLA V15.S4, V6.S4, V16.S4
+	FMOVQ 1568(R11), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 1584(R11), F16
+	VFMLA V15.S4, V7.S4, V16.S4
+	FMOVQ 1600(R11), F19
+	VFMLA V15.S4, V16.S4, V19.S4
+	FMOVQ 128(R11), F16
+	VFMLA V15.S4, V19.S4, V16.S4
+	VFMLA V18.S4, V17.S4, V16.S4
+	VSUB V8.S4, V14.S4, V14.S4
+	WORD $0x4f3f05cf // sshr v15.4s, v14.4s, #1
+	VADD V1.S4, V15.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V15.S4, V14.S4, V14.S4
+	VADD V1.S4, V14.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	WORD $0x6e2ede10 // fmul v16.4s, v16.4s, v14.4s
+	WORD $0x6eade52e // fcmgt v14.4s, v9.4s, v13.4s
+	WORD $0x4eb0d54f // fsub v15.4s, v10.4s, v16.4s
+	VBSL V15.B16, V16.B16, V14.B16
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	VUSHR $16, V13.S4, V14.S4
+	VAND V11.B16, V14.B16, V14.B16
+	VADD V12.S4, V13.S4, V15.S4
+	VADD V14.S4, V15.S4, V15.S4
+	VUSHR $16, V15.S4, V15.S4
+	WORD $0x4e2de5ad // fcmeq v13.4s, v13.4s, v13.4s
+	VBSL V2.B16, V15.B16, V13.B16
+	WORD $0x0e6129ae // xtn v14.4h, v13.4s
+	FMOVD F14, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F13
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V13.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V13.H[0]
+l2:
+	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
+	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
+	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	FMOVQ 1440(R11), F16
+	VFMLA V15.S4, V4.S4, V16.S4
+	FMOVQ 1456(R11), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 1472(R11), F16
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 1488(R11), F17
+	VFMLA V15.S4, V5.S4, V17.S4
+	FMOVQ 1504(R11), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	FMOVQ 1520(R11), F17
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 1536(R11), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V14.S4, V16.S4, V18.S4
+	WORD $0x4e20d64e // fadd v14.4s, v18.4s, v0.4s
+	WORD $0x4ea0d5cf // fsub v15.4s, v14.4s, v0.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
+	FMOVQ 1552(R11), F16
+	VFMLA V15.S4, V6.S4, V16.S4
+	FMOVQ 1568(R11), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 1584(R11), F16
+	VFMLA V15.S4, V7.S4, V16.S4
+	FMOVQ 1600(R11), F19
+	VFMLA V15.S4, V16.S4, V19.S4
+	FMOVQ 128(R11), F16
+	VFMLA V15.S4, V19.S4, V16.S4
+	VFMLA V18.S4, V17.S4, V16.S4
+	VSUB V8.S4, V14.S4, V14.S4
+	WORD $0x4f3f05cf // sshr v15.4s, v14.4s, #1
+	VADD V1.S4, V15.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V15.S4, V14.S4, V14.S4
+	VADD V1.S4, V14.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	WORD $0x6e2ede10 // fmul v16.4s, v16.4s, v14.4s
+	WORD $0x6eade52e // fcmgt v14.4s, v9.4s, v13.4s
+	WORD $0x4eb0d54f // fsub v15.4s, v10.4s, v16.4s
+	VBSL V15.B16, V16.B16, V14.B16
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	VUSHR $16, V13.S4, V14.S4
+	VAND V11.B16, V14.B16, V14.B16
+	VADD V12.S4, V13.S4, V15.S4
+	VADD V14.S4, V15.S4, V15.S4
+	VUSHR $16, V15.S4, V15.S4
+	WORD $0x4e2de5ad // fcmeq v13.4s, v13.4s, v13.4s
+	VBSL V2.B16, V15.B16, V13.B16
+	WORD $0x0e6129ae // xtn v14.4h, v13.4s
+	TBZ $1, R9, l3
+	FMOVS F14, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V14.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V14.H[0], (R0)
+l4:
+done:
+	RET
+
+// gELUTanhF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V15.
+TEXT ·gELUTanhF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 1616(R11), F2
+	FMOVQ 128(R11), F3
+	FMOVQ 976(R11), F4
+	FMOVQ 992(R11), F5
+	FMOVQ 384(R11), F6
+	FMOVQ 400(R11), F7
+	FMOVQ 416(R11), F8
+	FMOVQ 432(R11), F9
+	FMOVQ 448(R11), F10
+	FMOVQ 464(R11), F11
+	FMOVQ 400(R11), F12
+	FMOVQ 944(R11), F13
+	FMOVQ 576(R11), F14
+	FMOVQ 1008(R11), F15
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	FMOVQ 1632(R11), F18
+	VFMLA V2.S4, V17.S4, V18.S4
+	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
+	WORD $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
+	WORD $0x4ea0fa51 // fabs v17.4s, v18.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	FMOVQ 1024(R11), F20
+	VFMLA V19.S4, V4.S4, V20.S4
+	FMOVQ 1040(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1056(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1072(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VORR V18.B16, V18.B16, V19.B16
+	VFMLA V18.S4, V21.S4, V19.S4
+	WORD $0x4eb1f4b4 // fmin v20.4s, v5.4s, v17.4s
+	WORD $0x4e34d694 // fadd v20.4s, v20.4s, v20.4s
+	FMOVQ 400(R11), F21
+	VFMLA V6.S4, V20.S4, V21.S4
+	WORD $0x4ea7d6b6 // fsub v22.4s, v21.4s, v7.4s
+	VFMLS V8.S4, V22.S4, V20.S4
+	VFMLS V9.S4, V22.S4, V20.S4
+	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V10.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V11.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V20.S4, V24.S4, V26.S4
+	VFMLA V26.S4, V22.S4, V20.S4
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	VSUB V12.S4, V21.S4, V21.S4
+	WORD $0x4f3f06b6 // sshr v22.4s, v21.4s, #1
+	VADD V1.S4, V22.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V22.S4, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	VSHL $23, V21.S4, V21.S4
+	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fdb4 // fdiv v20.4s, v13.4s, v20.4s
+	WORD $0x4eb4d414 // fsub v20.4s, v0.4s, v20.4s
+	VAND V14.B16, V18.B16, V18.B16
+	VORR V18.B16, V20.B16, V20.B16
+	WORD $0x6eb1e5f1 // fcmgt v17.4s, v15.4s, v17.4s
+	VBSL V20.B16, V19.B16, V17.B16
+	VFMLA V17.S4, V16.S4, V16.S4
+	WORD $0x0e216a11 // fcvtn v17.4h, v16.4s
+	FMOVD F17, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F16
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V16.H[0]
+l2:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
+	FMOVQ 1632(R11), F18
+	VFMLA V2.S4, V17.S4, V18.S4
+	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
+	WORD $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
+	WORD $0x4ea0fa51 // fabs v17.4s, v18.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	FMOVQ 1024(R11), F20
+	VFMLA V19.S4, V4.S4, V20.S4
+	FMOVQ 1040(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1056(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1072(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VORR V18.B16, V18.B16, V19.B16
+	VFMLA V18.S4, V21.S4, V19.S4
+	WORD $0x4eb1f4b4 // fmin v20.4s, v5.4s, v17.4s
+	WORD $0x4e34d694 // fadd v20.4s, v20.4s, v20.4s
+	FMOVQ 400(R11), F21
+	VFMLA V6.S4, V20.S4, V21.S4
+	WORD $0x4ea7d6b6 // fsub v22.4s, v21.4s, v7.4s
+	VFMLS V8.S4, V22.S4, V20.S4
+	VFMLS V9.S4, V22.S4, V20.S4
+	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V10.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V11.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V20.S4, V24.S4, V26.S4
+	VFMLA V26.S4, V22.S4, V20.S4
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	VSUB V12.S4, V21.S4, V21.S4
+	WORD $0x4f3f06b6 // sshr v22.4s, v21.4s, #1
+	VADD V1.S4, V22.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V22.S4, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	VSHL $23, V21.S4, V21.S4
+	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fdb4 // fdiv v20.4s, v13.4s, v20.4s
+	WORD $0x4eb4d414 // fsub v20.4s, v0.4s, v20.4s
+	VAND V14.B16, V18.B16, V18.B16
+	VORR V18.B16, V20.B16, V20.B16
+	WORD $0x6eb1e5f1 // fcmgt v17.4s, v15.4s, v17.4s
+	VBSL V20.B16, V19.B16, V17.B16
+	VFMLA V17.S4, V16.S4, V16.S4
+	WORD $0x0e216a11 // fcvtn v17.4h, v16.4s
+	TBZ $1, R9, l3
+	FMOVS F17, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V17.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V17.H[0], (R0)
+l4:
+done:
+	RET
+
+// gELUTanhBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V18.
+TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1616(R11), F3
+	FMOVQ 128(R11), F4
+	FMOVQ 976(R11), F5
+	FMOVQ 992(R11), F6
+	FMOVQ 384(R11), F7
+	FMOVQ 400(R11), F8
+	FMOVQ 416(R11), F9
+	FMOVQ 432(R11), F10
+	FMOVQ 448(R11), F11
+	FMOVQ 464(R11), F12
+	FMOVQ 400(R11), F13
+	FMOVQ 944(R11), F14
+	FMOVQ 576(R11), F15
+	FMOVQ 1008(R11), F16
+	FMOVQ 1744(R11), F17
+	FMOVQ 2704(R11), F18
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F19
+	WORD $0x2e613a73 // shll v19.4s, v19.4h, #16
+	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
+	FMOVQ 1632(R11), F21
+	VFMLA V3.S4, V20.S4, V21.S4
+	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
+	WORD $0x6e24de73 // fmul v19.4s, v19.4s, v4.4s
+	WORD $0x4ea0fab4 // fabs v20.4s, v21.4s
+	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
+	FMOVQ 1024(R11), F23
+	VFMLA V22.S4, V5.S4, V23.S4
+	FMOVQ 1040(R11), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	FMOVQ 1056(R11), F23
+	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 1072(R11), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	VORR V21.B16, V21.B16, V22.B16
+	VFMLA V21.S4, V24.S4, V22.S4
+	WORD $0x4eb4f4d7 // fmin v23.4s, v6.4s, v20.4s
+	WORD $0x4e37d6f7 // fadd v23.4s, v23.4s, v23.4s
+	FMOVQ 400(R11), F24
+	VFMLA V7.S4, V23.S4, V24.S4
+	WORD $0x4ea8d719 // fsub v25.4s, v24.4s, v8.4s
+	VFMLS V9.S4, V25.S4, V23.S4
+	VFMLS V10.S4, V25.S4, V23.S4
+	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
+	WORD $0x6e37defa // fmul v26.4s, v23.4s, v23.4s
+	FMOVQ 480(R11), F27
+	VFMLA V26.S4, V11.S4, V27.S4
+	FMOVQ 496(R11), F28
+	VFMLA V26.S4, V12.S4, V28.S4
+	FMOVQ 512(R11), F29
+	VFMLA V26.S4, V28.S4, V29.S4
+	VFMLA V23.S4, V27.S4, V29.S4
+	VFMLA V29.S4, V25.S4, V23.S4
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	VSUB V13.S4, V24.S4, V24.S4
+	WORD $0x4f3f0719 // sshr v25.4s, v24.4s, #1
+	VADD V1.S4, V25.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	VSUB V25.S4, V24.S4, V24.S4
+	VADD V1.S4, V24.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	WORD $0x6e3adef7 // fmul v23.4s, v23.4s, v26.4s
+	WORD $0x6e38def7 // fmul v23.4s, v23.4s, v24.4s
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	WORD $0x6e37fdd7 // fdiv v23.4s, v14.4s, v23.4s
+	WORD $0x4eb7d417 // fsub v23.4s, v0.4s, v23.4s
+	VAND V15.B16, V21.B16, V21.B16
+	VORR V21.B16, V23.B16, V23.B16
+	WORD $0x6eb4e614 // fcmgt v20.4s, v16.4s, v20.4s
+	VBSL V23.B16, V22.B16, V20.B16
+	VFMLA V20.S4, V19.S4, V19.S4
+	VUSHR $16, V19.S4, V20.S4
+	VAND V17.B16, V20.B16, V20.B16
+	VADD V18.S4, V19.S4, V21.S4
+	VADD V20.S4, V21.S4, V21.S4
+	VUSHR $16, V21.S4, V21.S4
+	WORD $0x4e33e673 // fcmeq v19.4s, v19.4s, v19.4s
+	VBSL V2.B16, V21.B16, V19.B16
+	WORD $0x0e612a74 // xtn v20.4h, v19.4s
+	FMOVD F20, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F19
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V19.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V19.H[0]
+l2:
+	WORD $0x2e613a73 // shll v19.4s, v19.4h, #16
+	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
+	FMOVQ 1632(R11), F21
+	VFMLA V3.S4, V20.S4, V21.S4
+	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
+	WORD $0x6e24de73 // fmul v19.4s, v19.4s, v4.4s
+	WORD $0x4ea0fab4 // fabs v20.4s, v21.4s
+	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
+	FMOVQ 1024(R11), F23
+	VFMLA V22.S4, V5.S4, V23.S4
+	FMOVQ 1040(R11), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	FMOVQ 1056(R11), F23
+	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 1072(R11), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	VORR V21.B16, V21.B16, V22.B16
+	VFMLA V21.S4, V24.S4, V22.S4
+	WORD $0x4eb4f4d7 // fmin v23.4s, v6.4s, v20.4s
+	WORD $0x4e37d6f7 // fadd v23.4s, v23.4s, v23.4s
+	FMOVQ 400(R11), F24
+	VFMLA V7.S4, V23.S4, V24.S4
+	WORD $0x4ea8d719 // fsub v25.4s, v24.4s, v8.4s
+	VFMLS V9.S4, V25.S4, V23.S4
+	VFMLS V10.S4, V25.S4, V23.S4
+	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
+	WORD $0x6e37defa // fmul v26.4s, v23.4s, v23.4s
+	FMOVQ 480(R11), F27
+	VFMLA V26.S4, V11.S4, V27.S4
+	FMOVQ 496(R11), F28
+	VFMLA V26.S4, V12.S4, V28.S4
+	FMOVQ 512(R11), F29
+	VFMLA V26.S4, V28.S4, V29.S4
+	VFMLA V23.S4, V27.S4, V29.S4
+	VFMLA V29.S4, V25.S4, V23.S4
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	VSUB V13.S4, V24.S4, V24.S4
+	WORD $0x4f3f0719 // sshr v25.4s, v24.4s, #1
+	VADD V1.S4, V25.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	VSUB V25.S4, V24.S4, V24.S4
+	VADD V1.S4, V24.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	WORD $0x6e3adef7 // fmul v23.4s, v23.4s, v26.4s
+	WORD $0x6e38def7 // fmul v23.4s, v23.4s, v24.4s
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	WORD $0x6e37fdd7 // fdiv v23.4s, v14.4s, v23.4s
+	WORD $0x4eb7d417 // fsub v23.4s, v0.4s, v23.4s
+	VAND V15.B16, V21.B16, V21.B16
+	VORR V21.B16, V23.B16, V23.B16
+	WORD $0x6eb4e614 // fcmgt v20.4s, v16.4s, v20.4s
+	VBSL V23.B16, V22.B16, V20.B16
+	VFMLA V20.S4, V19.S4, V19.S4
+	VUSHR $16, V19.S4, V20.S4
+	VAND V17.B16, V20.B16, V20.B16
+	VADD V18.S4, V19.S4, V21.S4
+	VADD V20.S4, V21.S4, V21.S4
+	VUSHR $16, V21.S4, V21.S4
+	WORD $0x4e33e673 // fcmeq v19.4s, v19.4s, v19.4s
+	VBSL V2.B16, V21.B16, V19.B16
+	WORD $0x0e612a74 // xtn v20.4h, v19.4s
+	TBZ $1, R9, l3
+	FMOVS F20, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V20.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V20.H[0], (R0)
+l4:
+done:
+	RET
+
+// siLUF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V10.
+TEXT ·siLUF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 352(R11), F2
+	FMOVQ 368(R11), F3
+	FMOVQ 384(R11), F4
+	FMOVQ 400(R11), F5
+	FMOVQ 416(R11), F6
+	FMOVQ 432(R11), F7
+	FMOVQ 448(R11), F8
+	FMOVQ 464(R11), F9
+	FMOVQ 400(R11), F10
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 400(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 480(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 496(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 512(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	VSUB V10.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, (R0)
+	FMOVD 8(R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 400(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 480(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 496(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 512(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	VSUB V10.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 400(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 480(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 496(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 512(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	VSUB V10.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	FMOVD F12, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F11
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V11.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V11.H[0]
+l2:
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 400(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 480(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 496(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 512(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	VSUB V10.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
+	WORD $0x0e21696c // fcvtn v12.4h, v11.4s
+	TBZ $1, R9, l3
+	FMOVS F12, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V12.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V12.H[0], (R0)
+l4:
+done:
+	RET
+
+// siLUBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V13.
+TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 352(R11), F3
+	FMOVQ 368(R11), F4
+	FMOVQ 384(R11), F5
+	FMOVQ 400(R11), F6
+	FMOVQ 416(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 448(R11), F9
+	FMOVQ 464(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 1744(R11), F12
+	FMOVQ 2704(R11), F13
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F14
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
+	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
+	FMOVQ 400(R11), F16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 480(R11), F18
+	VFMLA V17.S4, V9.S4, V18.S4
+	FMOVQ 496(R11), F19
+	VFMLA V17.S4, V10.S4, V19.S4
+	FMOVQ 512(R11), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V18.S4, V20.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	VFMLA V20.S4, V17.S4, V15.S4
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	VSUB V11.S4, V16.S4, V16.S4
+	WORD $0x4f3f0611 // sshr v17.4s, v16.4s, #1
+	VADD V1.S4, V17.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VSUB V17.S4, V16.S4, V16.S4
+	VADD V1.S4, V16.S4, V16.S4
+	VSHL $23, V16.S4, V16.S4
+	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
+	WORD $0x6e30ddef // fmul v15.4s, v15.4s, v16.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	VUSHR $16, V14.S4, V15.S4
+	VAND V12.B16, V15.B16, V15.B16
+	VADD V13.S4, V14.S4, V16.S4
+	VADD V15.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V2.B16, V16.B16, V14.B16
+	WORD $0x0e6129cf // xtn v15.4h, v14.4s
+	FMOVD F15, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F14
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V14.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V14.H[0]
+l2:
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
+	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
+	FMOVQ 400(R11), F16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 480(R11), F18
+	VFMLA V17.S4, V9.S4, V18.S4
+	FMOVQ 496(R11), F19
+	VFMLA V17.S4, V10.S4, V19.S4
+	FMOVQ 512(R11), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V18.S4, V20.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	VFMLA V20.S4, V17.S4, V15.S4
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	VSUB V11.S4, V16.S4, V16.S4
+	WORD $0x4f3f0611 // sshr v17.4s, v16.4s, #1
+	VADD V1.S4, V17.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VSUB V17.S4, V16.S4, V16.S4
+	VADD V1.S4, V16.S4, V16.S4
+	VSHL $23, V16.S4, V16.S4
+	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
+	WORD $0x6e30ddef // fmul v15.4s, v15.4s, v16.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	VUSHR $16, V14.S4, V15.S4
+	VAND V12.B16, V15.B16, V15.B16
+	VADD V13.S4, V14.S4, V16.S4
+	VADD V15.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V2.B16, V16.B16, V14.B16
+	WORD $0x0e6129cf // xtn v15.4h, v14.4s
+	TBZ $1, R9, l3
+	FMOVS F15, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V15.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V15.H[0], (R0)
+l4:
+done:
+	RET
+
+// mishF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V12.
+TEXT ·mishF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 336(R11), F0
+	FMOVQ 944(R11), F1
+	FMOVQ 960(R11), F2
+	FMOVQ 352(R11), F3
+	FMOVQ 368(R11), F4
+	FMOVQ 384(R11), F5
+	FMOVQ 400(R11), F6
+	FMOVQ 416(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 448(R11), F9
+	FMOVQ 464(R11), F10
+	FMOVQ 0(R11), F11
+	FMOVQ 400(R11), F12
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F13
+	WORD $0x0e2179ad // fcvtl v13.4s, v13.4h
+	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
+	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
+	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
+	FMOVQ 400(R11), F15
+	VFMLA V5.S4, V14.S4, V15.S4
+	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
+	VFMLS V7.S4, V16.S4, V14.S4
+	VFMLS V8.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 480(R11), F17
+	VFMLA V16.S4, V9.S4, V17.S4
+	FMOVQ 496(R11), F18
+	VFMLA V16.S4, V10.S4, V18.S4
+	FMOVQ 512(R11), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V14.S4, V17.S4, V19.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	VFMLA V19.S4, V16.S4, V14.S4
+	WORD $0x4e2bd5ce // fadd v14.4s, v14.4s, v11.4s
+	VSUB V12.S4, V15.S4, V15.S4
+	WORD $0x4f3f05f0 // sshr v16.4s, v15.4s, #1
+	VADD V0.S4, V16.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V16.S4, V15.S4, V15.S4
+	VADD V0.S4, V15.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	WORD $0x4e21d5cf // fadd v15.4s, v14.4s, v1.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	WORD $0x4e21d5cf // fadd v15.4s, v14.4s, v1.4s
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x0e2169ae // fcvtn v14.4h, v13.4s
+	FMOVD F14, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F13
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V13.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V13.H[0]
+l2:
+	WORD $0x0e2179ad // fcvtl v13.4s, v13.4h
+	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
+	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
+	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
+	FMOVQ 400(R11), F15
+	VFMLA V5.S4, V14.S4, V15.S4
+	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
+	VFMLS V7.S4, V16.S4, V14.S4
+	VFMLS V8.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 480(R11), F17
+	VFMLA V16.S4, V9.S4, V17.S4
+	FMOVQ 496(R11), F18
+	VFMLA V16.S4, V10.S4, V18.S4
+	FMOVQ 512(R11), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V14.S4, V17.S4, V19.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	VFMLA V19.S4, V16.S4, V14.S4
+	WORD $0x4e2bd5ce // fadd v14.4s, v14.4s, v11.4s
+	VSUB V12.S4, V15.S4, V15.S4
+	WORD $0x4f3f05f0 // sshr v16.4s, v15.4s, #1
+	VADD V0.S4, V16.S4, V17.S4
+	VSHL $23, V17.S4, V17.S4
+	VSUB V16.S4, V15.S4, V15.S4
+	VADD V0.S4, V15.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	WORD $0x4e21d5cf // fadd v15.4s, v14.4s, v1.4s
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	WORD $0x4e21d5cf // fadd v15.4s, v14.4s, v1.4s
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x0e2169ae // fcvtn v14.4h, v13.4s
+	TBZ $1, R9, l3
+	FMOVS F14, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V14.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V14.H[0], (R0)
+l4:
+done:
+	RET
+
+// mishBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V15.
+TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 336(R11), F0
+	FMOVQ 944(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 960(R11), F3
+	FMOVQ 352(R11), F4
+	FMOVQ 368(R11), F5
+	FMOVQ 384(R11), F6
+	FMOVQ 400(R11), F7
+	FMOVQ 416(R11), F8
+	FMOVQ 432(R11), F9
+	FMOVQ 448(R11), F10
+	FMOVQ 464(R11), F11
+	FMOVQ 0(R11), F12
+	FMOVQ 400(R11), F13
+	FMOVQ 1744(R11), F14
+	FMOVQ 2704(R11), F15
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4eb0f471 // fmin v17.4s, v3.4s, v16.4s
+	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
+	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
+	FMOVQ 400(R11), F18
+	VFMLA V6.S4, V17.S4, V18.S4
+	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
+	VFMLS V8.S4, V19.S4, V17.S4
+	VFMLS V9.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 480(R11), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 496(R11), F21
+	VFMLA V19.S4, V11.S4, V21.S4
+	FMOVQ 512(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	VFMLA V22.S4, V19.S4, V17.S4
+	WORD $0x4e2cd631 // fadd v17.4s, v17.4s, v12.4s
+	VSUB V13.S4, V18.S4, V18.S4
+	WORD $0x4f3f0653 // sshr v19.4s, v18.4s, #1
+	VADD V0.S4, V19.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VADD V0.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	WORD $0x4e21d632 // fadd v18.4s, v17.4s, v1.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	WORD $0x4e21d632 // fadd v18.4s, v17.4s, v1.4s
+	WORD $0x6e32fe31 // fdiv v17.4s, v17.4s, v18.4s
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	VUSHR $16, V16.S4, V17.S4
+	VAND V14.B16, V17.B16, V17.B16
+	VADD V15.S4, V16.S4, V18.S4
+	VADD V17.S4, V18.S4, V18.S4
+	VUSHR $16, V18.S4, V18.S4
+	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
+	VBSL V2.B16, V18.B16, V16.B16
+	WORD $0x0e612a11 // xtn v17.4h, v16.4s
+	FMOVD F17, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F16
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V16.H[0]
+l2:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4eb0f471 // fmin v17.4s, v3.4s, v16.4s
+	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
+	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
+	FMOVQ 400(R11), F18
+	VFMLA V6.S4, V17.S4, V18.S4
+	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
+	VFMLS V8.S4, V19.S4, V17.S4
+	VFMLS V9.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 480(R11), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 496(R11), F21
+	VFMLA V19.S4, V11.S4, V21.S4
+	FMOVQ 512(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	VFMLA V22.S4, V19.S4, V17.S4
+	WORD $0x4e2cd631 // fadd v17.4s, v17.4s, v12.4s
+	VSUB V13.S4, V18.S4, V18.S4
+	WORD $0x4f3f0653 // sshr v19.4s, v18.4s, #1
+	VADD V0.S4, V19.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VADD V0.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	WORD $0x4e21d632 // fadd v18.4s, v17.4s, v1.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	WORD $0x4e21d632 // fadd v18.4s, v17.4s, v1.4s
+	WORD $0x6e32fe31 // fdiv v17.4s, v17.4s, v18.4s
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	VUSHR $16, V16.S4, V17.S4
+	VAND V14.B16, V17.B16, V17.B16
+	VADD V15.S4, V16.S4, V18.S4
+	VADD V17.S4, V18.S4, V18.S4
+	VUSHR $16, V18.S4, V18.S4
+	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
+	VBSL V2.B16, V18.B16, V16.B16
+	WORD $0x0e612a11 // xtn v17.4h, v16.4s
+	TBZ $1, R9, l3
+	FMOVS F17, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V17.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V17.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardsigmoidF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V3.
+TEXT ·hardsigmoidF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 48(R11), F0
+	FMOVQ 16(R11), F1
+	FMOVQ 64(R11), F2
+	FMOVQ 80(R11), F3
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	VBSL V4.B16, V1.B16, V5.B16
+	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	VBSL V4.B16, V1.B16, V5.B16
+	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD F4, 8(R0)
+	FMOVD 16(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	VBSL V4.B16, V1.B16, V5.B16
+	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD F4, 16(R0)
+	FMOVD 24(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	VBSL V4.B16, V1.B16, V5.B16
+	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD F4, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	VBSL V4.B16, V1.B16, V5.B16
+	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	VBSL V4.B16, V1.B16, V5.B16
+	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	TBZ $1, R9, l3
+	FMOVS F4, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V4.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardsigmoidBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V6.
+TEXT ·hardsigmoidBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 48(R11), F1
+	FMOVQ 16(R11), F2
+	FMOVQ 64(R11), F3
+	FMOVQ 80(R11), F4
+	FMOVQ 1744(R11), F5
+	FMOVQ 2704(R11), F6
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
+	VBSL V7.B16, V2.B16, V8.B16
+	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	VUSHR $16, V8.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V8.S4, V9.S4
+	VADD V7.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
+	VBSL V0.B16, V9.B16, V8.B16
+	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	FMOVD F7, (R0)
+	FMOVD 8(R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
+	VBSL V7.B16, V2.B16, V8.B16
+	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	VUSHR $16, V8.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V8.S4, V9.S4
+	VADD V7.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
+	VBSL V0.B16, V9.B16, V8.B16
+	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	FMOVD F7, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
+	VBSL V7.B16, V2.B16, V8.B16
+	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	VUSHR $16, V8.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V8.S4, V9.S4
+	VADD V7.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
+	VBSL V0.B16, V9.B16, V8.B16
+	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	FMOVD F7, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F7
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V7.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V7.H[0]
+l2:
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
+	VBSL V7.B16, V2.B16, V8.B16
+	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
+	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
+	VUSHR $16, V8.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V8.S4, V9.S4
+	VADD V7.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
+	VBSL V0.B16, V9.B16, V8.B16
+	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	TBZ $1, R9, l3
+	FMOVS F7, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V7.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V7.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardswishF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V3.
+TEXT ·hardswishF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 48(R11), F0
+	FMOVQ 16(R11), F1
+	FMOVQ 64(R11), F2
+	FMOVQ 80(R11), F3
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
+	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
+	VBSL V5.B16, V1.B16, V6.B16
+	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
+	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
+	VBSL V5.B16, V1.B16, V6.B16
+	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	FMOVD 16(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
+	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
+	VBSL V5.B16, V1.B16, V6.B16
+	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, 16(R0)
+	FMOVD 24(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
+	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
+	VBSL V5.B16, V1.B16, V6.B16
+	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
+	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
+	VBSL V5.B16, V1.B16, V6.B16
+	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
+	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
+	VBSL V5.B16, V1.B16, V6.B16
+	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardswishBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V6.
+TEXT ·hardswishBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 48(R11), F1
+	FMOVQ 16(R11), F2
+	FMOVQ 64(R11), F3
+	FMOVQ 80(R11), F4
+	FMOVQ 1744(R11), F5
+	FMOVQ 2704(R11), F6
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
+	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
+	VBSL V8.B16, V2.B16, V9.B16
+	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	FMOVD F8, (R0)
+	FMOVD 8(R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
+	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
+	VBSL V8.B16, V2.B16, V9.B16
+	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	FMOVD F8, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
+	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
+	VBSL V8.B16, V2.B16, V9.B16
+	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	FMOVD F8, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F7
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V7.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V7.H[0]
+l2:
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
+	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
+	VBSL V8.B16, V2.B16, V9.B16
+	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	TBZ $1, R9, l3
+	FMOVS F8, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V8.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V8.H[0], (R0)
+l4:
+done:
+	RET
+
+// addF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·addF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l5
+	FMOVS F1, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V1.H[0], (R0)
+l6:
+done:
+	RET
+
+// addBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·addBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 1744(R11), F1
+	FMOVQ 2704(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD 8(R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F4
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V4.H[0]
+l4:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// subF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·subF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l5
+	FMOVS F1, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V1.H[0], (R0)
+l6:
+done:
+	RET
+
+// subBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·subBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 1744(R11), F1
+	FMOVQ 2704(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD 8(R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F4
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V4.H[0]
+l4:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// mulF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·mulF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l5
+	FMOVS F1, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V1.H[0], (R0)
+l6:
+done:
+	RET
+
+// mulBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·mulBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 1744(R11), F1
+	FMOVQ 2704(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD 8(R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F4
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V4.H[0]
+l4:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24dc63 // fmul v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// divF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·divF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l5
+	FMOVS F1, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V1.H[0], (R0)
+l6:
+done:
+	RET
+
+// divBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·divBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 1744(R11), F1
+	FMOVQ 2704(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc63 // fdiv v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD 8(R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc63 // fdiv v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc63 // fdiv v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F4
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V4.H[0]
+l4:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc63 // fdiv v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// maximumF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·maximumF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// maximumBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·maximumBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 8(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 16(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 24(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// minimumF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·minimumF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// minimumBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·minimumBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 8(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 16(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 24(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// tanhBackwardF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=y uint16; R9=elements left.
+TEXT ·tanhBackwardF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 0(R11), F2
+	VFMLS V0.S4, V0.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R2), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 0(R11), F2
+	VFMLS V0.S4, V0.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R2), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 0(R11), F2
+	VFMLS V0.S4, V0.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R2), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 0(R11), F2
+	VFMLS V0.S4, V0.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 0(R11), F2
+	VFMLS V0.S4, V0.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F0
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 0(R11), F2
+	VFMLS V0.S4, V0.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// tanhBackwardBF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=y uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·tanhBackwardBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 1744(R11), F1
+	FMOVQ 2704(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVQ 0(R11), F5
+	VFMLS V3.S4, V3.S4, V5.S4
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V3.S4
+	VAND V1.B16, V3.B16, V3.B16
+	VADD V2.S4, V4.S4, V5.S4
+	VADD V3.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V5.B16, V4.B16
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVQ 0(R11), F5
+	VFMLS V3.S4, V3.S4, V5.S4
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V3.S4
+	VAND V1.B16, V3.B16, V3.B16
+	VADD V2.S4, V4.S4, V5.S4
+	VADD V3.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V5.B16, V4.B16
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVQ 0(R11), F5
+	VFMLS V3.S4, V3.S4, V5.S4
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V3.S4
+	VAND V1.B16, V3.B16, V3.B16
+	VADD V2.S4, V4.S4, V5.S4
+	VADD V3.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V5.B16, V4.B16
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F3
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R1), F4
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V4.H[0]
+l4:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVQ 0(R11), F5
+	VFMLS V3.S4, V3.S4, V5.S4
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V3.S4
+	VAND V1.B16, V3.B16, V3.B16
+	VADD V2.S4, V4.S4, V5.S4
+	VADD V3.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V0.B16, V5.B16, V4.B16
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// sigmoidBackwardF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=y uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·sigmoidBackwardF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d403 // fsub v3.4s, v0.4s, v1.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d403 // fsub v3.4s, v0.4s, v1.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d403 // fsub v3.4s, v0.4s, v1.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d403 // fsub v3.4s, v0.4s, v1.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d403 // fsub v3.4s, v0.4s, v1.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F1
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	TBZ $1, R9, l3
+	FMOVS (R1), F2
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d403 // fsub v3.4s, v0.4s, v1.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F1, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V1.H[0], (R0)
+l6:
+done:
+	RET
+
+// sigmoidBackwardBF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=y uint16; R9=elements left.
+// Constants: V0-V3.
+TEXT ·sigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d426 // fsub v6.4s, v1.4s, v4.4s
+	WORD $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD 8(R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d426 // fsub v6.4s, v1.4s, v4.4s
+	WORD $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d426 // fsub v6.4s, v1.4s, v4.4s
+	WORD $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F4
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R1), F5
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V5.H[0]
+l4:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d426 // fsub v6.4s, v1.4s, v4.4s
+	WORD $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// gELUBackwardF16NEON: 4 lanes x 1. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V18.
+TEXT ·gELUBackwardF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 336(R11), F0
+	FMOVQ 400(R11), F1
+	FMOVQ 400(R11), F2
+	FMOVQ 0(R11), F3
+	FMOVQ 1360(R11), F4
+	FMOVQ 1376(R11), F5
+	FMOVQ 1392(R11), F6
+	FMOVQ 1408(R11), F7
+	FMOVQ 1424(R11), F8
+	FMOVQ 16(R11), F9
+	FMOVQ 816(R11), F10
+	FMOVQ 352(R11), F11
+	FMOVQ 368(R11), F12
+	FMOVQ 384(R11), F13
+	FMOVQ 416(R11), F14
+	FMOVQ 432(R11), F15
+	FMOVQ 448(R11), F16
+	FMOVQ 464(R11), F17
+	FMOVQ 2496(R11), F18
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F19
+	WORD $0x0e217a73 // fcvtl v19.4s, v19.4h
+	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
+	WORD $0x4eb4f494 // fmin v20.4s, v4.4s, v20.4s
+	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
+	FMOVQ 1440(R11), F22
+	VFMLA V21.S4, V5.S4, V22.S4
+	FMOVQ 1456(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 1472(R11), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 1488(R11), F23
+	VFMLA V21.S4, V6.S4, V23.S4
+	FMOVQ 1504(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	FMOVQ 1520(R11), F23
+	VFMLA V21.S4, V24.S4, V23.S4
+	FMOVQ 1536(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V20.S4, V22.S4, V24.S4
+	WORD $0x4e21d714 // fadd v20.4s, v24.4s, v1.4s
+	WORD $0x4ea1d695 // fsub v21.4s, v20.4s, v1.4s
+	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
+	WORD $0x6e38df15 // fmul v21.4s, v24.4s, v24.4s
+	FMOVQ 1552(R11), F22
+	VFMLA V21.S4, V7.S4, V22.S4
+	FMOVQ 1568(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 1584(R11), F22
+	VFMLA V21.S4, V8.S4, V22.S4
+	FMOVQ 1600(R11), F25
+	VFMLA V21.S4, V22.S4, V25.S4
+	FMOVQ 128(R11), F22
+	VFMLA V21.S4, V25.S4, V22.S4
+	VFMLA V24.S4, V23.S4, V22.S4
+	VSUB V2.S4, V20.S4, V20.S4
+	WORD $0x4f3f0695 // sshr v21.4s, v20.4s, #1
+	VADD V0.S4, V21.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V21.S4, V20.S4, V20.S4
+	VADD V0.S4, V20.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6eb3e534 // fcmgt v20.4s, v9.4s, v19.4s
+	WORD $0x4eb6d475 // fsub v21.4s, v3.4s, v22.4s
+	VBSL V21.B16, V22.B16, V20.B16
+	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
+	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
+	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
+	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
+	FMOVQ 400(R11), F22
+	VFMLA V13.S4, V21.S4, V22.S4
+	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
+	VFMLS V14.S4, V23.S4, V21.S4
+	VFMLS V15.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V16.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V17.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
+	VSUB V2.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V0.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V0.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VFMLA V21.S4, V19.S4, V20.S4
+	FMOVD (R1), F19
+	WORD $0x0e217a73 // fcvtl v19.4s, v19.4h
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x0e216a93 // fcvtn v19.4h, v20.4s
+	FMOVD F19, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F19
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V19.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V19.H[0]
+l2:
+	WORD $0x0e217a73 // fcvtl v19.4s, v19.4h
+	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
+	WORD $0x4eb4f494 // fmin v20.4s, v4.4s, v20.4s
+	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
+	FMOVQ 1440(R11), F22
+	VFMLA V21.S4, V5.S4, V22.S4
+	FMOVQ 1456(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 1472(R11), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 1488(R11), F23
+	VFMLA V21.S4, V6.S4, V23.S4
+	FMOVQ 1504(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	FMOVQ 1520(R11), F23
+	VFMLA V21.S4, V24.S4, V23.S4
+	FMOVQ 1536(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V20.S4, V22.S4, V24.S4
+	WORD $0x4e21d714 // fadd v20.4s, v24.4s, v1.4s
+	WORD $0x4ea1d695 // fsub v21.4s, v20.4s, v1.4s
+	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
+	WORD $0x6e38df15 // fmul v21.4s, v24.4s, v24.4s
+	FMOVQ 1552(R11), F22
+	VFMLA V21.S4, V7.S4, V22.S4
+	FMOVQ 1568(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 1584(R11), F22
+	VFMLA V21.S4, V8.S4, V22.S4
+	FMOVQ 1600(R11), F25
+	VFMLA V21.S4, V22.S4, V25.S4
+	FMOVQ 128(R11), F22
+	VFMLA V21.S4, V25.S4, V22.S4
+	VFMLA V24.S4, V23.S4, V22.S4
+	VSUB V2.S4, V20.S4, V20.S4
+	WORD $0x4f3f0695 // sshr v21.4s, v20.4s, #1
+	VADD V0.S4, V21.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	VSUB V21.S4, V20.S4, V20.S4
+	VADD V0.S4, V20.S4, V20.S4
+	VSHL $23, V20.S4, V20.S4
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6eb3e534 // fcmgt v20.4s, v9.4s, v19.4s
+	WORD $0x4eb6d475 // fsub v21.4s, v3.4s, v22.4s
+	VBSL V21.B16, V22.B16, V20.B16
+	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
+	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
+	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
+	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
+	FMOVQ 400(R11), F22
+	VFMLA V13.S4, V21.S4, V22.S4
+	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
+	VFMLS V14.S4, V23.S4, V21.S4
+	VFMLS V15.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 480(R11), F24
+	VFMLA V23.S4, V16.S4, V24.S4
+	FMOVQ 496(R11), F25
+	VFMLA V23.S4, V17.S4, V25.S4
+	FMOVQ 512(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
+	VSUB V2.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V0.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V0.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VFMLA V21.S4, V19.S4, V20.S4
+	TBZ $1, R9, l3
+	FMOVS (R1), F19
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V19.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V19.H[0]
+l4:
+	WORD $0x0e217a73 // fcvtl v19.4s, v19.4h
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x0e216a93 // fcvtn v19.4h, v20.4s
+	TBZ $1, R9, l5
+	FMOVS F19, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V19.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V19.H[0], (R0)
+l6:
+done:
+	RET
+
+// gELUBackwardBF16NEON: 4 lanes x 1. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V21.
+TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 336(R11), F0
+	FMOVQ 400(R11), F1
+	FMOVQ 400(R11), F2
+	FMOVQ 0(R11), F3
+	FMOVQ 2688(R11), F4
+	FMOVQ 1360(R11), F5
+	FMOVQ 1376(R11), F6
+	FMOVQ 1392(R11), F7
+	FMOVQ 1408(R11), F8
+	FMOVQ 1424(R11), F9
+	FMOVQ 16(R11), F10
+	FMOVQ 816(R11), F11
+	FMOVQ 352(R11), F12
+	FMOVQ 368(R11), F13
+	FMOVQ 384(R11), F14
+	FMOVQ 416(R11), F15
+	FMOVQ 432(R11), F16
+	FMOVQ 448(R11), F17
+	FMOVQ 464(R11), F18
+	FMOVQ 2496(R11), F19
+	FMOVQ 1744(R11), F20
+	FMOVQ 2704(R11), F21
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F22
+	WORD $0x2e613ad6 // shll v22.4s, v22.4h, #16
+	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
+	WORD $0x4eb7f4b7 // fmin v23.4s, v5.4s, v23.4s
+	WORD $0x6e37def8 // fmul v24.4s, v23.4s, v23.4s
+	FMOVQ 1440(R11), F25
+	VFMLA V24.S4, V6.S4, V25.S4
+	FMOVQ 1456(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	FMOVQ 1472(R11), F25
+	VFMLA V24.S4, V26.S4, V25.S4
+	FMOVQ 1488(R11), F26
+	VFMLA V24.S4, V7.S4, V26.S4
+	FMOVQ 1504(R11), F27
+	VFMLA V24.S4, V26.S4, V27.S4
+	FMOVQ 1520(R11), F26
+	VFMLA V24.S4, V27.S4, V26.S4
+	FMOVQ 1536(R11), F27
+	VFMLA V24.S4, V26.S4, V27.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	WORD $0x4e21d777 // fadd v23.4s, v27.4s, v1.4s
+	WORD $0x4ea1d6f8 // fsub v24.4s, v23.4s, v1.4s
+	WORD $0x4eb8d77b // fsub v27.4s, v27.4s, v24.4s
+	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
+	FMOVQ 1552(R11), F25
+	VFMLA V24.S4, V8.S4, V25.S4
+	FMOVQ 1568(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	FMOVQ 1584(R11), F25
+	VFMLA V24.S4, V9.S4, V25.S4
+	FMOVQ 1600(R11), F28
+	VFMLA V24.S4, V25.S4, V28.S4
+	FMOVQ 128(R11), F25
+	VFMLA V24.S4, V28.S4, V25.S4
+	VFMLA V27.S4, V26.S4, V25.S4
+	VSUB V2.S4, V23.S4, V23.S4
+	WORD $0x4f3f06f8 // sshr v24.4s, v23.4s, #1
+	VADD V0.S4, V24.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	VSUB V24.S4, V23.S4, V23.S4
+	VADD V0.S4, V23.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x6eb6e557 // fcmgt v23.4s, v10.4s, v22.4s
+	WORD $0x4eb9d478 // fsub v24.4s, v3.4s, v25.4s
+	VBSL V24.B16, V25.B16, V23.B16
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
+	WORD $0x4eb8f598 // fmin v24.4s, v12.4s, v24.4s
+	WORD $0x4e38f5b8 // fmax v24.4s, v13.4s, v24.4s
+	FMOVQ 400(R11), F25
+	VFMLA V14.S4, V24.S4, V25.S4
+	WORD $0x4ea1d73a // fsub v26.4s, v25.4s, v1.4s
+	VFMLS V15.S4, V26.S4, V24.S4
+	VFMLS V16.S4, V26.S4, V24.S4
+	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
+	FMOVQ 480(R11), F27
+	VFMLA V26.S4, V17.S4, V27.S4
+	FMOVQ 496(R11), F28
+	VFMLA V26.S4, V18.S4, V28.S4
+	FMOVQ 512(R11), F29
+	VFMLA V26.S4, V28.S4, V29.S4
+	VFMLA V24.S4, V27.S4, V29.S4
+	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
+	VFMLA V29.S4, V26.S4, V24.S4
+	WORD $0x4e23d718 // fadd v24.4s, v24.4s, v3.4s
+	VSUB V2.S4, V25.S4, V25.S4
+	WORD $0x4f3f073a // sshr v26.4s, v25.4s, #1
+	VADD V0.S4, V26.S4, V27.S4
+	VSHL $23, V27.S4, V27.S4
+	VSUB V26.S4, V25.S4, V25.S4
+	VADD V0.S4, V25.S4, V25.S4
+	VSHL $23, V25.S4, V25.S4
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	VFMLA V24.S4, V22.S4, V23.S4
+	FMOVD (R1), F22
+	WORD $0x2e613ad6 // shll v22.4s, v22.4h, #16
+	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
+	VUSHR $16, V23.S4, V22.S4
+	VAND V20.B16, V22.B16, V22.B16
+	VADD V21.S4, V23.S4, V24.S4
+	VADD V22.S4, V24.S4, V24.S4
+	VUSHR $16, V24.S4, V24.S4
+	WORD $0x4e37e6f7 // fcmeq v23.4s, v23.4s, v23.4s
+	VBSL V4.B16, V24.B16, V23.B16
+	WORD $0x0e612af6 // xtn v22.4h, v23.4s
+	FMOVD F22, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F22
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V22.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V22.H[0]
+l2:
+	WORD $0x2e613ad6 // shll v22.4s, v22.4h, #16
+	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
+	WORD $0x4eb7f4b7 // fmin v23.4s, v5.4s, v23.4s
+	WORD $0x6e37def8 // fmul v24.4s, v23.4s, v23.4s
+	FMOVQ 1440(R11), F25
+	VFMLA V24.S4, V6.S4, V25.S4
+	FMOVQ 1456(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	FMOVQ 1472(R11), F25
+	VFMLA V24.S4, V26.S4, V25.S4
+	FMOVQ 1488(R11), F26
+	VFMLA V24.S4, V7.S4, V26.S4
+	FMOVQ 1504(R11), F27
+	VFMLA V24.S4, V26.S4, V27.S4
+	FMOVQ 1520(R11), F26
+	VFMLA V24.S4, V27.S4, V26.S4
+	FMOVQ 1536(R11), F27
+	VFMLA V24.S4, V26.S4, V27.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	WORD $0x4e21d777 // fadd v23.4s, v27.4s, v1.4s
+	WORD $0x4ea1d6f8 // fsub v24.4s, v23.4s, v1.4s
+	WORD $0x4eb8d77b // fsub v27.4s, v27.4s, v24.4s
+	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
+	FMOVQ 1552(R11), F25
+	VFMLA V24.S4, V8.S4, V25.S4
+	FMOVQ 1568(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	FMOVQ 1584(R11), F25
+	VFMLA V24.S4, V9.S4, V25.S4
+	FMOVQ 1600(R11), F28
+	VFMLA V24.S4, V25.S4, V28.S4
+	FMOVQ 128(R11), F25
+	VFMLA V24.S4, V28.S4, V25.S4
+	VFMLA V27.S4, V26.S4, V25.S4
+	VSUB V2.S4, V23.S4, V23.S4
+	WORD $0x4f3f06f8 // sshr v24.4s, v23.4s, #1
+	VADD V0.S4, V24.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	VSUB V24.S4, V23.S4, V23.S4
+	VADD V0.S4, V23.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x6eb6e557 // fcmgt v23.4s, v10.4s, v22.4s
+	WORD $0x4eb9d478 // fsub v24.4s, v3.4s, v25.4s
+	VBSL V24.B16, V25.B16, V23.B16
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
+	WORD $0x4eb8f598 // fmin v24.4s, v12.4s, v24.4s
+	WORD $0x4e38f5b8 // fmax v24.4s, v13.4s, v24.4s
+	FMOVQ 400(R11), F25
+	VFMLA V14.S4, V24.S4, V25.S4
+	WORD $0x4ea1d73a // fsub v26.4s, v25.4s, v1.4s
+	VFMLS V15.S4, V26.S4, V24.S4
+	VFMLS V16.S4, V26.S4, V24.S4
+	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
+	FMOVQ 480(R11), F27
+	VFMLA V26.S4, V17.S4, V27.S4
+	FMOVQ 496(R11), F28
+	VFMLA V26.S4, V18.S4, V28.S4
+	FMOVQ 512(R11), F29
+	VFMLA V26.S4, V28.S4, V29.S4
+	VFMLA V24.S4, V27.S4, V29.S4
+	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
+	VFMLA V29.S4, V26.S4, V24.S4
+	WORD $0x4e23d718 // fadd v24.4s, v24.4s, v3.4s
+	VSUB V2.S4, V25.S4, V25.S4
+	WORD $0x4f3f073a // sshr v26.4s, v25.4s, #1
+	VADD V0.S4, V26.S4, V27.S4
+	VSHL $23, V27.S4, V27.S4
+	VSUB V26.S4, V25.S4, V25.S4
+	VADD V0.S4, V25.S4, V25.S4
+	VSHL $23, V25.S4, V25.S4
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	VFMLA V24.S4, V22.S4, V23.S4
+	TBZ $1, R9, l3
+	FMOVS (R1), F22
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V22.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V22.H[0]
+l4:
+	WORD $0x2e613ad6 // shll v22.4s, v22.4h, #16
+	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
+	VUSHR $16, V23.S4, V22.S4
+	VAND V20.B16, V22.B16, V22.B16
+	VADD V21.S4, V23.S4, V24.S4
+	VADD V22.S4, V24.S4, V24.S4
+	VUSHR $16, V24.S4, V24.S4
+	WORD $0x4e37e6f7 // fcmeq v23.4s, v23.4s, v23.4s
+	VBSL V4.B16, V24.B16, V23.B16
+	WORD $0x0e612af6 // xtn v22.4h, v23.4s
+	TBZ $1, R9, l5
+	FMOVS F22, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V22.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V22.H[0], (R0)
+l6:
+done:
+	RET
+
+// gELUTanhBackwardF16NEON: 4 lanes x 1. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V16.
+TEXT ·gELUTanhBackwardF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 1616(R11), F2
+	FMOVQ 976(R11), F3
+	FMOVQ 992(R11), F4
+	FMOVQ 384(R11), F5
+	FMOVQ 400(R11), F6
+	FMOVQ 416(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 448(R11), F9
+	FMOVQ 464(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 944(R11), F12
+	FMOVQ 576(R11), F13
+	FMOVQ 1008(R11), F14
+	FMOVQ 2512(R11), F15
+	FMOVQ 128(R11), F16
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
+	FMOVQ 1632(R11), F19
+	VFMLA V2.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
+	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
+	FMOVQ 1024(R11), F22
+	VFMLA V21.S4, V3.S4, V22.S4
+	FMOVQ 1040(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 1056(R11), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 1072(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	VORR V19.B16, V19.B16, V21.B16
+	VFMLA V19.S4, V23.S4, V21.S4
+	WORD $0x4eb4f496 // fmin v22.4s, v4.4s, v20.4s
+	WORD $0x4e36d6d6 // fadd v22.4s, v22.4s, v22.4s
+	FMOVQ 400(R11), F23
+	VFMLA V5.S4, V22.S4, V23.S4
+	WORD $0x4ea6d6f8 // fsub v24.4s, v23.4s, v6.4s
+	VFMLS V7.S4, V24.S4, V22.S4
+	VFMLS V8.S4, V24.S4, V22.S4
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
+	FMOVQ 480(R11), F26
+	VFMLA V25.S4, V9.S4, V26.S4
+	FMOVQ 496(R11), F27
+	VFMLA V25.S4, V10.S4, V27.S4
+	FMOVQ 512(R11), F28
+	VFMLA V25.S4, V27.S4, V28.S4
+	VFMLA V22.S4, V26.S4, V28.S4
+	VFMLA V28.S4, V24.S4, V22.S4
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	VSUB V11.S4, V23.S4, V23.S4
+	WORD $0x4f3f06f8 // sshr v24.4s, v23.4s, #1
+	VADD V1.S4, V24.S4, V25.S4
+	VSHL $23, V25.S4, V25.S4
+	VSUB V24.S4, V23.S4, V23.S4
+	VADD V1.S4, V23.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fd96 // fdiv v22.4s, v12.4s, v22.4s
+	WORD $0x4eb6d416 // fsub v22.4s, v0.4s, v22.4s
+	VAND V13.B16, V19.B16, V19.B16
+	VORR V19.B16, V22.B16, V22.B16
+	WORD $0x6eb4e5d4 // fcmgt v20.4s, v14.4s, v20.4s
+	VBSL V22.B16, V21.B16, V20.B16
+	FMOVQ 1632(R11), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 0(R11), F18
+	VFMLS V20.S4, V20.S4, V18.S4
+	WORD $0x6e33de52 // fmul v18.4s, v18.4s, v19.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	VFMLA V18.S4, V17.S4, V20.S4
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	FMOVD (R1), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x0e216a91 // fcvtn v17.4h, v20.4s
+	FMOVD F17, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F17
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V17.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V17.H[0]
+l2:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
+	FMOVQ 1632(R11), F19
+	VFMLA V2.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
+	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
+	FMOVQ 1024(R11), F22
+	VFMLA V21.S4, V3.S4, V22.S4
+	FMOVQ 1040(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 1056(R11), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 1072(R11), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	VORR V19.B16, V19.B16, V21.B16
+	VFMLA V19.S4, V23.S4, V21.S4
+	WORD $0x4eb4f496 // fmin v22.4s, v4.4s, v20.4s
+	WORD $0x4e36d6d6 // fadd v22.4s, v22.4s, v22.4s
+	FMOVQ 400(R11), F23
+	VFMLA V5.S4, V22.S4, V23.S4
+	WORD $0x4ea6d6f8 // fsub v24.4s, v23.4s, v6.4s
+	VFMLS V7.S4, V24.S4, V22.S4
+	VFMLS V8.S4, V24.S4, V22.S4
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
+	FMOVQ 480(R11), F26
+	VFMLA V25.S4, V9.S4, V26.S4
+	FMOVQ 496(R11), F27
+	VFMLA V25.S4, V10.S4, V27.S4
+	FMOVQ 512(R11), F28
+	VFMLA V25.S4, V27.S4, V28.S4
+	VFMLA V22.S4, V26.S4, V28.S4
+	VFMLA V28.S4, V24.S4, V22.S4
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	VSUB V11.S4, V23.S4, V23.S4
+	WORD $0x4f3f06f8 // sshr v24.4s, v23.4s, #1
+	VADD V1.S4, V24.S4, V25.S4
+	VSHL $23, V25.S4, V25.S4
+	VSUB V24.S4, V23.S4, V23.S4
+	VADD V1.S4, V23.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fd96 // fdiv v22.4s, v12.4s, v22.4s
+	WORD $0x4eb6d416 // fsub v22.4s, v0.4s, v22.4s
+	VAND V13.B16, V19.B16, V19.B16
+	VORR V19.B16, V22.B16, V22.B16
+	WORD $0x6eb4e5d4 // fcmgt v20.4s, v14.4s, v20.4s
+	VBSL V22.B16, V21.B16, V20.B16
+	FMOVQ 1632(R11), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 0(R11), F18
+	VFMLS V20.S4, V20.S4, V18.S4
+	WORD $0x6e33de52 // fmul v18.4s, v18.4s, v19.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	VFMLA V18.S4, V17.S4, V20.S4
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F17
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V17.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V17.H[0]
+l4:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x0e216a91 // fcvtn v17.4h, v20.4s
+	TBZ $1, R9, l5
+	FMOVS F17, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V17.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V17.H[0], (R0)
+l6:
+done:
+	RET
+
+// gELUTanhBackwardBF16NEON: 4 lanes x 1. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V19.
+TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1616(R11), F3
+	FMOVQ 976(R11), F4
+	FMOVQ 992(R11), F5
+	FMOVQ 384(R11), F6
+	FMOVQ 400(R11), F7
+	FMOVQ 416(R11), F8
+	FMOVQ 432(R11), F9
+	FMOVQ 448(R11), F10
+	FMOVQ 464(R11), F11
+	FMOVQ 400(R11), F12
+	FMOVQ 944(R11), F13
+	FMOVQ 576(R11), F14
+	FMOVQ 1008(R11), F15
+	FMOVQ 2512(R11), F16
+	FMOVQ 128(R11), F17
+	FMOVQ 1744(R11), F18
+	FMOVQ 2704(R11), F19
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F20
+	WORD $0x2e613a94 // shll v20.4s, v20.4h, #16
+	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
+	FMOVQ 1632(R11), F22
+	VFMLA V3.S4, V21.S4, V22.S4
+	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
+	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	FMOVQ 1024(R11), F25
+	VFMLA V24.S4, V4.S4, V25.S4
+	FMOVQ 1040(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	FMOVQ 1056(R11), F25
+	VFMLA V24.S4, V26.S4, V25.S4
+	FMOVQ 1072(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	VORR V22.B16, V22.B16, V24.B16
+	VFMLA V22.S4, V26.S4, V24.S4
+	WORD $0x4eb7f4b9 // fmin v25.4s, v5.4s, v23.4s
+	WORD $0x4e39d739 // fadd v25.4s, v25.4s, v25.4s
+	FMOVQ 400(R11), F26
+	VFMLA V6.S4, V25.S4, V26.S4
+	WORD $0x4ea7d75b // fsub v27.4s, v26.4s, v7.4s
+	VFMLS V8.S4, V27.S4, V25.S4
+	VFMLS V9.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	WORD $0x6e39df3c // fmul v28.4s, v25.4s, v25.4s
+	FMOVQ 480(R11), F29
+	VFMLA V28.S4, V10.S4, V29.S4
+	FMOVQ 496(R11), F30
+	VFMLA V28.S4, V11.S4, V30.S4
+	FMOVQ 512(R11), F31
+	VFMLA V28.S4, V30.S4, V31.S4
+	VFMLA V25.S4, V29.S4, V31.S4
+	VFMLA V31.S4, V27.S4, V25.S4
+	WORD $0x4e20d739 // fadd v25.4s, v25.4s, v0.4s
+	VSUB V12.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V1.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V1.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x4e20d739 // fadd v25.4s, v25.4s, v0.4s
+	WORD $0x6e39fdb9 // fdiv v25.4s, v13.4s, v25.4s
+	WORD $0x4eb9d419 // fsub v25.4s, v0.4s, v25.4s
+	VAND V14.B16, V22.B16, V22.B16
+	VORR V22.B16, V25.B16, V25.B16
+	WORD $0x6eb7e5f7 // fcmgt v23.4s, v15.4s, v23.4s
+	VBSL V25.B16, V24.B16, V23.B16
+	FMOVQ 1632(R11), F22
+	VFMLA V16.S4, V21.S4, V22.S4
+	FMOVQ 0(R11), F21
+	VFMLS V23.S4, V23.S4, V21.S4
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	VFMLA V21.S4, V20.S4, V23.S4
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	FMOVD (R1), F20
+	WORD $0x2e613a94 // shll v20.4s, v20.4h, #16
+	WORD $0x6e34def7 // fmul v23.4s, v23.4s, v20.4s
+	VUSHR $16, V23.S4, V20.S4
+	VAND V18.B16, V20.B16, V20.B16
+	VADD V19.S4, V23.S4, V21.S4
+	VADD V20.S4, V21.S4, V21.S4
+	VUSHR $16, V21.S4, V21.S4
+	WORD $0x4e37e6f7 // fcmeq v23.4s, v23.4s, v23.4s
+	VBSL V2.B16, V21.B16, V23.B16
+	WORD $0x0e612af4 // xtn v20.4h, v23.4s
+	FMOVD F20, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F20
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V20.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V20.H[0]
+l2:
+	WORD $0x2e613a94 // shll v20.4s, v20.4h, #16
+	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
+	FMOVQ 1632(R11), F22
+	VFMLA V3.S4, V21.S4, V22.S4
+	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
+	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	FMOVQ 1024(R11), F25
+	VFMLA V24.S4, V4.S4, V25.S4
+	FMOVQ 1040(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	FMOVQ 1056(R11), F25
+	VFMLA V24.S4, V26.S4, V25.S4
+	FMOVQ 1072(R11), F26
+	VFMLA V24.S4, V25.S4, V26.S4
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	VORR V22.B16, V22.B16, V24.B16
+	VFMLA V22.S4, V26.S4, V24.S4
+	WORD $0x4eb7f4b9 // fmin v25.4s, v5.4s, v23.4s
+	WORD $0x4e39d739 // fadd v25.4s, v25.4s, v25.4s
+	FMOVQ 400(R11), F26
+	VFMLA V6.S4, V25.S4, V26.S4
+	WORD $0x4ea7d75b // fsub v27.4s, v26.4s, v7.4s
+	VFMLS V8.S4, V27.S4, V25.S4
+	VFMLS V9.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	WORD $0x6e39df3c // fmul v28.4s, v25.4s, v25.4s
+	FMOVQ 480(R11), F29
+	VFMLA V28.S4, V10.S4, V29.S4
+	FMOVQ 496(R11), F30
+	VFMLA V28.S4, V11.S4, V30.S4
+	FMOVQ 512(R11), F31
+	VFMLA V28.S4, V30.S4, V31.S4
+	VFMLA V25.S4, V29.S4, V31.S4
+	VFMLA V31.S4, V27.S4, V25.S4
+	WORD $0x4e20d739 // fadd v25.4s, v25.4s, v0.4s
+	VSUB V12.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V1.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V1.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x4e20d739 // fadd v25.4s, v25.4s, v0.4s
+	WORD $0x6e39fdb9 // fdiv v25.4s, v13.4s, v25.4s
+	WORD $0x4eb9d419 // fsub v25.4s, v0.4s, v25.4s
+	VAND V14.B16, V22.B16, V22.B16
+	VORR V22.B16, V25.B16, V25.B16
+	WORD $0x6eb7e5f7 // fcmgt v23.4s, v15.4s, v23.4s
+	VBSL V25.B16, V24.B16, V23.B16
+	FMOVQ 1632(R11), F22
+	VFMLA V16.S4, V21.S4, V22.S4
+	FMOVQ 0(R11), F21
+	VFMLS V23.S4, V23.S4, V21.S4
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	VFMLA V21.S4, V20.S4, V23.S4
+	WORD $0x6e31def7 // fmul v23.4s, v23.4s, v17.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F20
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V20.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V20.H[0]
+l4:
+	WORD $0x2e613a94 // shll v20.4s, v20.4h, #16
+	WORD $0x6e34def7 // fmul v23.4s, v23.4s, v20.4s
+	VUSHR $16, V23.S4, V20.S4
+	VAND V18.B16, V20.B16, V20.B16
+	VADD V19.S4, V23.S4, V21.S4
+	VADD V20.S4, V21.S4, V21.S4
+	VUSHR $16, V21.S4, V21.S4
+	WORD $0x4e37e6f7 // fcmeq v23.4s, v23.4s, v23.4s
+	VBSL V2.B16, V21.B16, V23.B16
+	WORD $0x0e612af4 // xtn v20.4h, v23.4s
+	TBZ $1, R9, l5
+	FMOVS F20, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V20.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V20.H[0], (R0)
+l6:
+done:
+	RET
+
+// siLUBackwardF16NEON: 4 lanes x 1. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V10.
+TEXT ·siLUBackwardF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 352(R11), F2
+	FMOVQ 368(R11), F3
+	FMOVQ 384(R11), F4
+	FMOVQ 400(R11), F5
+	FMOVQ 416(R11), F6
+	FMOVQ 432(R11), F7
+	FMOVQ 448(R11), F8
+	FMOVQ 464(R11), F9
+	FMOVQ 400(R11), F10
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 400(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 480(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 496(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 512(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	VSUB V10.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cfc0c // fdiv v12.4s, v0.4s, v12.4s
+	WORD $0x4eacd40d // fsub v13.4s, v0.4s, v12.4s
+	FMOVQ 0(R11), F14
+	VFMLA V13.S4, V11.S4, V14.S4
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	FMOVD (R1), F11
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6e2bdd8c // fmul v12.4s, v12.4s, v11.4s
+	WORD $0x0e21698b // fcvtn v11.4h, v12.4s
+	FMOVD F11, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F11
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V11.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V11.H[0]
+l2:
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 400(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 480(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 496(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 512(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	VSUB V10.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cfc0c // fdiv v12.4s, v0.4s, v12.4s
+	WORD $0x4eacd40d // fsub v13.4s, v0.4s, v12.4s
+	FMOVQ 0(R11), F14
+	VFMLA V13.S4, V11.S4, V14.S4
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F11
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V11.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V11.H[0]
+l4:
+	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
+	WORD $0x6e2bdd8c // fmul v12.4s, v12.4s, v11.4s
+	WORD $0x0e21698b // fcvtn v11.4h, v12.4s
+	TBZ $1, R9, l5
+	FMOVS F11, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V11.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V11.H[0], (R0)
+l6:
+done:
+	RET
+
+// siLUBackwardBF16NEON: 4 lanes x 1. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V13.
+TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 352(R11), F3
+	FMOVQ 368(R11), F4
+	FMOVQ 384(R11), F5
+	FMOVQ 400(R11), F6
+	FMOVQ 416(R11), F7
+	FMOVQ 432(R11), F8
+	FMOVQ 448(R11), F9
+	FMOVQ 464(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 1744(R11), F12
+	FMOVQ 2704(R11), F13
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F14
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
+	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
+	FMOVQ 400(R11), F16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 480(R11), F18
+	VFMLA V17.S4, V9.S4, V18.S4
+	FMOVQ 496(R11), F19
+	VFMLA V17.S4, V10.S4, V19.S4
+	FMOVQ 512(R11), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V18.S4, V20.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	VFMLA V20.S4, V17.S4, V15.S4
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	VSUB V11.S4, V16.S4, V16.S4
+	WORD $0x4f3f0611 // sshr v17.4s, v16.4s, #1
+	VADD V1.S4, V17.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VSUB V17.S4, V16.S4, V16.S4
+	VADD V1.S4, V16.S4, V16.S4
+	VSHL $23, V16.S4, V16.S4
+	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
+	WORD $0x6e30ddef // fmul v15.4s, v15.4s, v16.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
+	WORD $0x4eafd410 // fsub v16.4s, v0.4s, v15.4s
+	FMOVQ 0(R11), F17
+	VFMLA V16.S4, V14.S4, V17.S4
+	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
+	FMOVD (R1), F14
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	VUSHR $16, V15.S4, V14.S4
+	VAND V12.B16, V14.B16, V14.B16
+	VADD V13.S4, V15.S4, V16.S4
+	VADD V14.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2fe5ef // fcmeq v15.4s, v15.4s, v15.4s
+	VBSL V2.B16, V16.B16, V15.B16
+	WORD $0x0e6129ee // xtn v14.4h, v15.4s
+	FMOVD F14, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F14
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V14.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V14.H[0]
+l2:
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
+	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
+	FMOVQ 400(R11), F16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 480(R11), F18
+	VFMLA V17.S4, V9.S4, V18.S4
+	FMOVQ 496(R11), F19
+	VFMLA V17.S4, V10.S4, V19.S4
+	FMOVQ 512(R11), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V18.S4, V20.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	VFMLA V20.S4, V17.S4, V15.S4
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	VSUB V11.S4, V16.S4, V16.S4
+	WORD $0x4f3f0611 // sshr v17.4s, v16.4s, #1
+	VADD V1.S4, V17.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VSUB V17.S4, V16.S4, V16.S4
+	VADD V1.S4, V16.S4, V16.S4
+	VSHL $23, V16.S4, V16.S4
+	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
+	WORD $0x6e30ddef // fmul v15.4s, v15.4s, v16.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
+	WORD $0x4eafd410 // fsub v16.4s, v0.4s, v15.4s
+	FMOVQ 0(R11), F17
+	VFMLA V16.S4, V14.S4, V17.S4
+	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F14
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V14.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V14.H[0]
+l4:
+	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	VUSHR $16, V15.S4, V14.S4
+	VAND V12.B16, V14.B16, V14.B16
+	VADD V13.S4, V15.S4, V16.S4
+	VADD V14.S4, V16.S4, V16.S4
+	VUSHR $16, V16.S4, V16.S4
+	WORD $0x4e2fe5ef // fcmeq v15.4s, v15.4s, v15.4s
+	VBSL V2.B16, V16.B16, V15.B16
+	WORD $0x0e6129ee // xtn v14.4h, v15.4s
+	TBZ $1, R9, l5
+	FMOVS F14, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V14.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V14.H[0], (R0)
+l6:
+done:
+	RET
+
+// addScalarF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addScalarF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// addScalarBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·addScalarBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 2688(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// subScalarF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·subScalarF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0d421 // fsub v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0d421 // fsub v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0d421 // fsub v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0d421 // fsub v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0d421 // fsub v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0d421 // fsub v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// subScalarBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·subScalarBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 2688(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// rSubScalarF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·rSubScalarF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d401 // fsub v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d401 // fsub v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d401 // fsub v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d401 // fsub v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d401 // fsub v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea1d401 // fsub v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// rSubScalarBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·rSubScalarBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 2688(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d404 // fsub v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d404 // fsub v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d404 // fsub v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x4ea4d404 // fsub v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// mulScalarF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·mulScalarF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// mulScalarBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·mulScalarBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 2688(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// divScalarF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·divScalarF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20fc21 // fdiv v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20fc21 // fdiv v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20fc21 // fdiv v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20fc21 // fdiv v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20fc21 // fdiv v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20fc21 // fdiv v1.4s, v1.4s, v0.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// divScalarBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·divScalarBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 2688(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// rDivScalarF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·rDivScalarF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e21fc01 // fdiv v1.4s, v0.4s, v1.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// rDivScalarBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·rDivScalarBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 2688(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc04 // fdiv v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc04 // fdiv v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc04 // fdiv v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e24fc04 // fdiv v4.4s, v0.4s, v4.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// addScaledF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16, alpha scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addScaledF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS alpha+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VFMLA V0.S4, V1.S4, V2.S4
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VFMLA V0.S4, V1.S4, V2.S4
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VFMLA V0.S4, V1.S4, V2.S4
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VFMLA V0.S4, V1.S4, V2.S4
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VFMLA V0.S4, V1.S4, V2.S4
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F1
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	TBZ $1, R9, l3
+	FMOVS (R1), F2
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VFMLA V0.S4, V1.S4, V2.S4
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F1, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V1.H[0], (R0)
+l6:
+done:
+	RET
+
+// addScaledBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, alpha scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·addScaledBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS alpha+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 2688(R11), F1
+	FMOVQ 1744(R11), F2
+	FMOVQ 2704(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V1.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD 8(R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V1.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V1.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F4
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R1), F5
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V5.H[0]
+l4:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V1.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// thresholdBackwardF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16, threshold scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·thresholdBackwardF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS threshold+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 16(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F2
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F3
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V3.H[0]
+l4:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// thresholdBackwardBF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16, threshold scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·thresholdBackwardBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS threshold+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 16(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 16(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 24(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F2
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.H[0]
+l2:
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F3
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V3.H[0]
+l4:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// sumBlockF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·sumBlockF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVD 8(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	FMOVD 16(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	FMOVD 24(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	FMOVD 32(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	FMOVD 40(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	FMOVD 48(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	FMOVD 56(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	FMOVD 64(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	FMOVD 72(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	FMOVD 80(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	FMOVD 88(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	FMOVD 96(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	FMOVD 104(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	FMOVD 112(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	FMOVD 120(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d410 // fadd v16.4s, v0.4s, v16.4s
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d430 // fadd v16.4s, v1.4s, v16.4s
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d450 // fadd v16.4s, v2.4s, v16.4s
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d470 // fadd v16.4s, v3.4s, v16.4s
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4d0 // fadd v16.4s, v6.4s, v16.4s
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d530 // fadd v16.4s, v9.4s, v16.4s
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d570 // fadd v16.4s, v11.4s, v16.4s
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVS F0, sum+16(FP)
+	RET
+
+// sumBlockBF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·sumBlockBF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVD 8(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	FMOVD 16(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	FMOVD 24(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	FMOVD 32(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	FMOVD 40(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	FMOVD 48(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	FMOVD 56(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	FMOVD 64(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	FMOVD 72(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	FMOVD 80(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	FMOVD 88(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	FMOVD 96(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	FMOVD 104(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	FMOVD 112(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	FMOVD 120(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d410 // fadd v16.4s, v0.4s, v16.4s
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d430 // fadd v16.4s, v1.4s, v16.4s
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d450 // fadd v16.4s, v2.4s, v16.4s
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d470 // fadd v16.4s, v3.4s, v16.4s
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4d0 // fadd v16.4s, v6.4s, v16.4s
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d530 // fadd v16.4s, v9.4s, v16.4s
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d570 // fadd v16.4s, v11.4s, v16.4s
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVS F0, sum+16(FP)
+	RET
+
+// sumAbsBlockF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·sumAbsBlockF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVD 8(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	FMOVD 16(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	FMOVD 24(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	FMOVD 32(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	FMOVD 40(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	FMOVD 48(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	FMOVD 56(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	FMOVD 64(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	FMOVD 72(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	FMOVD 80(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	FMOVD 88(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	FMOVD 96(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	FMOVD 104(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	FMOVD 112(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	FMOVD 120(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d410 // fadd v16.4s, v0.4s, v16.4s
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d430 // fadd v16.4s, v1.4s, v16.4s
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d450 // fadd v16.4s, v2.4s, v16.4s
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d470 // fadd v16.4s, v3.4s, v16.4s
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4d0 // fadd v16.4s, v6.4s, v16.4s
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d530 // fadd v16.4s, v9.4s, v16.4s
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d570 // fadd v16.4s, v11.4s, v16.4s
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVS F0, sum+16(FP)
+	RET
+
+// sumAbsBlockBF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·sumAbsBlockBF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVD 8(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	FMOVD 16(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	FMOVD 24(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	FMOVD 32(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	FMOVD 40(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	FMOVD 48(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	FMOVD 56(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	FMOVD 64(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	FMOVD 72(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	FMOVD 80(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	FMOVD 88(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	FMOVD 96(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	FMOVD 104(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	FMOVD 112(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	FMOVD 120(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d410 // fadd v16.4s, v0.4s, v16.4s
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d430 // fadd v16.4s, v1.4s, v16.4s
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d450 // fadd v16.4s, v2.4s, v16.4s
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d470 // fadd v16.4s, v3.4s, v16.4s
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4d0 // fadd v16.4s, v6.4s, v16.4s
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d530 // fadd v16.4s, v9.4s, v16.4s
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d570 // fadd v16.4s, v11.4s, v16.4s
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVS F0, sum+16(FP)
+	RET
+
+// maxBlockF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator m: V0-V15.
+TEXT ·maxBlockF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 144(R11), F0
+	VORR V0.B16, V0.B16, V1.B16
+	VORR V0.B16, V0.B16, V2.B16
+	VORR V0.B16, V0.B16, V3.B16
+	VORR V0.B16, V0.B16, V4.B16
+	VORR V0.B16, V0.B16, V5.B16
+	VORR V0.B16, V0.B16, V6.B16
+	VORR V0.B16, V0.B16, V7.B16
+	VORR V0.B16, V0.B16, V8.B16
+	VORR V0.B16, V0.B16, V9.B16
+	VORR V0.B16, V0.B16, V10.B16
+	VORR V0.B16, V0.B16, V11.B16
+	VORR V0.B16, V0.B16, V12.B16
+	VORR V0.B16, V0.B16, V13.B16
+	VORR V0.B16, V0.B16, V14.B16
+	VORR V0.B16, V0.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	FMOVD 8(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	FMOVD 16(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	FMOVD 24(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	FMOVD 32(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	FMOVD 40(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	FMOVD 48(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	FMOVD 56(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	FMOVD 64(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	FMOVD 72(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	FMOVD 80(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	FMOVD 88(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	FMOVD 96(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	FMOVD 104(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	FMOVD 112(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	FMOVD 120(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x6ea8e410 // fcmgt v16.4s, v0.4s, v8.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V8.B16, V0.B16
+	WORD $0x6ea9e430 // fcmgt v16.4s, v1.4s, v9.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V9.B16, V1.B16
+	WORD $0x6eaae450 // fcmgt v16.4s, v2.4s, v10.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V10.B16, V2.B16
+	WORD $0x6eabe470 // fcmgt v16.4s, v3.4s, v11.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V11.B16, V3.B16
+	WORD $0x6eace490 // fcmgt v16.4s, v4.4s, v12.4s
+	WORD $0x4e24e491 // fcmeq v17.4s, v4.4s, v4.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V12.B16, V4.B16
+	WORD $0x6eade4b0 // fcmgt v16.4s, v5.4s, v13.4s
+	WORD $0x4e25e4b1 // fcmeq v17.4s, v5.4s, v5.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V13.B16, V5.B16
+	WORD $0x6eaee4d0 // fcmgt v16.4s, v6.4s, v14.4s
+	WORD $0x4e26e4d1 // fcmeq v17.4s, v6.4s, v6.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V14.B16, V6.B16
+	WORD $0x6eafe4f0 // fcmgt v16.4s, v7.4s, v15.4s
+	WORD $0x4e27e4f1 // fcmeq v17.4s, v7.4s, v7.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V15.B16, V7.B16
+	WORD $0x6ea4e410 // fcmgt v16.4s, v0.4s, v4.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V4.B16, V0.B16
+	WORD $0x6ea5e430 // fcmgt v16.4s, v1.4s, v5.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V5.B16, V1.B16
+	WORD $0x6ea6e450 // fcmgt v16.4s, v2.4s, v6.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V6.B16, V2.B16
+	WORD $0x6ea7e470 // fcmgt v16.4s, v3.4s, v7.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V7.B16, V3.B16
+	WORD $0x6ea2e410 // fcmgt v16.4s, v0.4s, v2.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V2.B16, V0.B16
+	WORD $0x6ea3e430 // fcmgt v16.4s, v1.4s, v3.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V3.B16, V1.B16
+	WORD $0x6ea1e410 // fcmgt v16.4s, v0.4s, v1.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V1.B16, V0.B16
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6eb0e411 // fcmgt v17.4s, v0.4s, v16.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x6eb0e411 // fcmgt v17.4s, v0.4s, v16.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	FMOVS F0, m+16(FP)
+	RET
+
+// maxBlockBF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator m: V0-V15.
+TEXT ·maxBlockBF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 144(R11), F0
+	VORR V0.B16, V0.B16, V1.B16
+	VORR V0.B16, V0.B16, V2.B16
+	VORR V0.B16, V0.B16, V3.B16
+	VORR V0.B16, V0.B16, V4.B16
+	VORR V0.B16, V0.B16, V5.B16
+	VORR V0.B16, V0.B16, V6.B16
+	VORR V0.B16, V0.B16, V7.B16
+	VORR V0.B16, V0.B16, V8.B16
+	VORR V0.B16, V0.B16, V9.B16
+	VORR V0.B16, V0.B16, V10.B16
+	VORR V0.B16, V0.B16, V11.B16
+	VORR V0.B16, V0.B16, V12.B16
+	VORR V0.B16, V0.B16, V13.B16
+	VORR V0.B16, V0.B16, V14.B16
+	VORR V0.B16, V0.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	FMOVD 8(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	FMOVD 16(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	FMOVD 24(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	FMOVD 32(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	FMOVD 40(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	FMOVD 48(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	FMOVD 56(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	FMOVD 64(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	FMOVD 72(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	FMOVD 80(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	FMOVD 88(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	FMOVD 96(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	FMOVD 104(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	FMOVD 112(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	FMOVD 120(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x6ea8e410 // fcmgt v16.4s, v0.4s, v8.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V8.B16, V0.B16
+	WORD $0x6ea9e430 // fcmgt v16.4s, v1.4s, v9.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V9.B16, V1.B16
+	WORD $0x6eaae450 // fcmgt v16.4s, v2.4s, v10.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V10.B16, V2.B16
+	WORD $0x6eabe470 // fcmgt v16.4s, v3.4s, v11.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V11.B16, V3.B16
+	WORD $0x6eace490 // fcmgt v16.4s, v4.4s, v12.4s
+	WORD $0x4e24e491 // fcmeq v17.4s, v4.4s, v4.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V12.B16, V4.B16
+	WORD $0x6eade4b0 // fcmgt v16.4s, v5.4s, v13.4s
+	WORD $0x4e25e4b1 // fcmeq v17.4s, v5.4s, v5.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V13.B16, V5.B16
+	WORD $0x6eaee4d0 // fcmgt v16.4s, v6.4s, v14.4s
+	WORD $0x4e26e4d1 // fcmeq v17.4s, v6.4s, v6.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V14.B16, V6.B16
+	WORD $0x6eafe4f0 // fcmgt v16.4s, v7.4s, v15.4s
+	WORD $0x4e27e4f1 // fcmeq v17.4s, v7.4s, v7.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V15.B16, V7.B16
+	WORD $0x6ea4e410 // fcmgt v16.4s, v0.4s, v4.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V4.B16, V0.B16
+	WORD $0x6ea5e430 // fcmgt v16.4s, v1.4s, v5.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V5.B16, V1.B16
+	WORD $0x6ea6e450 // fcmgt v16.4s, v2.4s, v6.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V6.B16, V2.B16
+	WORD $0x6ea7e470 // fcmgt v16.4s, v3.4s, v7.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V7.B16, V3.B16
+	WORD $0x6ea2e410 // fcmgt v16.4s, v0.4s, v2.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V2.B16, V0.B16
+	WORD $0x6ea3e430 // fcmgt v16.4s, v1.4s, v3.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V3.B16, V1.B16
+	WORD $0x6ea1e410 // fcmgt v16.4s, v0.4s, v1.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V1.B16, V0.B16
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6eb0e411 // fcmgt v17.4s, v0.4s, v16.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x6eb0e411 // fcmgt v17.4s, v0.4s, v16.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	FMOVS F0, m+16(FP)
+	RET
+
+// minBlockF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator m: V0-V15.
+TEXT ·minBlockF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 160(R11), F0
+	VORR V0.B16, V0.B16, V1.B16
+	VORR V0.B16, V0.B16, V2.B16
+	VORR V0.B16, V0.B16, V3.B16
+	VORR V0.B16, V0.B16, V4.B16
+	VORR V0.B16, V0.B16, V5.B16
+	VORR V0.B16, V0.B16, V6.B16
+	VORR V0.B16, V0.B16, V7.B16
+	VORR V0.B16, V0.B16, V8.B16
+	VORR V0.B16, V0.B16, V9.B16
+	VORR V0.B16, V0.B16, V10.B16
+	VORR V0.B16, V0.B16, V11.B16
+	VORR V0.B16, V0.B16, V12.B16
+	VORR V0.B16, V0.B16, V13.B16
+	VORR V0.B16, V0.B16, V14.B16
+	VORR V0.B16, V0.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e412 // fcmgt v18.4s, v0.4s, v16.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	FMOVD 8(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e432 // fcmgt v18.4s, v1.4s, v16.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	FMOVD 16(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e452 // fcmgt v18.4s, v2.4s, v16.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	FMOVD 24(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e472 // fcmgt v18.4s, v3.4s, v16.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	FMOVD 32(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e492 // fcmgt v18.4s, v4.4s, v16.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	FMOVD 40(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4b2 // fcmgt v18.4s, v5.4s, v16.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	FMOVD 48(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4d2 // fcmgt v18.4s, v6.4s, v16.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	FMOVD 56(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4f2 // fcmgt v18.4s, v7.4s, v16.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	FMOVD 64(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e512 // fcmgt v18.4s, v8.4s, v16.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	FMOVD 72(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e532 // fcmgt v18.4s, v9.4s, v16.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	FMOVD 80(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e552 // fcmgt v18.4s, v10.4s, v16.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	FMOVD 88(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e572 // fcmgt v18.4s, v11.4s, v16.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	FMOVD 96(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e592 // fcmgt v18.4s, v12.4s, v16.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	FMOVD 104(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5b2 // fcmgt v18.4s, v13.4s, v16.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	FMOVD 112(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5d2 // fcmgt v18.4s, v14.4s, v16.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	FMOVD 120(R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e412 // fcmgt v18.4s, v0.4s, v16.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e432 // fcmgt v18.4s, v1.4s, v16.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e452 // fcmgt v18.4s, v2.4s, v16.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e472 // fcmgt v18.4s, v3.4s, v16.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e492 // fcmgt v18.4s, v4.4s, v16.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4b2 // fcmgt v18.4s, v5.4s, v16.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4d2 // fcmgt v18.4s, v6.4s, v16.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4f2 // fcmgt v18.4s, v7.4s, v16.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e512 // fcmgt v18.4s, v8.4s, v16.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e532 // fcmgt v18.4s, v9.4s, v16.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e552 // fcmgt v18.4s, v10.4s, v16.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e572 // fcmgt v18.4s, v11.4s, v16.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e592 // fcmgt v18.4s, v12.4s, v16.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5b2 // fcmgt v18.4s, v13.4s, v16.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5d2 // fcmgt v18.4s, v14.4s, v16.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e412 // fcmgt v18.4s, v0.4s, v16.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e432 // fcmgt v18.4s, v1.4s, v16.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e452 // fcmgt v18.4s, v2.4s, v16.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e472 // fcmgt v18.4s, v3.4s, v16.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e492 // fcmgt v18.4s, v4.4s, v16.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4b2 // fcmgt v18.4s, v5.4s, v16.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4d2 // fcmgt v18.4s, v6.4s, v16.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4f2 // fcmgt v18.4s, v7.4s, v16.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e512 // fcmgt v18.4s, v8.4s, v16.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e532 // fcmgt v18.4s, v9.4s, v16.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e552 // fcmgt v18.4s, v10.4s, v16.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e572 // fcmgt v18.4s, v11.4s, v16.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e592 // fcmgt v18.4s, v12.4s, v16.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5b2 // fcmgt v18.4s, v13.4s, v16.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5d2 // fcmgt v18.4s, v14.4s, v16.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x6ea0e510 // fcmgt v16.4s, v8.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V8.B16, V0.B16
+	WORD $0x6ea1e530 // fcmgt v16.4s, v9.4s, v1.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V9.B16, V1.B16
+	WORD $0x6ea2e550 // fcmgt v16.4s, v10.4s, v2.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V10.B16, V2.B16
+	WORD $0x6ea3e570 // fcmgt v16.4s, v11.4s, v3.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V11.B16, V3.B16
+	WORD $0x6ea4e590 // fcmgt v16.4s, v12.4s, v4.4s
+	WORD $0x4e24e491 // fcmeq v17.4s, v4.4s, v4.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V12.B16, V4.B16
+	WORD $0x6ea5e5b0 // fcmgt v16.4s, v13.4s, v5.4s
+	WORD $0x4e25e4b1 // fcmeq v17.4s, v5.4s, v5.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V13.B16, V5.B16
+	WORD $0x6ea6e5d0 // fcmgt v16.4s, v14.4s, v6.4s
+	WORD $0x4e26e4d1 // fcmeq v17.4s, v6.4s, v6.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V14.B16, V6.B16
+	WORD $0x6ea7e5f0 // fcmgt v16.4s, v15.4s, v7.4s
+	WORD $0x4e27e4f1 // fcmeq v17.4s, v7.4s, v7.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V15.B16, V7.B16
+	WORD $0x6ea0e490 // fcmgt v16.4s, v4.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V4.B16, V0.B16
+	WORD $0x6ea1e4b0 // fcmgt v16.4s, v5.4s, v1.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V5.B16, V1.B16
+	WORD $0x6ea2e4d0 // fcmgt v16.4s, v6.4s, v2.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V6.B16, V2.B16
+	WORD $0x6ea3e4f0 // fcmgt v16.4s, v7.4s, v3.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V7.B16, V3.B16
+	WORD $0x6ea0e450 // fcmgt v16.4s, v2.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V2.B16, V0.B16
+	WORD $0x6ea1e470 // fcmgt v16.4s, v3.4s, v1.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V3.B16, V1.B16
+	WORD $0x6ea0e430 // fcmgt v16.4s, v1.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V1.B16, V0.B16
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6ea0e611 // fcmgt v17.4s, v16.4s, v0.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x6ea0e611 // fcmgt v17.4s, v16.4s, v0.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	FMOVS F0, m+16(FP)
+	RET
+
+// minBlockBF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator m: V0-V15.
+TEXT ·minBlockBF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 160(R11), F0
+	VORR V0.B16, V0.B16, V1.B16
+	VORR V0.B16, V0.B16, V2.B16
+	VORR V0.B16, V0.B16, V3.B16
+	VORR V0.B16, V0.B16, V4.B16
+	VORR V0.B16, V0.B16, V5.B16
+	VORR V0.B16, V0.B16, V6.B16
+	VORR V0.B16, V0.B16, V7.B16
+	VORR V0.B16, V0.B16, V8.B16
+	VORR V0.B16, V0.B16, V9.B16
+	VORR V0.B16, V0.B16, V10.B16
+	VORR V0.B16, V0.B16, V11.B16
+	VORR V0.B16, V0.B16, V12.B16
+	VORR V0.B16, V0.B16, V13.B16
+	VORR V0.B16, V0.B16, V14.B16
+	VORR V0.B16, V0.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e412 // fcmgt v18.4s, v0.4s, v16.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	FMOVD 8(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e432 // fcmgt v18.4s, v1.4s, v16.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	FMOVD 16(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e452 // fcmgt v18.4s, v2.4s, v16.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	FMOVD 24(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e472 // fcmgt v18.4s, v3.4s, v16.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	FMOVD 32(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e492 // fcmgt v18.4s, v4.4s, v16.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	FMOVD 40(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4b2 // fcmgt v18.4s, v5.4s, v16.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	FMOVD 48(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4d2 // fcmgt v18.4s, v6.4s, v16.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	FMOVD 56(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4f2 // fcmgt v18.4s, v7.4s, v16.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	FMOVD 64(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e512 // fcmgt v18.4s, v8.4s, v16.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	FMOVD 72(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e532 // fcmgt v18.4s, v9.4s, v16.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	FMOVD 80(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e552 // fcmgt v18.4s, v10.4s, v16.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	FMOVD 88(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e572 // fcmgt v18.4s, v11.4s, v16.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	FMOVD 96(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e592 // fcmgt v18.4s, v12.4s, v16.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	FMOVD 104(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5b2 // fcmgt v18.4s, v13.4s, v16.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	FMOVD 112(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5d2 // fcmgt v18.4s, v14.4s, v16.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	FMOVD 120(R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e412 // fcmgt v18.4s, v0.4s, v16.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e432 // fcmgt v18.4s, v1.4s, v16.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e452 // fcmgt v18.4s, v2.4s, v16.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e472 // fcmgt v18.4s, v3.4s, v16.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e492 // fcmgt v18.4s, v4.4s, v16.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4b2 // fcmgt v18.4s, v5.4s, v16.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4d2 // fcmgt v18.4s, v6.4s, v16.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4f2 // fcmgt v18.4s, v7.4s, v16.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e512 // fcmgt v18.4s, v8.4s, v16.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e532 // fcmgt v18.4s, v9.4s, v16.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e552 // fcmgt v18.4s, v10.4s, v16.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e572 // fcmgt v18.4s, v11.4s, v16.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e592 // fcmgt v18.4s, v12.4s, v16.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5b2 // fcmgt v18.4s, v13.4s, v16.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5d2 // fcmgt v18.4s, v14.4s, v16.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F16
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V16.H[0]
+l2:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e412 // fcmgt v18.4s, v0.4s, v16.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F16
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V16.H[0]
+l4:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e432 // fcmgt v18.4s, v1.4s, v16.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F16
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V16.H[0]
+l6:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e452 // fcmgt v18.4s, v2.4s, v16.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F16
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V16.H[0]
+l8:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e472 // fcmgt v18.4s, v3.4s, v16.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F16
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V16.H[0]
+l10:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e492 // fcmgt v18.4s, v4.4s, v16.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F16
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V16.H[0]
+l12:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4b2 // fcmgt v18.4s, v5.4s, v16.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F16
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V16.H[0]
+l14:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4d2 // fcmgt v18.4s, v6.4s, v16.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F16
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V16.H[0]
+l16:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e4f2 // fcmgt v18.4s, v7.4s, v16.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F16
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V16.H[0]
+l18:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e512 // fcmgt v18.4s, v8.4s, v16.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F16
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V16.H[0]
+l20:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e532 // fcmgt v18.4s, v9.4s, v16.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F16
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V16.H[0]
+l22:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e552 // fcmgt v18.4s, v10.4s, v16.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F16
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V16.H[0]
+l24:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e572 // fcmgt v18.4s, v11.4s, v16.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F16
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V16.H[0]
+l26:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e592 // fcmgt v18.4s, v12.4s, v16.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F16
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V16.H[0]
+l28:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5b2 // fcmgt v18.4s, v13.4s, v16.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F16
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V16.H[0]
+l30:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5d2 // fcmgt v18.4s, v14.4s, v16.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F16
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V16.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V16.H[0]
+l32:
+	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x6ea0e510 // fcmgt v16.4s, v8.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V8.B16, V0.B16
+	WORD $0x6ea1e530 // fcmgt v16.4s, v9.4s, v1.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V9.B16, V1.B16
+	WORD $0x6ea2e550 // fcmgt v16.4s, v10.4s, v2.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V10.B16, V2.B16
+	WORD $0x6ea3e570 // fcmgt v16.4s, v11.4s, v3.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V11.B16, V3.B16
+	WORD $0x6ea4e590 // fcmgt v16.4s, v12.4s, v4.4s
+	WORD $0x4e24e491 // fcmeq v17.4s, v4.4s, v4.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V12.B16, V4.B16
+	WORD $0x6ea5e5b0 // fcmgt v16.4s, v13.4s, v5.4s
+	WORD $0x4e25e4b1 // fcmeq v17.4s, v5.4s, v5.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V13.B16, V5.B16
+	WORD $0x6ea6e5d0 // fcmgt v16.4s, v14.4s, v6.4s
+	WORD $0x4e26e4d1 // fcmeq v17.4s, v6.4s, v6.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V14.B16, V6.B16
+	WORD $0x6ea7e5f0 // fcmgt v16.4s, v15.4s, v7.4s
+	WORD $0x4e27e4f1 // fcmeq v17.4s, v7.4s, v7.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V15.B16, V7.B16
+	WORD $0x6ea0e490 // fcmgt v16.4s, v4.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V4.B16, V0.B16
+	WORD $0x6ea1e4b0 // fcmgt v16.4s, v5.4s, v1.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V5.B16, V1.B16
+	WORD $0x6ea2e4d0 // fcmgt v16.4s, v6.4s, v2.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V6.B16, V2.B16
+	WORD $0x6ea3e4f0 // fcmgt v16.4s, v7.4s, v3.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V7.B16, V3.B16
+	WORD $0x6ea0e450 // fcmgt v16.4s, v2.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V2.B16, V0.B16
+	WORD $0x6ea1e470 // fcmgt v16.4s, v3.4s, v1.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V3.B16, V1.B16
+	WORD $0x6ea0e430 // fcmgt v16.4s, v1.4s, v0.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V1.B16, V0.B16
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6ea0e611 // fcmgt v17.4s, v16.4s, v0.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x6ea0e611 // fcmgt v17.4s, v16.4s, v0.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	FMOVS F0, m+16(FP)
 	RET
 
 // expScaleF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, m scalar, s scalar, c scalar; R9=elements left.
