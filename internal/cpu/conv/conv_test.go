@@ -186,6 +186,9 @@ func shapes() []*Shape {
 		shape2d(2, 24, 40, 12, 17, 1, 1, 0, 1, 4),
 		shape2d(1, 1024, 34, 3, 3, 1, 1, 0, 1, 1),
 		shape2d(1, 256, 64, 5, 6, 3, 1, 1, 1, 1),
+		// So many tasks that each worker takes several in a row.
+		shape2d(33, 16, 34, 32, 32, 1, 1, 0, 1, 1),
+		shape2d(34, 3, 33, 33, 33, 3, 1, 1, 1, 1),
 		shape2d(2, 12, 12, 9, 9, 3, 1, 1, 1, 12),
 		shape2d(2, 5, 10, 9, 11, 3, 2, 1, 1, 5),
 		shape2d(2, 70, 70, 15, 31, 3, 1, 1, 1, 70),
@@ -213,6 +216,31 @@ func shapes() []*Shape {
 		list = append(list, shape2d(1+r.Intn(2), ci, co, h, w, k, s, p, d, g))
 	}
 	return list
+}
+
+func TestCopyRows(t *testing.T) {
+	for _, l := range cpu.Levels() {
+		defer cpu.Set(l.Features)()
+		for n := 1; n <= 70; n++ {
+			for rows := range 6 {
+				for _, ld := range []int{n, n + 3} {
+					src := make([]float32, rows*(ld+1)+1)
+					for i := range src {
+						src[i] = float32(i)
+					}
+					whole, dst := guarded[float32](rows * ld)
+					copyRows(dst, ld, src[1:], ld+1, n, rows)
+					checkGuards(t, whole, dst)
+					for i, v := range dst {
+						r, c := i/ld, i%ld
+						if c < n && v != src[1+r*(ld+1)+c] || c >= n && v == v {
+							t.Fatalf("%s: %d rows of %d, %d apart: element %d of row %d is %v", l.Name, rows, n, ld, c, r, v)
+						}
+					}
+				}
+			}
+		}
+	}
 }
 
 func TestAgainstReference(t *testing.T) {

@@ -46,6 +46,7 @@ func TestArgsLayout(t *testing.T) {
 		{"k", unsafe.Offsetof(a.k), 112}, {"variant", unsafe.Offsetof(a.variant), 120}, {"mask", unsafe.Offsetof(a.mask), 128},
 		{"mask0", unsafe.Offsetof(a.mask0), 136}, {"mask1", unsafe.Offsetof(a.mask1), 144}, {"flags", unsafe.Offsetof(a.flags), 152},
 		{"lo", unsafe.Offsetof(a.lo), 160}, {"hi", unsafe.Offsetof(a.hi), 168}, {"blockEnd", unsafe.Offsetof(a.blockEnd), 176},
+		{"ahead", unsafe.Offsetof(a.ahead), 184}, {"aheadStep", unsafe.Offsetof(a.aheadStep), 192},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

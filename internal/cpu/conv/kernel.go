@@ -25,6 +25,9 @@ type args struct {
 
 	blockEnd int // depthwise: bytes of a position's channels
 
+	ahead     uintptr // what to fetch while computing; it moves on by the step
+	aheadStep int     // bytes per four steps, see fetchAhead
+
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
 }
 

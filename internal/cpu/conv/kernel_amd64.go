@@ -62,6 +62,9 @@ func ddepthGradAVX2(a *args)
 func stransposeAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
+func copyRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
+
+//go:noescape
 func winInputAVX512(a *winArgs)
 
 //go:noescape
@@ -208,6 +211,24 @@ func hasScatter[T Float](pt path) bool {
 func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
 	_ = off[cols-1]
 	stransposeAVX512(dst, &off[0], src, lds, rows, cols)
+}
+
+// copyRows moves rows of n elements from one distance to another; both count
+// elements.
+//
+//go:noinline
+func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	if rows == 0 || n == 0 {
+		return
+	}
+	if !cpu.HasAVX512 {
+		copyLines(dst, ldd, src, lds, n, rows)
+		return
+	}
+	_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
+	copyRowsAVX512(unsafe.Pointer(&dst[0]), ldd*es, unsafe.Pointer(&src[0]), lds*es, rows, n*es/4)
 }
 
 // winTransform runs one of the transforms.

@@ -87,7 +87,7 @@ func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
 			copy(dst, src[:count*kc])
 			return
 		}
-		copyLines(dst, j.pix, src, step, kc, count)
+		copyRows(dst, j.pix, src, step, kc, count)
 		return
 	}
 	// Planar: skip is 1 along the line.

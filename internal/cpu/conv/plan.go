@@ -31,6 +31,7 @@ type plan struct {
 	step    [3]int // of the band per grid position
 	skip    [3]int // of the input per position of the band
 	direct  bool   // the band is the input itself
+	inner   bool   // a task runs over its columns for some positions after the other
 	grad    bool   // made for the gradient of the weights
 	images  int    // of a task
 	yb, xb  int    // grid positions of a task
@@ -52,6 +53,9 @@ const (
 	fewTasks  = 8
 	bandBytes = 256 << 10 // of the second-level cache, for the band
 	bandMost  = 384 << 10 // with all channels of a block
+
+	innerWeights = 256 << 10
+	innerX       = 56 // positions
 
 	bigWeights = 1 << 20   // bytes that do not stay in the second-level cache
 	panelMax   = 160 << 10 // and for a block of a panel
@@ -175,6 +179,7 @@ func (j *job[T]) makePlan() {
 	for i := range j.phases {
 		j.segments(&j.phases[i], es)
 	}
+	j.inner = j.grid[2] >= 14 && j.panels > 1 && taps*j.cb*j.panels*j.nr*es <= innerWeights
 }
 
 // even makes the blocks of positions and images equally large.

@@ -29,10 +29,16 @@ func (j *job[T]) run(w packSource[T]) {
 	j.packWeights(w)
 	defer j.freeWeights()
 	total := j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb
-	par.For(total, 1, func(lo, hi int) {
+	// Neighbours run one after the other, so that each can fetch what the next
+	// one needs.
+	grain := min(max(total/16, 1), 8)
+	if false {
+		grain = 1
+	}
+	par.For(total, grain, func(lo, hi int) {
 		s := j.newScratch(es)
 		for t := lo; t < hi; t++ {
-			j.task(t, &s, es)
+			j.task(t, t+1 < hi, &s, es)
 		}
 		s.free()
 	})
@@ -42,6 +48,7 @@ func (j *job[T]) run(w packSource[T]) {
 type scratch struct {
 	band, out, w               unsafe.Pointer
 	bandBytes, outBytes, wSize int
+	ahead                      ahead
 }
 
 func (j *job[T]) newScratch(es int) (s scratch) {
@@ -133,13 +140,50 @@ func (j *job[T]) bufferTarget(b *block, s *scratch) (t target) {
 	return t
 }
 
-func (j *job[T]) task(t int, s *scratch, es int) {
+// block is the part of the work of task t.
+func (j *job[T]) block(t int) block {
 	perImage := j.nx * j.ny * j.grid[0]
 	b := j.band(t/(perImage*j.npb*j.groups)*perImage + t%perImage)
 	t /= perImage
 	b.c0 = t % j.npb * j.panels * j.nr
 	b.c1 = min(b.c0+j.panels*j.nr, j.co)
 	b.group = t / j.npb % j.groups
+	return b
+}
+
+// fetchLater lists what the task after t reads first, beside what b of task t
+// does: weights, or results that are written, and input.
+func (j *job[T]) fetchLater(t int, b *block) (first, input span) {
+	next := j.block(t + 1)
+	if j.groups == 1 {
+		input = j.lines(&next, b)
+	}
+	switch {
+	case !j.inner:
+		first = j.weightSpan(0, next.group, next.c0, 0)
+	case j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1}:
+		first = j.results(&next)
+	}
+	return first, input
+}
+
+// weightSpan is where the weights of a panel of a phase lie, from channel k0 on.
+func (j *job[T]) weightSpan(phase, group, c, k0 int) span {
+	ph := &j.phases[phase]
+	taps := len(ph.taps)
+	if j.late != nil || taps == 0 {
+		return span{}
+	}
+	var z T
+	es := int(unsafe.Sizeof(z))
+	kc := min(j.cb, j.ci-k0)
+	at := uintptr(ph.w) + uintptr((group*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
+	return span{at, at + uintptr(taps*kc*min(j.nr, j.ocols-c)*es)}
+}
+
+// task computes block t; more says that the same worker goes on with the next.
+func (j *job[T]) task(t int, more bool, s *scratch, es int) {
+	b := j.block(t)
 
 	total := j.co * j.groups
 	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: total}
@@ -153,29 +197,40 @@ func (j *job[T]) task(t int, s *scratch, es int) {
 	}
 
 	var p args
+	var first, input span
+	if more {
+		first, input = j.fetchLater(t, &b)
+	}
+	inner := j.inner && j.late == nil
+	if inner {
+		s.ahead.start(&p, j.tiles(&b)*j.panels*len(j.phases[0].taps)*j.ci, first, input)
+	}
 	nk := max(ceilDiv(j.ci, j.cb), 1)
 	for kb := range nk {
 		k0 := kb * j.cb
 		kc := min(j.cb, j.ci-k0)
+		later := [2]span{first, input} // for after the last panel
+		if k0+kc < j.ci {
+			later = [2]span{j.weightSpan(0, b.group, b.c0, k0+kc)}
+		}
 		band := s.band
 		if j.direct {
 			band = j.origin(&b, k0)
 		} else {
 			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
 		}
-		for c := b.c0; c < b.c1; c += j.nr {
-			for i := range j.phases {
-				ph := &j.phases[i]
-				taps := len(ph.taps)
-				switch {
-				case taps == 0:
-				case j.late != nil:
-					p.b = s.w
-					j.late.panel(i, b.group, k0, c, s.w, taps*kc*min(j.nr, j.ocols-c)*es)
-				default:
-					p.b = unsafe.Add(ph.w, (b.group*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
-				}
-				j.panel(&p, ph, &b, &dst, band, c, k0, kc, es)
+		// Few weights stay in cache while all columns of some positions are
+		// computed, whose results are then written together.
+		sub, step := b, b.hi
+		if inner {
+			step[1], step[2] = b.lo[1]+1, min(b.lo[2]+innerX, b.hi[2])
+		}
+		for y := b.lo[1]; y < b.hi[1]; y += step[1] - b.lo[1] {
+			for x := b.lo[2]; x < b.hi[2]; x += step[2] - b.lo[2] {
+				sub.lo[1], sub.hi[1] = y, min(y+step[1]-b.lo[1], b.hi[1])
+				sub.lo[2], sub.hi[2] = x, min(x+step[2]-b.lo[2], b.hi[2])
+				at := unsafe.Add(band, ((y-b.lo[1])*j.step[1]*j.line+(x-b.lo[2])*j.step[2]*j.pix)*es)
+				j.columns(&p, s, &sub, &dst, at, k0, kc, es, later)
 			}
 		}
 	}
@@ -184,9 +239,44 @@ func (j *job[T]) task(t int, s *scratch, es int) {
 	}
 }
 
+// tiles is about how many tiles a panel of block b has.
+func (j *job[T]) tiles(b *block) int {
+	rows, _ := tileSize[T](j.pt)
+	return max(1, (b.n1-b.n0)*(b.hi[1]-b.lo[1])*(b.hi[2]-b.lo[2])/rows)
+}
+
+// columns computes all panels of a block's columns. Unless all their weights
+// stay in cache, each fetches those of the next; later comes after the last.
+func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, band unsafe.Pointer, k0, kc, es int, later [2]span) {
+	for c := b.c0; c < b.c1; c += j.nr {
+		for i := range j.phases {
+			ph := &j.phases[i]
+			taps := len(ph.taps)
+			switch {
+			case taps == 0:
+			case j.late != nil:
+				p.b = s.w
+				j.late.panel(i, b.group, k0, c, s.w, taps*kc*min(j.nr, j.ocols-c)*es)
+			default:
+				p.b = unsafe.Add(ph.w, (b.group*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
+			}
+			if !j.inner {
+				next := later
+				if i+1 < len(j.phases) {
+					next = [2]span{j.weightSpan(i+1, b.group, c, k0)}
+				} else if c+j.nr < b.c1 {
+					next = [2]span{j.weightSpan(0, b.group, c+j.nr, k0)}
+				}
+				s.ahead.start(p, j.tiles(b)*taps*kc, next[0], next[1])
+			}
+			j.panel(p, &s.ahead, ph, b, dst, band, c, k0, kc, es)
+		}
+	}
+}
+
 // panel computes one panel of columns from c on, of one phase, adding up the
 // channels [k0, k0+kc). The panel's weights are at p.b.
-func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Pointer, c, k0, kc, es int) {
+func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, band unsafe.Pointer, c, k0, kc, es int) {
 	p.flags = 0
 	if k0 > 0 {
 		p.flags |= flagLoadC
@@ -247,7 +337,7 @@ func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Po
 			}
 		}
 	}
-	tiles := cut(n, rows)
+	tiles := ceilDiv(n, rows)
 	held := false // a short line waits for a second one
 	for img := b.n0; img < b.n1; img++ {
 		for y := b.lo[1]; y < hi[1]; y++ {
@@ -256,18 +346,21 @@ func (j *job[T]) panel(p *args, ph *phase, b *block, dst *target, band unsafe.Po
 				set(held, a, c)
 				if held {
 					convTile[T](j.pt, p, 2*n)
+					f.check(p)
 				}
 				held = !held
 				continue
 			}
-			for t, i := range tiles[:len(tiles)-1] {
-				r := tiles[t+1] - i
+			for t := range tiles {
+				i := t * n / tiles
+				r := (t+1)*n/tiles - i
 				h := (r + 1) / 2
 				set(false, unsafe.Add(a, i*p.rs), c+i*ostep)
 				if r > h {
 					set(true, unsafe.Add(a, (i+h)*p.rs), c+(i+h)*ostep)
 				}
 				convTile[T](j.pt, p, r)
+				f.check(p)
 			}
 		}
 	}

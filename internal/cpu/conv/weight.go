@@ -95,16 +95,20 @@ func (g *gradJob[T]) plan(es int) {
 	j := g.job
 	g.taps, j.grad = j.measure(), true
 	gx, gy := j.grid[2], j.grid[1]
+	px := gradPixels
+	if g.taps > 1 && gx >= spreadWidth {
+		px *= 2 // sums that leave the first-level cache are read and written less often
+	}
 	j.images, j.yb, j.xb = 1, 1, gx
 	switch {
-	case gx > 2*gradPixels:
-		j.xb = ceilDiv(gx, ceilDiv(gx, gradPixels))
-	case gx*gy > gradPixels:
-		j.yb = max(1, gradPixels/gx)
+	case gx > 2*px:
+		j.xb = ceilDiv(gx, ceilDiv(gx, px))
+	case gx*gy > px:
+		j.yb = max(1, px/gx)
 	default:
 		j.yb = gy
 		if j.grid[0] == 1 {
-			j.images = min(max(1, gradPixels/(gx*gy)), j.n)
+			j.images = min(max(1, px/(gx*gy)), j.n)
 		}
 	}
 	j.even()
@@ -128,7 +132,7 @@ func (g *gradJob[T]) plan(es int) {
 	blocks := j.groups * g.ncb * g.nob
 	g.chunks = min(ceilDiv(gradTasks, blocks), g.bands, max(1, gradParts/(blocks*g.blockLen)))
 	g.chunks = ceilDiv(g.bands, ceilDiv(g.bands, g.chunks))
-	px := j.images * j.yb * j.xb
+	px = j.images * j.yb * j.xb
 	g.packedLen = px * g.cols
 	if !j.out.Last && hasScatter[T](j.pt) {
 		g.pxOff = multiples(px, j.nr*es)
@@ -175,7 +179,7 @@ func (g *gradJob[T]) spreadBand(dst, band []T, images, lines int) {
 					if j.step[2] == 1 {
 						copy(to, from)
 					} else {
-						copyLines(to, j.pix, from, j.step[2]*j.pix, j.pix, j.grid[2])
+						copyRows(to, j.pix, from, j.step[2]*j.pix, j.pix, j.grid[2])
 					}
 				}
 			}
@@ -200,6 +204,7 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 	tiles := cut(run, maxRows)
 
 	var p args
+	var f ahead
 	p.rs = es
 	for q := chunk * per; q < min((chunk+1)*per, g.bands); q++ {
 		b := j.band(q)
@@ -243,6 +248,12 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 		if q > chunk*per {
 			p.flags = flagLoadC
 		}
+		if q+1 < min((chunk+1)*per, g.bands) {
+			next := j.band(q + 1)
+			f.start(&p, ceilDiv(c1-c0, j.nr)*len(g.off)*(len(tiles)-1)*n*p.k, j.results(&next), j.lines(&next, &b))
+		} else {
+			f.start(&p, 0)
+		}
 		for c := c0; c < c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
 			setColumns[T](j.pt, &p, width, width)
@@ -261,6 +272,7 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 						p.c1 = unsafe.Add(p.c0, h*p.ldc)
 					}
 					gradTile[T](j.pt, &p, rows)
+					f.check(&p)
 				}
 			}
 		}
@@ -290,7 +302,7 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 			for y := range lines {
 				pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
 				if j.out.Last {
-					copyLines(d, width, j.out.Data[(n*size+pos)*total+b.group*j.co+c:], total, cols, length)
+					copyRows(d, width, j.out.Data[(n*size+pos)*total+b.group*j.co+c:], total, cols, length)
 				} else {
 					src := j.out.Data[(n*total+b.group*j.co+c)*size+pos:]
 					if table == nil {

@@ -48,6 +48,9 @@ const (
 
 	offBlockEnd = 176 // depthwise: bytes of a position's channels
 
+	offAhead     = 184 // what to fetch while computing, see ahead
+	offAheadStep = 192
+
 	flagLoadC  = 1
 	flagBias   = 2
 	flagRes    = 4
@@ -69,6 +72,9 @@ const (
 	gradient
 )
 
+// aheadStep holds the step of what is fetched ahead.
+var aheadStep = [...]string{forward: "R11", gradient: "R8"}
+
 // rowIndex reaches the rows of a group from its pointer: R8 is the row stride,
 // R9 and R10 three and five of it.
 var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)", "(R9*2)"}
@@ -84,15 +90,20 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // continues. Each element adds its products in order with one fused
 // multiply-add each: its bits do not depend on the tile it was in.
 //
-//	AX args, DI SI groups of A, R8 R9 R10 row stride times 1 3 5, R11 step of k,
-//	BX B, CX k, R12 segment, DX C, R13 its row stride, R15 scratch
+// Two lines ahead of what the caller needs next are fetched into the second-level
+// cache with every four steps: memory is read while there is arithmetic to do.
+//
+//	AX args, DI SI groups of A, R8 R9 R10 row stride times 1 3 5 (forward),
+//	R11 step of k (gradient), BX B, CX k, R12 segment, R13 row stride of C,
+//	DX what to fetch ahead, R11 (forward) or R8 (gradient) its step, R15 scratch
 func (g *gen) family(name string, s isa, m mode) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
 	g.I("MOVQ %d(AX), BX", offB)
-	g.I("MOVQ %d(AX), DX", offC0)
+	g.I("MOVQ %d(AX), DX", offAhead)
+	g.I("MOVQ %d(AX), %s", offAheadStep, aheadStep[m])
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("MOVQ %d(AX), R13", offLDC)
 	if m == forward {
@@ -231,7 +242,11 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	g.L("%s:", loop)
 	for k := range unroll {
 		step(k)
+		if k < 2 {
+			g.I("PREFETCHT1 %d(DX)", k*64)
+		}
 	}
+	g.I("ADDQ %s, DX", aheadStep[m])
 	next(unroll)
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JGE %s", loop)
@@ -246,6 +261,7 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	g.L("%s:", end)
 	g.I("CMPQ R12, %d(AX)", offSegEnd)
 	g.I("JLT %s", seg)
+	g.I("MOVQ DX, %d(AX)", offAhead)
 
 	g.I("MOVQ %d(AX), R15", offFlags)
 	switch {
@@ -389,6 +405,7 @@ func main() {
 		}
 		if s.Mask {
 			g.transpose("stransposeAVX512")
+			g.copyRows("copyRowsAVX512")
 			g.winogradAll()
 		}
 		g.Save(*out, strings.ToLower(s.tag)+"_amd64.s")

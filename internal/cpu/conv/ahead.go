@@ -1,0 +1,93 @@
+package conv
+
+import "unsafe"
+
+// span is a run of memory, as addresses: it is fetched, never read.
+type span struct{ at, end uintptr }
+
+func spanOf[T Float](data []T, from, to int) span {
+	var z T
+	from, to = max(from, 0), min(to, len(data))
+	if from >= to {
+		return span{}
+	}
+	at := uintptr(unsafe.Pointer(&data[0]))
+	return span{at + uintptr(from)*unsafe.Sizeof(z), at + uintptr(to)*unsafe.Sizeof(z)}
+}
+
+// ahead spreads the fetching of what the next block needs over the tiles of this
+// one: memory answers while there is arithmetic to do, and the next block finds
+// its data in the second-level cache.
+type ahead struct {
+	spans [2]span
+	n     int // of spans left
+}
+
+// start begins with the given spans; steps is the number of steps of k that the
+// kernels will run.
+func (f *ahead) start(p *args, steps int, spans ...span) {
+	f.n = 0
+	bytes := 0
+	for _, s := range spans {
+		if s.at < s.end {
+			f.spans[f.n] = s
+			f.n++
+			bytes += int(s.end - s.at)
+		}
+	}
+	p.ahead, p.aheadStep = 0, 0
+	if bytes > 0 {
+		// The kernels fetch two lines with every four steps.
+		p.aheadStep = min(bytes*4/max(steps, 4)+1, 128)
+		f.next(p)
+	}
+}
+
+// next goes to the next span.
+func (f *ahead) next(p *args) {
+	if f.n == 0 {
+		p.aheadStep = 0
+		return
+	}
+	p.ahead = f.spans[0].at
+	f.n--
+}
+
+// check is called after every tile.
+func (f *ahead) check(p *args) {
+	if p.aheadStep > 0 && p.ahead >= f.spans[0].end {
+		f.spans[0] = f.spans[1]
+		f.next(p)
+	}
+}
+
+// lines is the span of the input, channels last, that block b reads and the one
+// before it, prev, does not.
+func (j *job[T]) lines(b, prev *block) span {
+	if !j.in.Last || b.lo[0] != prev.lo[0] {
+		return span{}
+	}
+	line := j.inD[2] * j.ci * j.groups
+	y0 := max(b.lo[1]*j.istep[1]+j.dmin[1], 0)
+	y1 := min((b.hi[1]-1)*j.istep[1]+j.dmin[1]+j.ext[1]+1, j.inD[1])
+	slice := func(img int) int { return (img*j.inD[0] + max(b.lo[0]*j.istep[0]+j.dmin[0], 0)) * j.inD[1] * line }
+	from, to := slice(b.n0)+y0*line, slice(b.n1-1)+y1*line
+	if j.inD[1] == 1 { // one long line
+		from += b.lo[2] * j.istep[2] * j.ci * j.groups
+		to = slice(b.n1-1) + min((b.hi[2]-1)*j.istep[2]+j.dmin[2]+j.ext[2]+1, j.inD[2])*j.ci*j.groups
+	} else if b.n0 == prev.n0 {
+		from = max(from, slice(b.n0)+min((prev.hi[1]-1)*j.istep[1]+j.dmin[1]+j.ext[1]+1, j.inD[1])*line)
+	}
+	return spanOf(j.in.Data, from, to)
+}
+
+// results is the span of the output, channels last, at the positions of block b
+// of a job without phases.
+func (j *job[T]) results(b *block) span {
+	if !j.out.Last {
+		return span{}
+	}
+	total := j.co * j.groups
+	pos := func(n, y, x int) int { return (((n*j.outD[0]+b.lo[0])*j.outD[1]+y)*j.outD[2] + x) * total }
+	return spanOf(j.out.Data, pos(b.n0, b.lo[1], b.lo[2]), pos(b.n1-1, b.hi[1]-1, b.hi[2]))
+}
