@@ -203,6 +203,15 @@ func shapes() []*Shape {
 		shapeOf(2, 6, 8, 2, [3]int{5, 6, 7}, [3]int{3, 2, 3}, [3]int{2, 1, 2}, [3]int{1, 0, 1}, [3]int{1, 2, 1}),
 		shapeOf(1, 18, 4, 1, [3]int{4, 9, 3}, [3]int{2, 3, 1}, [3]int{1, 2, 1}, [3]int{1, 1, 0}, [3]int{2, 1, 1}),
 	}
+	// The padding of a transposed convolution's output: there is more input than the windows reach.
+	for _, s := range []*Shape{
+		shape2d(2, 24, 40, 12, 17, 1, 1, 0, 2, 1), shape2d(2, 24, 40, 12, 17, 1, 1, 0, 2, 4), shape2d(2, 7, 18, 6, 9, 3, 1, 1, 2, 1),
+		shape2d(2, 20, 20, 8, 9, 3, 1, 1, 2, 20), shape2d(1, 16, 32, 7, 6, 3, 3, 1, 1, 1),
+	} {
+		s.In[1]++
+		s.In[2]++
+		list = append(list, s)
+	}
 	r := rand.New(rand.NewSource(1))
 	for range 60 {
 		g := 1 + r.Intn(2)*r.Intn(3)

@@ -14,7 +14,7 @@ const pointwiseMin = 128
 // product of the weights with the planes.
 func pointwise[T Float](s *Shape, out, in Image[T]) bool {
 	one := [3]int{1, 1, 1}
-	return s.Kernel == one && s.Stride == one && s.Pad == [3]int{} && !in.Last && !out.Last &&
+	return s.Kernel == one && s.Stride == one && s.Pad == [3]int{} && s.In == s.Out && !in.Last && !out.Last &&
 		volume(s.In) >= pointwiseMin && s.Cin/s.Groups > 1 && s.Cout/s.Groups > 1
 }
 
