@@ -168,7 +168,7 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	tail := channels % l
 	p.blockEnd = channels * d.es
 	p.mask = 1<<uint(tail) - 1
-	if d.pt != pathAVX2 || tail == 0 {
+	if d.pt != pathAVX2 && d.pt != pathNEON || tail == 0 {
 		depthTile[T](d.pt, p, r)
 		return
 	}

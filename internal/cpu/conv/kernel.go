@@ -29,6 +29,8 @@ type args struct {
 	aheadStep int     // bytes per four steps, see fetchAhead
 
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
+
+	tile *[48]uint64 // NEON: where a tile is finished that is not stored whole
 }
 
 const (
@@ -36,7 +38,7 @@ const (
 	flagBias   = 2
 	flagRes    = 4
 	flagClamp  = 8
-	flagMasked = 16 // AVX2: not all columns are in use
+	flagMasked = 16 // AVX2 and NEON: not all columns are in use
 )
 
 // path is a family of kernels.
@@ -46,6 +48,7 @@ const (
 	pathGeneric path = iota
 	pathAVX2
 	pathAVX512
+	pathNEON
 )
 
 // Float is the set of element types.
@@ -93,29 +96,30 @@ func genericTile[T Float](p *args, rs, cs int) {
 			}
 		}
 		for i := range n {
-			dst := unsafe.Slice((*T)(c[i]), p.cols)
-			for j := range dst {
-				v := sum[i][j]
-				if p.flags&flagLoadC != 0 {
-					v += dst[j]
-				}
-				if p.flags&flagBias != 0 {
-					v += *(*T)(unsafe.Add(p.bias, j*es))
-				}
-				if p.flags&flagRes != 0 {
-					v += *(*T)(unsafe.Add(res[i], j*es))
-				}
-				if p.flags&flagClamp != 0 {
-					if lo := fromBits[T](p.lo); v < lo { // NaN stays NaN
-						v = lo
-					}
-					if hi := fromBits[T](p.hi); v > hi {
-						v = hi
-					}
-				}
-				dst[j] = v
-			}
+			finishRow(p, c[i], res[i], sum[i][:p.cols])
 		}
+	}
+}
+
+// finishRow stores a row of sums with what the flags ask for.
+func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	dst := unsafe.Slice((*T)(c), len(sum))
+	for j, v := range sum {
+		if p.flags&flagLoadC != 0 {
+			v += dst[j]
+		}
+		if p.flags&flagBias != 0 {
+			v += *(*T)(unsafe.Add(p.bias, j*es))
+		}
+		if p.flags&flagRes != 0 {
+			v += *(*T)(unsafe.Add(res, j*es))
+		}
+		if p.flags&flagClamp != 0 {
+			v = clampTo(v, fromBits[T](p.lo), fromBits[T](p.hi))
+		}
+		dst[j] = v
 	}
 }
 
@@ -136,8 +140,10 @@ func setColumns[T Float](pt path, p *args, width, cols int) {
 	p.mask = 1<<uint(cols) - 1
 	l := lanes[T](pt)
 	p.variant = (width + l - 1) / l * 16
-	if pt == pathAVX2 && cols < width {
+	if cols < width && (pt == pathAVX2 || pt == pathNEON) {
 		p.flags |= flagMasked
+	}
+	if pt == pathAVX2 && cols < width {
 		p.mask0, p.mask1 = laneMask[T](cols), laneMask[T](cols-l)
 	}
 }

@@ -169,3 +169,9 @@ func Narrow(name string, a Arr, d, n int) string {
 	}
 	panic("a64: no instruction " + name)
 }
+
+// MulAddFirst is d += n * m[0]: fmla with the first lane of m for all.
+func MulAddFirst(a Arr, d, n, m int) string {
+	lane := map[Arr]string{S4: "s", D2: "d"}[a]
+	return word(0x4f801000|uint32(a-S4)<<22|uint32(m)<<16|uint32(n)<<5|uint32(d), "fmla v%d.%s, v%d.%[2]s, v%[4]d.%[5]s[0]", d, a, n, m, lane)
+}

@@ -410,4 +410,8 @@ func main() {
 		}
 		g.Save(*out, strings.ToLower(s.tag)+"_amd64.s")
 	}
+	g := &gen{text.New("conv")}
+	g.neon(4)
+	g.neon(8)
+	g.Save(*out, "neon_arm64.s")
 }

@@ -1,0 +1,166 @@
+//go:build !purego
+
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
+
+//go:noescape
+func sconvNEON(a *args)
+
+//go:noescape
+func sgradNEON(a *args)
+
+//go:noescape
+func sdepthNEON(a *args)
+
+//go:noescape
+func sdepthGradNEON(a *args)
+
+//go:noescape
+func dconvNEON(a *args)
+
+//go:noescape
+func dgradNEON(a *args)
+
+//go:noescape
+func ddepthNEON(a *args)
+
+//go:noescape
+func ddepthGradNEON(a *args)
+
+func currentPath() path {
+	if cpu.HasNEON {
+		return pathNEON
+	}
+	return pathGeneric
+}
+
+// lanes returns the elements of half a panel: two registers, as in the Go kernel.
+func lanes[T Float](path) int {
+	var z T
+	return 32 / int(unsafe.Sizeof(z))
+}
+
+func laneMask[T Float](int) unsafe.Pointer { return nil }
+
+// convTile runs the forward micro-kernel on the given rows. It must stay a real
+// call: its stack check is where the scheduler can stop a goroutine that
+// otherwise lives in assembly.
+//
+//go:noinline
+func convTile[T Float](pt path, p *args, rows int) {
+	if pt == pathGeneric {
+		var z T
+		p.rows = rows
+		genericTile[T](p, p.rs, int(unsafe.Sizeof(z)))
+		return
+	}
+	tile[T](p, rows, false)
+}
+
+// gradTile runs the gradient micro-kernel on the given rows.
+//
+//go:noinline
+func gradTile[T Float](pt path, p *args, rows int) {
+	if pt == pathGeneric {
+		var z T
+		p.rows = rows
+		genericTile[T](p, int(unsafe.Sizeof(z)), p.cs)
+		return
+	}
+	tile[T](p, rows, true)
+}
+
+// tile runs a kernel, which stores whole tiles. Where fewer columns are in use
+// the sums go to a place of p's own and from there on in Go.
+func tile[T Float](p *args, rows int, grad bool) {
+	v := p.variant
+	p.variant += rows
+	if p.flags&flagMasked == 0 {
+		kernel[T](p, grad)
+		p.variant = v
+		return
+	}
+	if p.tile == nil {
+		p.tile = new([48]uint64)
+	}
+	var z T
+	first, step := (rows+1)/2, p.width*int(unsafe.Sizeof(z))
+	flags, c, ldc := p.flags, [2]unsafe.Pointer{p.c0, p.c1}, p.ldc
+	res := [2]unsafe.Pointer{p.r0, p.r1}
+	from := [2]unsafe.Pointer{unsafe.Pointer(p.tile), unsafe.Pointer(&p.tile[first*step/8%len(p.tile)])}
+	p.flags, p.c0, p.c1, p.ldc = 0, from[0], from[1], step
+	kernel[T](p, grad)
+	p.variant, p.flags, p.c0, p.c1, p.ldc = v, flags, c[0], c[1], ldc
+	for r := range rows {
+		half, q := 0, r
+		if r >= first {
+			half, q = 1, r-first
+		}
+		var add unsafe.Pointer
+		if flags&flagRes != 0 {
+			add = unsafe.Add(res[half], q*p.ldr)
+		}
+		finishRow(p, unsafe.Add(c[half], q*ldc), add, unsafe.Slice((*T)(unsafe.Add(from[half], q*step)), p.cols))
+	}
+}
+
+func kernel[T Float](p *args, grad bool) {
+	var z T
+	switch single := unsafe.Sizeof(z) == 4; {
+	case single && grad:
+		sgradNEON(p)
+	case single:
+		sconvNEON(p)
+	case grad:
+		dgradNEON(p)
+	default:
+		dconvNEON(p)
+	}
+}
+
+// depthTile computes the given rows of a depthwise convolution.
+//
+//go:noinline
+func depthTile[T Float](pt path, p *args, rows int) {
+	var z T
+	p.variant = rows
+	switch {
+	case pt == pathGeneric:
+		p.rows = rows
+		genericDepth[T](p)
+	case unsafe.Sizeof(z) == 4:
+		sdepthNEON(p)
+	default:
+		ddepthNEON(p)
+	}
+}
+
+// depthGradTile computes the gradient of the given rows of depthwise weights.
+//
+//go:noinline
+func depthGradTile[T Float](pt path, p *args, rows int) {
+	var z T
+	p.variant = rows
+	switch {
+	case pt == pathGeneric:
+		p.rows = rows
+		genericDepthGrad[T](p)
+	case unsafe.Sizeof(z) == 4:
+		sdepthGradNEON(p)
+	default:
+		ddepthGradNEON(p)
+	}
+}
+
+func hasScatter[T Float](path) bool { return false }
+
+func scatter16(unsafe.Pointer, []int, unsafe.Pointer, int, int, int) {
+	panic("conv: no transposing kernel")
+}
+
+func winTransform(winKind, *winArgs) { panic("conv: no Winograd kernel") }
