@@ -157,6 +157,10 @@ func depthGradTile[T Float](pt path, p *args, rows int) {
 	}
 }
 
+func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
+	copyLines(dst, ldd, src, lds, n, rows)
+}
+
 func hasScatter[T Float](path) bool { return false }
 
 func scatter16(unsafe.Pointer, []int, unsafe.Pointer, int, int, int) {
