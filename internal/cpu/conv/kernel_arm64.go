@@ -39,14 +39,6 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// lanes returns the elements of half a panel: two registers, as in the Go kernel.
-func lanes[T Float](path) int {
-	var z T
-	return 32 / int(unsafe.Sizeof(z))
-}
-
-func laneMask[T Float](int) unsafe.Pointer { return nil }
-
 // convTile runs the forward micro-kernel on the given rows. It must stay a real
 // call: its stack check is where the scheduler can stop a goroutine that
 // otherwise lives in assembly.
@@ -156,15 +148,3 @@ func depthGradTile[T Float](pt path, p *args, rows int) {
 		ddepthGradNEON(p)
 	}
 }
-
-func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
-	copyLines(dst, ldd, src, lds, n, rows)
-}
-
-func hasScatter[T Float](path) bool { return false }
-
-func scatter16(unsafe.Pointer, []int, unsafe.Pointer, int, int, int) {
-	panic("conv: no transposing kernel")
-}
-
-func winTransform(winKind, *winArgs) { panic("conv: no Winograd kernel") }

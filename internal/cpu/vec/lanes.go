@@ -54,15 +54,11 @@ func laneKind[E Integer]() int {
 
 // lanes runs the assembly of an operation, if there is one, and returns the number of elements done.
 func lanes[D, E Integer](op int, dst []D, a, b []E) int {
-	f, whole := laneFunc(op, laneKind[E]())
+	f, unit := laneFunc(op, laneKind[E](), int(unsafe.Sizeof(E(0))))
 	if f == nil {
 		return 0
 	}
-	size := int(unsafe.Sizeof(E(0)))
-	n := len(dst)
-	if !whole { // the kernel takes full vectors only
-		n -= n % (32 / size)
-	}
+	n := len(dst) - len(dst)%unit
 	for i := 0; i < n; {
 		cnt := min(n-i, chunk)
 		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(&b[i]), cnt)

@@ -8,13 +8,14 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// laneFunc returns the assembly of an operation for an element type, nil if there is none, and whether it takes any length.
-func laneFunc(op, kind int) (f func(dst, a, b unsafe.Pointer, n int), whole bool) {
+// laneFunc returns the assembly of an operation for an element type of size bytes, nil if there is none, and the number of elements
+// of which it takes multiples only.
+func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit int) {
 	switch {
 	case cpu.HasAVX512:
-		return lanesAVX512[op][kind], true
+		return lanesAVX512[op][kind], 1
 	case cpu.HasAVX2FMA:
-		return lanesAVX2[op][kind], false
+		return lanesAVX2[op][kind], 32 / size
 	}
-	return nil, false
+	return nil, 1
 }

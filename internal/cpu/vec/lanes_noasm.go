@@ -1,7 +1,7 @@
-//go:build !amd64 || purego
+//go:build !(amd64 || arm64) || purego
 
 package vec
 
 import "unsafe"
 
-func laneFunc(op, kind int) (f func(dst, a, b unsafe.Pointer, n int), whole bool) { return nil, false }
+func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit int) { return nil, 1 }

@@ -4,7 +4,11 @@
 
 package vec
 
-import "github.com/gotorch-dev/torch/internal/cpu"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
 
 // AddF32 sets dst[i] = a[i] + b[i].
 func AddF32(dst, a, b []float32) {
@@ -5876,3 +5880,124 @@ func GRUResetBackwardF32(dr, dhn, dn, r, hn []float32) {
 
 //go:noescape
 func gRUResetBackwardF32NEON(dr *float32, dhn *float32, dn *float32, r *float32, hn *float32, n int)
+
+//go:noescape
+func addI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func addI64NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func subI64NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func mulI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalAndI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalOrI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func logicalXorI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltUI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leUI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI64NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI64NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI64NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI64NEON(dst, a, b unsafe.Pointer, n int)
+
+var lanesNEON = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
+	laneAdd:        {laneI8: addI8NEON, laneU8: addI8NEON, laneI16: addI16NEON, laneI32: addI32NEON, laneI64: addI64NEON},
+	laneSub:        {laneI8: subI8NEON, laneU8: subI8NEON, laneI16: subI16NEON, laneI32: subI32NEON, laneI64: subI64NEON},
+	laneMul:        {laneI16: mulI16NEON, laneI32: mulI32NEON, laneI8: mulI8NEON, laneU8: mulI8NEON},
+	laneAnd:        {laneI8: andI8NEON, laneU8: andI8NEON},
+	laneOr:         {laneI8: orI8NEON, laneU8: orI8NEON},
+	laneXor:        {laneI8: xorI8NEON, laneU8: xorI8NEON},
+	laneLogicalAnd: {laneI8: logicalAndI8NEON, laneU8: logicalAndI8NEON},
+	laneLogicalOr:  {laneI8: logicalOrI8NEON, laneU8: logicalOrI8NEON},
+	laneLogicalXor: {laneI8: logicalXorI8NEON, laneU8: logicalXorI8NEON},
+	laneEq:         {laneI8: eqI8NEON, laneU8: eqI8NEON, laneI16: eqI16NEON, laneI32: eqI32NEON, laneI64: eqI64NEON},
+	laneLt:         {laneI8: ltI8NEON, laneU8: ltUI8NEON, laneI16: ltI16NEON, laneI32: ltI32NEON, laneI64: ltI64NEON},
+	laneLe:         {laneI8: leI8NEON, laneU8: leUI8NEON, laneI16: leI16NEON, laneI32: leI32NEON, laneI64: leI64NEON},
+	laneNe:         {laneI8: neI8NEON, laneU8: neI8NEON, laneI16: neI16NEON, laneI32: neI32NEON, laneI64: neI64NEON},
+}

@@ -47774,3 +47774,1740 @@ l9:
 l10:
 done:
 	RET
+
+// addI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·addI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VADD V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VADD V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VADD V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VADD V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VADD V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// subI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·subI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VSUB V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VSUB V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VSUB V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VSUB V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VSUB V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// addI16NEON: 16 elements x 2. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·addI16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $32, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VADD V8.H8, V0.H8, V0.H8
+	VADD V9.H8, V1.H8, V1.H8
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F9
+	VADD V8.H8, V0.H8, V0.H8
+	VADD V9.H8, V1.H8, V1.H8
+	FMOVQ F0, 32(R0)
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $32, R3
+	CMP $32, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VADD V8.H8, V0.H8, V0.H8
+	VADD V9.H8, V1.H8, V1.H8
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// subI16NEON: 16 elements x 2. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·subI16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $32, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VSUB V8.H8, V0.H8, V0.H8
+	VSUB V9.H8, V1.H8, V1.H8
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F9
+	VSUB V8.H8, V0.H8, V0.H8
+	VSUB V9.H8, V1.H8, V1.H8
+	FMOVQ F0, 32(R0)
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $32, R3
+	CMP $32, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VSUB V8.H8, V0.H8, V0.H8
+	VSUB V9.H8, V1.H8, V1.H8
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// mulI16NEON: 16 elements x 2. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·mulI16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $32, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	WORD $0x4e689c00 // mul v0.8h, v0.8h, v8.8h
+	WORD $0x4e699c21 // mul v1.8h, v1.8h, v9.8h
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F9
+	WORD $0x4e689c00 // mul v0.8h, v0.8h, v8.8h
+	WORD $0x4e699c21 // mul v1.8h, v1.8h, v9.8h
+	FMOVQ F0, 32(R0)
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $32, R3
+	CMP $32, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	WORD $0x4e689c00 // mul v0.8h, v0.8h, v8.8h
+	WORD $0x4e699c21 // mul v1.8h, v1.8h, v9.8h
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// addI32NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·addI32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	VADD V8.S4, V0.S4, V0.S4
+	VADD V9.S4, V1.S4, V1.S4
+	VADD V10.S4, V2.S4, V2.S4
+	VADD V11.S4, V3.S4, V3.S4
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// subI32NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·subI32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	VSUB V8.S4, V0.S4, V0.S4
+	VSUB V9.S4, V1.S4, V1.S4
+	VSUB V10.S4, V2.S4, V2.S4
+	VSUB V11.S4, V3.S4, V3.S4
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// mulI32NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·mulI32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	WORD $0x4ea89c00 // mul v0.4s, v0.4s, v8.4s
+	WORD $0x4ea99c21 // mul v1.4s, v1.4s, v9.4s
+	WORD $0x4eaa9c42 // mul v2.4s, v2.4s, v10.4s
+	WORD $0x4eab9c63 // mul v3.4s, v3.4s, v11.4s
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// addI64NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·addI64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	FMOVQ 64(R1), F4
+	FMOVQ 64(R2), F12
+	FMOVQ 80(R1), F5
+	FMOVQ 80(R2), F13
+	FMOVQ 96(R1), F6
+	FMOVQ 96(R2), F14
+	FMOVQ 112(R1), F7
+	FMOVQ 112(R2), F15
+	VADD V8.D2, V0.D2, V0.D2
+	VADD V9.D2, V1.D2, V1.D2
+	VADD V10.D2, V2.D2, V2.D2
+	VADD V11.D2, V3.D2, V3.D2
+	VADD V12.D2, V4.D2, V4.D2
+	VADD V13.D2, V5.D2, V5.D2
+	VADD V14.D2, V6.D2, V6.D2
+	VADD V15.D2, V7.D2, V7.D2
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F7, 112(R0)
+	ADD $128, R0
+	ADD $128, R1
+	ADD $128, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// subI64NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·subI64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	FMOVQ 64(R1), F4
+	FMOVQ 64(R2), F12
+	FMOVQ 80(R1), F5
+	FMOVQ 80(R2), F13
+	FMOVQ 96(R1), F6
+	FMOVQ 96(R2), F14
+	FMOVQ 112(R1), F7
+	FMOVQ 112(R2), F15
+	VSUB V8.D2, V0.D2, V0.D2
+	VSUB V9.D2, V1.D2, V1.D2
+	VSUB V10.D2, V2.D2, V2.D2
+	VSUB V11.D2, V3.D2, V3.D2
+	VSUB V12.D2, V4.D2, V4.D2
+	VSUB V13.D2, V5.D2, V5.D2
+	VSUB V14.D2, V6.D2, V6.D2
+	VSUB V15.D2, V7.D2, V7.D2
+	FMOVQ F0, 0(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F7, 112(R0)
+	ADD $128, R0
+	ADD $128, R1
+	ADD $128, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// mulI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·mulI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x4e289c00 // mul v0.16b, v0.16b, v8.16b
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	WORD $0x4e289c00 // mul v0.16b, v0.16b, v8.16b
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	WORD $0x4e289c00 // mul v0.16b, v0.16b, v8.16b
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	WORD $0x4e289c00 // mul v0.16b, v0.16b, v8.16b
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x4e289c00 // mul v0.16b, v0.16b, v8.16b
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// andI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·andI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VAND V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VAND V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VAND V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VAND V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VAND V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// orI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·orI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// xorI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·xorI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// logicalAndI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·logicalAndI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VUMIN V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VUMIN V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VUMIN V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VUMIN V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VUMIN V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// logicalOrI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·logicalOrI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VORR V8.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// logicalXorI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·logicalXorI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VUMIN V24.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V8.B16, V8.B16
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VUMIN V24.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V8.B16, V8.B16
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VUMIN V24.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V8.B16, V8.B16
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VUMIN V24.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V8.B16, V8.B16
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VUMIN V24.B16, V0.B16, V0.B16
+	VUMIN V24.B16, V8.B16, V8.B16
+	VEOR V8.B16, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// eqI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·eqI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// ltI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·ltI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x4e203500 // cmgt v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	WORD $0x4e203500 // cmgt v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	WORD $0x4e203500 // cmgt v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	WORD $0x4e203500 // cmgt v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x4e203500 // cmgt v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// ltUI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·ltUI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x6e203500 // cmhi v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	WORD $0x6e203500 // cmhi v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	WORD $0x6e203500 // cmhi v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	WORD $0x6e203500 // cmhi v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x6e203500 // cmhi v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// leI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·leI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x4e203d00 // cmge v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	WORD $0x4e203d00 // cmge v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	WORD $0x4e203d00 // cmge v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	WORD $0x4e203d00 // cmge v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x4e203d00 // cmge v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// leUI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·leUI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x6e203d00 // cmhs v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	WORD $0x6e203d00 // cmhs v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	WORD $0x6e203d00 // cmhs v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	WORD $0x6e203d00 // cmhs v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	WORD $0x6e203d00 // cmhs v0.16b, v8.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// neI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·neI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $64, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $64, R3
+	CMP $64, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	VCMEQ V8.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// eqI16NEON: 16 elements x 2. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·eqI16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $32, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VCMEQ V8.H8, V0.H8, V0.H8
+	VCMEQ V9.H8, V1.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F9
+	VCMEQ V8.H8, V0.H8, V0.H8
+	VCMEQ V9.H8, V1.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	ADD $32, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $32, R3
+	CMP $32, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VCMEQ V8.H8, V0.H8, V0.H8
+	VCMEQ V9.H8, V1.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// ltI16NEON: 16 elements x 2. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·ltI16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $32, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	WORD $0x4e603500 // cmgt v0.8h, v8.8h, v0.8h
+	WORD $0x4e613521 // cmgt v1.8h, v9.8h, v1.8h
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F9
+	WORD $0x4e603500 // cmgt v0.8h, v8.8h, v0.8h
+	WORD $0x4e613521 // cmgt v1.8h, v9.8h, v1.8h
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	ADD $32, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $32, R3
+	CMP $32, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	WORD $0x4e603500 // cmgt v0.8h, v8.8h, v0.8h
+	WORD $0x4e613521 // cmgt v1.8h, v9.8h, v1.8h
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// leI16NEON: 16 elements x 2. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·leI16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $32, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	WORD $0x4e603d00 // cmge v0.8h, v8.8h, v0.8h
+	WORD $0x4e613d21 // cmge v1.8h, v9.8h, v1.8h
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F9
+	WORD $0x4e603d00 // cmge v0.8h, v8.8h, v0.8h
+	WORD $0x4e613d21 // cmge v1.8h, v9.8h, v1.8h
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	ADD $32, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $32, R3
+	CMP $32, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	WORD $0x4e603d00 // cmge v0.8h, v8.8h, v0.8h
+	WORD $0x4e613d21 // cmge v1.8h, v9.8h, v1.8h
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// neI16NEON: 16 elements x 2. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·neI16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $32, R3
+	BLT single
+loop:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VCMEQ V8.H8, V0.H8, V0.H8
+	VCMEQ V9.H8, V1.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F9
+	VCMEQ V8.H8, V0.H8, V0.H8
+	VCMEQ V9.H8, V1.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 16(R0)
+	ADD $32, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $32, R3
+	CMP $32, R3
+	BGE loop
+single:
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	VCMEQ V8.H8, V0.H8, V0.H8
+	VCMEQ V9.H8, V1.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// eqI32NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·eqI32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	VCMEQ V8.S4, V0.S4, V0.S4
+	VCMEQ V9.S4, V1.S4, V1.S4
+	VCMEQ V10.S4, V2.S4, V2.S4
+	VCMEQ V11.S4, V3.S4, V3.S4
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// ltI32NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·ltI32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	WORD $0x4ea03500 // cmgt v0.4s, v8.4s, v0.4s
+	WORD $0x4ea13521 // cmgt v1.4s, v9.4s, v1.4s
+	WORD $0x4ea23542 // cmgt v2.4s, v10.4s, v2.4s
+	WORD $0x4ea33563 // cmgt v3.4s, v11.4s, v3.4s
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// leI32NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·leI32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	WORD $0x4ea03d00 // cmge v0.4s, v8.4s, v0.4s
+	WORD $0x4ea13d21 // cmge v1.4s, v9.4s, v1.4s
+	WORD $0x4ea23d42 // cmge v2.4s, v10.4s, v2.4s
+	WORD $0x4ea33d63 // cmge v3.4s, v11.4s, v3.4s
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// neI32NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·neI32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	VCMEQ V8.S4, V0.S4, V0.S4
+	VCMEQ V9.S4, V1.S4, V1.S4
+	VCMEQ V10.S4, V2.S4, V2.S4
+	VCMEQ V11.S4, V3.S4, V3.S4
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// eqI64NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·eqI64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	FMOVQ 64(R1), F4
+	FMOVQ 64(R2), F12
+	FMOVQ 80(R1), F5
+	FMOVQ 80(R2), F13
+	FMOVQ 96(R1), F6
+	FMOVQ 96(R2), F14
+	FMOVQ 112(R1), F7
+	FMOVQ 112(R2), F15
+	VCMEQ V8.D2, V0.D2, V0.D2
+	VCMEQ V9.D2, V1.D2, V1.D2
+	VCMEQ V10.D2, V2.D2, V2.D2
+	VCMEQ V11.D2, V3.D2, V3.D2
+	VCMEQ V12.D2, V4.D2, V4.D2
+	VCMEQ V13.D2, V5.D2, V5.D2
+	VCMEQ V14.D2, V6.D2, V6.D2
+	VCMEQ V15.D2, V7.D2, V7.D2
+	VUZP1 V1.S4, V0.S4, V0.S4
+	VUZP1 V3.S4, V2.S4, V1.S4
+	VUZP1 V5.S4, V4.S4, V2.S4
+	VUZP1 V7.S4, V6.S4, V3.S4
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $128, R1
+	ADD $128, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// ltI64NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·ltI64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	FMOVQ 64(R1), F4
+	FMOVQ 64(R2), F12
+	FMOVQ 80(R1), F5
+	FMOVQ 80(R2), F13
+	FMOVQ 96(R1), F6
+	FMOVQ 96(R2), F14
+	FMOVQ 112(R1), F7
+	FMOVQ 112(R2), F15
+	WORD $0x4ee03500 // cmgt v0.2d, v8.2d, v0.2d
+	WORD $0x4ee13521 // cmgt v1.2d, v9.2d, v1.2d
+	WORD $0x4ee23542 // cmgt v2.2d, v10.2d, v2.2d
+	WORD $0x4ee33563 // cmgt v3.2d, v11.2d, v3.2d
+	WORD $0x4ee43584 // cmgt v4.2d, v12.2d, v4.2d
+	WORD $0x4ee535a5 // cmgt v5.2d, v13.2d, v5.2d
+	WORD $0x4ee635c6 // cmgt v6.2d, v14.2d, v6.2d
+	WORD $0x4ee735e7 // cmgt v7.2d, v15.2d, v7.2d
+	VUZP1 V1.S4, V0.S4, V0.S4
+	VUZP1 V3.S4, V2.S4, V1.S4
+	VUZP1 V5.S4, V4.S4, V2.S4
+	VUZP1 V7.S4, V6.S4, V3.S4
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $128, R1
+	ADD $128, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// leI64NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·leI64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	FMOVQ 64(R1), F4
+	FMOVQ 64(R2), F12
+	FMOVQ 80(R1), F5
+	FMOVQ 80(R2), F13
+	FMOVQ 96(R1), F6
+	FMOVQ 96(R2), F14
+	FMOVQ 112(R1), F7
+	FMOVQ 112(R2), F15
+	WORD $0x4ee03d00 // cmge v0.2d, v8.2d, v0.2d
+	WORD $0x4ee13d21 // cmge v1.2d, v9.2d, v1.2d
+	WORD $0x4ee23d42 // cmge v2.2d, v10.2d, v2.2d
+	WORD $0x4ee33d63 // cmge v3.2d, v11.2d, v3.2d
+	WORD $0x4ee43d84 // cmge v4.2d, v12.2d, v4.2d
+	WORD $0x4ee53da5 // cmge v5.2d, v13.2d, v5.2d
+	WORD $0x4ee63dc6 // cmge v6.2d, v14.2d, v6.2d
+	WORD $0x4ee73de7 // cmge v7.2d, v15.2d, v7.2d
+	VUZP1 V1.S4, V0.S4, V0.S4
+	VUZP1 V3.S4, V2.S4, V1.S4
+	VUZP1 V5.S4, V4.S4, V2.S4
+	VUZP1 V7.S4, V6.S4, V3.S4
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $128, R1
+	ADD $128, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET
+
+// neI64NEON: 16 elements x 1. R0=dst, R1=a, R2=b; R3=elements left.
+TEXT ·neI64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	VMOVI $1, V24.B16
+	CMP $16, R3
+	BLT done
+one:
+	FMOVQ 0(R1), F0
+	FMOVQ 0(R2), F8
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F9
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F10
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F11
+	FMOVQ 64(R1), F4
+	FMOVQ 64(R2), F12
+	FMOVQ 80(R1), F5
+	FMOVQ 80(R2), F13
+	FMOVQ 96(R1), F6
+	FMOVQ 96(R2), F14
+	FMOVQ 112(R1), F7
+	FMOVQ 112(R2), F15
+	VCMEQ V8.D2, V0.D2, V0.D2
+	VCMEQ V9.D2, V1.D2, V1.D2
+	VCMEQ V10.D2, V2.D2, V2.D2
+	VCMEQ V11.D2, V3.D2, V3.D2
+	VCMEQ V12.D2, V4.D2, V4.D2
+	VCMEQ V13.D2, V5.D2, V5.D2
+	VCMEQ V14.D2, V6.D2, V6.D2
+	VCMEQ V15.D2, V7.D2, V7.D2
+	VUZP1 V1.S4, V0.S4, V0.S4
+	VUZP1 V3.S4, V2.S4, V1.S4
+	VUZP1 V5.S4, V4.S4, V2.S4
+	VUZP1 V7.S4, V6.S4, V3.S4
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V1.H8
+	VUZP1 V1.B16, V0.B16, V0.B16
+	WORD $0x6e205800 // not v0.16b, v0.16b
+	VUSHR $7, V0.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $128, R1
+	ADD $128, R2
+	SUB $16, R3
+	CMP $16, R3
+	BGE one
+done:
+	RET

@@ -34,6 +34,9 @@ func (k *laneKernel) on(isa ISA) bool {
 	if isa == AVX512 {
 		return true
 	}
+	if isa == NEON {
+		return k.name != "mul" || k.size.bytes < 8
+	}
 	switch { // AVX2 has no product of 64 bits, and packing wide masks into bytes does not pay
 	case k.name == "mul" && k.size.bytes == 8, k.pred >= 0 && k.size.bytes > 1:
 		return false
@@ -224,17 +227,17 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	fmt.Fprintln(w)
 }
 
-// emitLanesGo writes the declarations and the table by operation and size.
-func emitLanesGo(w *strings.Builder) {
+// emitLanesGo writes the declarations and the tables by operation and size.
+func emitLanesGo(w *strings.Builder, isas ...ISA) {
 	list := laneKernels()
-	for _, isa := range []ISA{AVX512, AVX2} {
+	for _, isa := range isas {
 		for _, k := range list {
 			if k.on(isa) {
 				fmt.Fprintf(w, "//go:noescape\nfunc %s(dst, a, b unsafe.Pointer, n int)\n\n", k.goName(isa))
 			}
 		}
 	}
-	for _, isa := range []ISA{AVX512, AVX2} {
+	for _, isa := range isas {
 		fmt.Fprintf(w, "var lanes%s = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){\n", isa)
 		byOp := map[string][]string{}
 		var order []string

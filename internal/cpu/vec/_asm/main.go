@@ -29,7 +29,7 @@ func run(dir string) error {
 	generic.WriteString(banner + "package vec\n\nimport \"math\"\n\n")
 	noasm.WriteString(banner + "//go:build !(amd64 || arm64) || purego\n\npackage vec\n\n")
 	amd64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
-	arm64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport \"github.com/gotorch-dev/torch/internal/cpu\"\n\n")
+	arm64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
 	table.WriteString(banner + "package vec\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
 	text := map[ISA]*strings.Builder{AVX2: {}, AVX512: {}}
 	data := map[ISA]*dataPool{AVX2: {names: map[string]bool{}}, AVX512: {names: map[string]bool{}}}
@@ -65,7 +65,13 @@ func run(dir string) error {
 			}
 		}
 	}
-	emitLanesGo(&amd64)
+	for _, k := range laneKernels() {
+		if k.on(NEON) {
+			emitLanesNEON(&neon, k)
+		}
+	}
+	emitLanesGo(&amd64, AVX512, AVX2)
+	emitLanesGo(&arm64, NEON)
 	table.WriteString("}\n")
 	for name, src := range map[string]string{
 		"zz_generic.go":    generic.String(),

@@ -1,0 +1,21 @@
+//go:build !purego
+
+package vec
+
+import "github.com/gotorch-dev/torch/internal/cpu"
+
+func hasTranspose8() bool { return cpu.HasNEON }
+
+// transpose8 transposes a column of 8x8 blocks: block k is read at
+// src[8*k*lds:] and written at dst[8*k:]. Strides are in elements.
+//
+//go:noescape
+func transpose8(dst *float32, ldd int, src *float32, lds, blocks int)
+
+// deinterleave8 handles n groups of eight pairs, and so does interleave8.
+//
+//go:noescape
+func deinterleave8(even, odd, src *float32, n int)
+
+//go:noescape
+func interleave8(dst, even, odd *float32, n int)
