@@ -67,28 +67,75 @@ func (d *depthJob[T]) setup(p *args, ldc int) {
 	}
 }
 
-// runLast computes line after line of the grid.
+const (
+	depthWork  = 1 << 19   // multiply-adds of a task
+	depthBytes = 192 << 10 // of the second-level cache, for its input
+)
+
+// runLast computes some lines of the grid at a time.
 func (d *depthJob[T]) runLast() {
-	gy := d.grid[1] * d.grid[0]
-	work := d.grid[2] * d.groups * len(d.phases[0].taps)
-	par.For(d.n*gy, max(1, 1<<19/max(work, 1)), func(lo, hi int) {
+	line := d.grid[2] * d.groups
+	yb := min(depthWork/max(line*len(d.phases[0].taps), 1), depthBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
+	blocks := ceilDiv(d.grid[1], max(yb, 1))
+	yb = ceilDiv(d.grid[1], blocks)
+	// Each vector of channels has a chance to fetch ahead with each tap of each
+	// line of a tile.
+	rows, l := tileSize[T](d.pt)
+	fetches := yb * ceilDiv(d.grid[2], rows) * ceilDiv(d.groups, l) * len(d.phases[0].taps) * 4
+	total := d.n * d.grid[0] * blocks
+	grain := min(max(total/32, 1), 8)
+	par.For(total, grain, func(lo, hi int) {
 		var p args
+		var f ahead
 		d.setup(&p, d.groups)
+		p.stepA = d.istep[1] * d.inD[2] * d.groups * d.es
+		p.stepC = d.ostep[1] * d.outD[2] * d.groups * d.es
 		seg := make([]int, 0, 64)
 		for t := lo; t < hi; t++ {
+			img, z, y := t/blocks/d.grid[0], t/blocks%d.grid[0], t%blocks*yb
+			f.start(&p, fetches, d.linesAfter(img, z, y+yb, yb))
 			for i := range d.phases {
 				ph := &d.phases[i]
-				z, y := t/d.grid[1]%d.grid[0], t%d.grid[1]
-				if z < ph.grid[0] && y < ph.grid[1] {
-					seg = d.line(&p, ph, t/gy, z, y, seg)
+				if z >= ph.grid[0] {
+					continue
+				}
+				for y0, y1 := y, min(y+yb, ph.grid[1]); y0 < y1; {
+					n := d.sameTaps(ph, y0, y1)
+					seg = d.line(&p, ph, img, z, y0, n, seg)
+					y0 += n
 				}
 			}
 		}
 	})
 }
 
-// line computes one line of a phase's grid.
-func (d *depthJob[T]) line(p *args, ph *phase, img, z, y int, seg []int) []int {
+// linesAfter are the lines of the input that n lines of the grid from y on are
+// the first to read. After the last line of an image comes the next image.
+func (d *depthJob[T]) linesAfter(img, z, y, n int) span {
+	line := d.inD[2] * d.groups
+	at := (img*d.inD[0]+z*d.istep[0])*d.inD[1] + (y-1)*d.istep[1] + d.dmin[1] + d.ext[1] + 1
+	return spanOf(d.in.Data, at*line, (at+n*d.istep[1])*line)
+}
+
+// sameTaps counts the lines of the grid from y on, before end, that see the same
+// taps inside the image.
+func (d *depthJob[T]) sameTaps(ph *phase, y, end int) int {
+	n := end - y
+	for _, t := range ph.taps {
+		// The tap enters the image at line in of the grid and leaves it at out.
+		in, out := ceilDiv(-t.d[1], d.istep[1]), ceilDiv(d.inD[1]-t.d[1], d.istep[1])
+		for _, at := range [2]int{in, out} {
+			if at > y {
+				n = min(n, at-y)
+			}
+		}
+	}
+	return n
+}
+
+// line computes n lines of a phase's grid that see the same taps.
+func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []int {
+	p.lines = n
 	// The taps inside the image in the first two directions.
 	var inside [64]tap
 	taps := inside[:0]
@@ -98,9 +145,9 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y int, seg []int) []int {
 			taps = append(taps, t)
 		}
 	}
-	n, w := ph.grid[2], d.inD[2]
+	end, w := ph.grid[2], d.inD[2]
 	// Positions [xa,xb) see all of them.
-	xa, xb := 0, n
+	xa, xb := 0, end
 	for _, t := range taps {
 		if t.d[2] < 0 {
 			xa = max(xa, ceilDiv(-t.d[2], d.istep[2]))
@@ -111,10 +158,10 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y int, seg []int) []int {
 			xb = min(xb, last/d.istep[2]+1)
 		}
 	}
-	xa = min(xa, n)
+	xa = min(xa, end)
 	xb = max(xa, xb)
 	rows, _ := tileSize[T](d.pt)
-	for x := 0; x < n; {
+	for x := 0; x < end; {
 		r := 1
 		if x >= xa && x < xb {
 			// As many as fit, in tiles of nearly equal height.
@@ -255,13 +302,14 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		}
 		seg = append(seg, 0)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[len(seg)-1])
+		if hy <= b.lo[1] {
+			continue
+		}
 		tiles := cut(hx-b.lo[2], rows)
-		for y := b.lo[1]; y < hy; y++ {
-			a := unsafe.Add(s.band, (y-b.lo[1])*j.step[1]*j.line*d.es)
-			c := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (y*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line + ph.at[2]*dst.pix
-			for k, x := range tiles[:len(tiles)-1] {
-				full.tile(p, unsafe.Add(a, x*p.rs), dst.p, (c+x*j.ostep[2]*dst.pix)*d.es, tiles[k+1]-x, lanes)
-			}
+		p.lines, p.stepA, p.stepC = hy-b.lo[1], j.step[1]*j.line*d.es, j.ostep[1]*dst.line*d.es
+		c := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line + ph.at[2]*dst.pix
+		for k, x := range tiles[:len(tiles)-1] {
+			full.tile(p, unsafe.Add(s.band, x*p.rs), dst.p, (c+x*j.ostep[2]*dst.pix)*d.es, tiles[k+1]-x, lanes)
 		}
 	}
 	if !j.out.Last {
@@ -299,6 +347,10 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	j := g.job
 	j.measure()
 	l := lanes[T](j.pt)
+	if j.in.Last && j.out.Last && (j.pt == pathAVX512 || j.groups%l == 0) {
+		g.depthwiseGradLast(gw, l, es)
+		return
+	}
 	j.cb = l
 	j.planBands(es, 1<<11)
 	// A vector per position, whatever layout chose.
@@ -322,7 +374,7 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 		defer mem.Free(buf, n*es)
 		all := unsafe.Slice((*T)(buf), n)
 		clear(all)
-		seg := make([]int, j.yb+1)
+		seg := make([]int, 2*j.yb+1)
 		for t := lo; t < hi; t++ {
 			for q := range bands {
 				b := j.band(t/nc*bands + q)
@@ -331,13 +383,19 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 			}
 		}
 	})
-	for c := range j.groups {
-		for k := range taps {
-			var s T
-			for n := range j.nImg {
-				s += parts[((n*nc+c/l)*taps+k)*l+c%l]
-			}
-			gw.Data[c*taps+ph.taps[k].wi] = s
+	g.depthwiseSum(gw, parts, j.nImg, l)
+}
+
+// depthwiseSum adds up the parts, n of them: vectors of channels by taps.
+func (g *gradJob[T]) depthwiseSum(gw Weights[T], parts []T, n, l int) {
+	taps := g.phases[0].taps
+	size := ceilDiv(g.groups, l) * len(taps) * l
+	for i := 1; i < n; i++ {
+		addTo(parts[:size], parts[i*size:][:size])
+	}
+	for c := range g.groups {
+		for k, t := range taps {
+			gw.Data[c*len(taps)+t.wi] = parts[(c/l*len(taps)+k)*l+c%l]
 		}
 	}
 }
@@ -358,10 +416,10 @@ func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, es int) {
 		} else {
 			transpose(d, l, j.out.Data[(b.n0*j.groups+b.group)*size+pos:], size, channels, n)
 		}
-		seg[y] = y * j.step[1] * j.line * es
+		seg[2*y], seg[2*y+1] = y*j.step[1]*j.line*es, y*n*l*es
 	}
 	var p args
-	p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[lines])
+	p.seg, p.segEnd, p.mask = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[2*lines]), 1<<uint(l)-1
 	p.k, p.cs, p.ldr = n, j.step[2]*j.pix*es, l*es
 	p.b = unsafe.Pointer(&grad[0])
 	p.width = l
@@ -403,11 +461,16 @@ func genericDepth[T Float](p *args) {
 	first := (p.rows + 1) / 2
 	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
 	sum := make([]T, n)
-	for r := range p.rows {
+	for i := range p.rows * p.lines {
+		r, line := i%p.rows, i/p.rows
 		a, c, res := p.a0, p.c0, p.r0
 		q := r
 		if r >= first {
 			a, c, res, q = p.a1, p.c1, p.r1, r-first
+		}
+		a, c = unsafe.Add(a, line*p.stepA), unsafe.Add(c, line*p.stepC)
+		if res != nil {
+			res = unsafe.Add(res, line*p.stepC)
 		}
 		clear(sum)
 		for _, s := range seg {
@@ -447,7 +510,7 @@ func clampTo[T Float](v, lo, hi T) T {
 // genericDepthGrad is the portable kernel of the depthwise weights' gradient.
 func genericDepthGrad[T Float](p *args) {
 	first := (p.rows + 1) / 2
-	seg := unsafe.Slice((*int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/8)
+	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
 	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)
 	for r := range p.rows {
 		a, q := p.a0, r
@@ -455,10 +518,10 @@ func genericDepthGrad[T Float](p *args) {
 			a, q = p.a1, r-first
 		}
 		dst := slices.Clone(out[r*p.width:][:p.width])
-		b := p.b
 		for _, s := range seg {
+			b := unsafe.Add(p.b, s[1])
 			for k := range p.k {
-				x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s+k*p.cs)), p.width)
+				x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s[0]+k*p.cs)), p.width)
 				w := unsafe.Slice((*T)(b), p.width)
 				for i := range dst {
 					dst[i] += T(x[i] * w[i])

@@ -26,7 +26,11 @@ type args struct {
 	blockEnd int // depthwise: bytes of a position's channels
 
 	ahead     uintptr // what to fetch while computing; it moves on by the step
-	aheadStep int     // bytes per four steps, see fetchAhead
+	aheadStep int     // bytes per four steps, see ahead
+
+	lines        int // depthwise: lines of the tile
+	stepA, stepC int // bytes between lines of A, and of C and what is added
+	linesLeft    int // the kernel's own
 
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
 

@@ -4,14 +4,19 @@ import "fmt"
 
 // depthwise emits the kernels of convolutions whose channels do not mix, on
 // channels-last images. One call computes up to 2·group positions (rows, in two
-// groups as in family) and all channels, a vector at a time:
+// groups as in family) of some lines and all channels, a vector at a time, for
+// which it goes through the lines: two of three lines of A are in the first-level
+// cache then.
 //
 //	C[row, ch] = clamp(sum over taps t of A[row + t, ch]·W[t, ch] + bias[ch] + residual[row, ch])
 //
 // A tap is a pair of byte offsets, into A and into the weights.
 //
+// With every tap two lines of what comes next are fetched, see family.
+//
 //	AX args, DI SI groups of A plus the tap's offset, R8 R9 R10 row stride times
-//	1 3 5, R11 byte offset of the channels, BX weights, R12 tap, R13 R15 scratch
+//	1 3 5, R11 byte offset of the channels, BX weights, R12 tap, CX what to fetch
+//	ahead, DX its step, R13 R15 scratch
 func (g *gen) depthwise(name string, s isa) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
@@ -20,6 +25,8 @@ func (g *gen) depthwise(name string, s isa) {
 	g.I("MOVQ %d(AX), R8", offRS)
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
+	g.I("MOVQ %d(AX), CX", offAhead)
+	g.I("MOVQ %d(AX), DX", offAheadStep)
 	g.I("MOVQ %d(AX), R15", offVariant)
 	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
 	for r := 2 * s.group; r > 1; r-- {
@@ -62,6 +69,9 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 		g.L("%s_f:", label)
 		g.I("KMOVW R15, K1")
 	}
+	g.I("MOVQ %d(AX), R15", offLines)
+	g.I("MOVQ R15, %d(AX)", offLinesLeft)
+	g.L("%s_l:", label)
 	for r := range rows {
 		g.I("VXOR%s %s, %s, %s", s.P(), acc(r), acc(r), acc(r))
 	}
@@ -81,6 +91,9 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 		g.I("ADDQ R15, SI")
 	}
 	load("(BX)(R13*1)", w)
+	g.I("PREFETCHT1 (CX)")
+	g.I("PREFETCHT1 64(CX)")
+	g.I("ADDQ DX, CX")
 	for r := range rows {
 		if s.Mask {
 			g.I("VFMADD231%s %s, %s, K1, %s", s.P(), addr(r), w, acc(r))
@@ -140,9 +153,27 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 			g.I("VMOVU%s %s, (SI)", s.P(), acc(r))
 		}
 	})
+	// The next line, or back to the first with the next channels.
+	steps := []struct{ step, at int }{{offStepA, offA0}, {offStepA, offA1}, {offStepC, offC0}, {offStepC, offC1}, {offStepC, offR0}, {offStepC, offR1}}
+	for i, st := range steps {
+		if i%2 == 0 {
+			g.I("MOVQ %d(AX), R13", st.step)
+		}
+		g.I("ADDQ R13, %d(AX)", st.at)
+	}
+	g.I("DECQ %d(AX)", offLinesLeft)
+	g.I("JG %s_l", label)
+	for i, st := range steps {
+		if i%2 == 0 {
+			g.I("MOVQ %d(AX), R13", st.step)
+			g.I("IMULQ %d(AX), R13", offLines)
+		}
+		g.I("SUBQ R13, %d(AX)", st.at)
+	}
 	g.I("ADDQ $%d, R11", s.Width)
 	g.I("CMPQ R11, %d(AX)", offBlockEnd)
 	g.I("JLT %s_b", label)
+	g.I("MOVQ CX, %d(AX)", offAhead)
 	g.I("VZEROUPPER")
 	g.I("RET")
 }
@@ -151,15 +182,21 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 // channels: rows are taps, A walks over positions cs bytes apart and B, the
 // output's gradient, over positions ldr bytes apart.
 //
-//	C[row, ch] += sum over segments s, positions p of A_s[row + p, ch]·B[p, ch]
+//	C[row, ch] += sum over segments s, positions p of A_s[row + p, ch]·B_s[p, ch]
 //
-// Everything is whole vectors: the caller's buffers are padded.
+// A segment is a pair of byte offsets, into A and into B. With AVX-512 a mask
+// says which channels there are, without it all are read.
+//
+//	AX args, DI SI groups of A, R8 R9 R10 row stride times 1 3 5, R11 R13 steps of
+//	A and B, BX B, CX positions, R12 segment, DX C, later what to fetch ahead
 func (g *gen) depthwiseGrad(name string, s isa) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
-	g.I("MOVQ %d(AX), BX", offB)
+	if s.Mask {
+		g.I("KMOVW %d(AX), K1", offMask)
+	}
 	g.I("MOVQ %d(AX), R8", offRS)
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
@@ -179,9 +216,12 @@ func (g *gen) depthwiseGrad(name string, s isa) {
 		for r := range rows {
 			g.I("VMOVU%s %d(DX), %s", s.P(), r*s.Width, s.V(r))
 		}
+		g.I("MOVQ %d(AX), DX", offAhead)
 		g.L("%s_s:", l)
 		g.I("MOVQ (R12), R15")
-		g.I("ADDQ $8, R12")
+		g.I("MOVQ %d(AX), BX", offB)
+		g.I("ADDQ 8(R12), BX")
+		g.I("ADDQ $16, R12")
 		g.I("MOVQ %d(AX), DI", offA0)
 		g.I("ADDQ R15, DI")
 		if rows > first {
@@ -191,14 +231,24 @@ func (g *gen) depthwiseGrad(name string, s isa) {
 		g.I("MOVQ %d(AX), CX", offK)
 		g.L("%s_k:", l)
 		b := s.V(s.Regs - 1)
-		g.I("VMOVU%s (BX), %s", s.P(), b)
+		if s.Mask {
+			g.I("VMOVU%s.Z (BX), K1, %s", s.P(), b)
+		} else {
+			g.I("VMOVU%s (BX), %s", s.P(), b)
+		}
 		for r := range rows {
 			base, i := "DI", r
 			if r >= first {
 				base, i = "SI", r-first
 			}
-			g.I("VFMADD231%s (%s)%s, %s, %s", s.P(), base, rowIndex[i], b, s.V(r))
+			if s.Mask {
+				g.I("VFMADD231%s (%s)%s, %s, K1, %s", s.P(), base, rowIndex[i], b, s.V(r))
+			} else {
+				g.I("VFMADD231%s (%s)%s, %s, %s", s.P(), base, rowIndex[i], b, s.V(r))
+			}
 		}
+		g.I("PREFETCHT1 (DX)")
+		g.I("ADDQ %d(AX), DX", offAheadStep)
 		g.I("ADDQ R13, BX")
 		g.I("ADDQ R11, DI")
 		if rows > first {
@@ -208,6 +258,8 @@ func (g *gen) depthwiseGrad(name string, s isa) {
 		g.I("JG %s_k", l)
 		g.I("CMPQ R12, %d(AX)", offSegEnd)
 		g.I("JLT %s_s", l)
+		g.I("MOVQ DX, %d(AX)", offAhead)
+		g.I("MOVQ %d(AX), DX", offC0)
 		for r := range rows {
 			g.I("VMOVU%s %s, %d(DX)", s.P(), s.V(r), r*s.Width)
 		}

@@ -51,6 +51,11 @@ const (
 	offAhead     = 184 // what to fetch while computing, see ahead
 	offAheadStep = 192
 
+	offLines     = 200 // depthwise: lines, and bytes between them in A and C
+	offStepA     = 208
+	offStepC     = 216
+	offLinesLeft = 224 // the kernel's own
+
 	flagLoadC  = 1
 	flagBias   = 2
 	flagRes    = 4

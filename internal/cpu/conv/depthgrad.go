@@ -1,0 +1,194 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// depthLine is a run of taps side by side: the first, how many, and the lines of
+// the grid that see them inside the image.
+type depthLine struct {
+	first, n int
+	y0, y1   int
+}
+
+// depthwiseGradLast sums the gradient of depthwise weights where both images are
+// channels last: they are read in place, a vector of channels of some lines at a
+// time.
+func (g *gradJob[T]) depthwiseGradLast(gw Weights[T], l, es int) {
+	j := g.job
+	taps := j.phases[0].taps
+	nv := ceilDiv(j.groups, l)
+	yb := min(max(depthBytes/max(j.inD[2]*j.groups*j.istep[1]*es, 1), 1), j.grid[1])
+	blocks := ceilDiv(j.grid[1], yb)
+	yb = ceilDiv(j.grid[1], blocks)
+	// The blocks of a chunk share their sums.
+	total := j.n * j.grid[0] * blocks
+	per := ceilDiv(total, gradTasks)
+	chunks := ceilDiv(total, per)
+	size := nv * len(taps) * l
+	parts := make([]T, chunks*size)
+	par.For(chunks, 1, func(lo, hi int) {
+		var f ahead
+		seg := make([]int, 0, 2*yb+1)
+		for c := lo; c < hi; c++ {
+			var p args
+			for t := c * per; t < min((c+1)*per, total); t++ {
+				img, z, y := t/blocks/j.grid[0], t/blocks%j.grid[0], t%blocks*yb
+				f.start(&p, 0)
+				if t+1 < min((c+1)*per, total) {
+					at, line := (img*j.grid[0]+z)*j.grid[1]+y+yb, j.grid[2]*j.groups
+					d := depthJob[T]{job: j}
+					f.start(&p, 4*yb*j.grid[2]*nv, spanOf(j.out.Data, at*line, (at+yb)*line), d.linesAfter(img, z, y+yb, yb))
+					p.aheadStep = min(p.aheadStep, 64) // one line at a time
+				}
+				g.depthBlock(&p, &f, img, z, y, min(y+yb, j.grid[1]), parts[c*size:][:size], seg, l, es)
+			}
+		}
+	})
+	g.depthwiseSum(gw, parts, chunks, l)
+}
+
+// depthBlock adds what lines [y0, y1) of an image contribute.
+func (g *gradJob[T]) depthBlock(p *args, f *ahead, img, z, y0, y1 int, out []T, seg []int, l, es int) {
+	j := g.job
+	taps := j.phases[0].taps
+	// Runs of taps side by side: two of them, seen by the same lines, share a tile.
+	rows, _ := tileSize[T](j.pt)
+	var list [64]depthLine
+	runs := list[:0]
+	for i := 0; i < len(taps); {
+		n := 1
+		for i+n < len(taps) && n < rows/2 && taps[i+n].d[0] == taps[i].d[0] && taps[i+n].d[1] == taps[i].d[1] {
+			n++
+		}
+		r := depthLine{first: i, n: n, y0: y0, y1: y1}
+		if d := taps[i].d[1]; d < 0 {
+			r.y0 = max(y0, ceilDiv(-d, j.istep[1]))
+		}
+		// The last line that sees the tap reads the last of the image.
+		if last := j.inD[1] - 1 - taps[i].d[1]; last < 0 {
+			r.y1 = y0
+		} else {
+			r.y1 = min(y1, last/j.istep[1]+1)
+		}
+		if iz := z*j.istep[0] + taps[i].d[0]; iz >= 0 && iz < j.inD[0] && r.y0 < r.y1 {
+			runs = append(runs, r)
+		}
+		i += n
+	}
+	for c := 0; c < j.groups; c += l {
+		p.width = min(l, j.groups-c)
+		p.mask = 1<<uint(p.width) - 1
+		for i := 0; i < len(runs); {
+			a := runs[i]
+			i++
+			if i < len(runs) && runs[i].n == a.n {
+				// The lines that only one of the two sees come by themselves.
+				b := runs[i]
+				i++
+				lo, hi := max(a.y0, b.y0), min(a.y1, b.y1)
+				if lo < hi {
+					g.depthLines(p, f, img, z, lo, hi, a, b.first, c, out, seg, l, es)
+				} else {
+					lo, hi = a.y1, a.y1
+				}
+				for _, r := range [2]depthLine{a, b} {
+					g.depthLines(p, f, img, z, r.y0, min(lo, r.y1), r, -1, c, out, seg, l, es)
+					g.depthLines(p, f, img, z, max(hi, r.y0, min(lo, r.y1)), r.y1, r, -1, c, out, seg, l, es)
+				}
+				continue
+			}
+			g.depthLines(p, f, img, z, a.y0, a.y1, a, -1, c, out, seg, l, es)
+		}
+	}
+}
+
+// depthLines adds lines [y0, y1) to the sums of a run of taps, and to those of
+// another of the same length that begins at second, unless that is negative.
+func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLine, second, c int, out []T, seg []int, l, es int) {
+	if y0 >= y1 {
+		return
+	}
+	j := g.job
+	taps := j.phases[0].taps
+	ch, sx := j.groups*es, j.istep[2]
+	gx, w := j.grid[2], j.inD[2]
+	d0 := taps[r.first].d[2]
+	dx := 1 // between taps
+	if r.n > 1 {
+		dx = taps[r.first+1].d[2] - d0
+	}
+	in := func(t tap) unsafe.Pointer {
+		at := ((img*j.inD[0]+z*j.istep[0]+t.d[0])*j.inD[1]+y0*j.istep[1]+t.d[1])*w*j.groups + c
+		return unsafe.Add(unsafe.Pointer(&j.in.Data[0]), at*es) // of position 0
+	}
+	base := in(taps[r.first])
+	other := base
+	if second >= 0 {
+		other = in(taps[second])
+	}
+	b := unsafe.Add(unsafe.Pointer(&j.out.Data[0]), (((img*j.outD[0]+z)*j.outD[1]+y0)*j.outD[2]*j.groups+c)*es)
+	seg = seg[:0]
+	for y := range y1 - y0 {
+		seg = append(seg, y*j.istep[1]*w*ch, y*gx*ch)
+	}
+	end := len(seg)
+	seg = append(seg, 0)
+	p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
+	p.cs, p.ldr, p.rs = sx*ch, ch, dx*ch
+	// Positions [xa, xb) see all taps of the run.
+	xa := min(gx, max(0, ceilDiv(-d0, sx)))
+	xb := xa
+	if last := w - 1 - d0 - (r.n-1)*dx; last >= 0 {
+		xb = max(xa, min(gx, last/sx+1))
+	}
+	tile := func(x, k, skip, n int) {
+		p.k = k
+		at := (x*sx + d0 + skip*dx) * ch
+		p.b = unsafe.Add(b, x*ch)
+		p.a0 = unsafe.Add(base, at)
+		p.c0 = unsafe.Pointer(&out[(c/l*len(taps)+r.first+skip)*l])
+		if second >= 0 && n == r.n && second == r.first+r.n {
+			p.a1 = unsafe.Add(other, at)
+			depthGradTile[T](j.pt, p, 2*n)
+			f.check(p)
+			return
+		}
+		p.a1 = p.a0
+		if n > 1 {
+			p.a1 = unsafe.Add(p.a0, (n+1)/2*p.rs)
+		}
+		depthGradTile[T](j.pt, p, n)
+		if second >= 0 {
+			p.a0 = unsafe.Add(other, at)
+			p.a1 = p.a0
+			if n > 1 {
+				p.a1 = unsafe.Add(p.a0, (n+1)/2*p.rs)
+			}
+			p.c0 = unsafe.Pointer(&out[(c/l*len(taps)+second+skip)*l])
+			depthGradTile[T](j.pt, p, n)
+		}
+		f.check(p)
+	}
+	if xb > xa {
+		tile(xa, xb-xa, 0, r.n)
+	}
+	// Others see some of them.
+	for x := range gx {
+		if x >= xa && x < xb {
+			continue
+		}
+		skip, n := 0, r.n
+		for n > 0 && x*sx+d0+skip*dx < 0 {
+			skip, n = skip+1, n-1
+		}
+		for n > 0 && x*sx+d0+(skip+n-1)*dx >= w {
+			n--
+		}
+		if n > 0 {
+			tile(x, 1, skip, n)
+		}
+	}
+}
