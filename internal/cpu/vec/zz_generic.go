@@ -3682,138 +3682,97 @@ func tanhF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := float32(v0 * v0)
+		v2 := sel32(10 < v1, 10, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		var v4 float32
-		if nativeFMA {
-			v4 = v3*v2 + -0x1.b83854p-05
-		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
-		} else {
-			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
-		}
+		v4 := v3 - 0x1.8000fep+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v2 + 0x1.11070ap-03
-		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
 		}
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*v2 + -0x1.555532p-02
-		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = -v4*-0x1.05c61p-30 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
 		}
-		v7 := float32(v6 * v2)
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v0 + v0
-		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v0, v0)
+			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
 		}
-		v9 := sel32(10 < v1, 10, v1)
-		v10 := v9 + v9
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-01
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
+		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := v11 - 0x1.8p+23
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = -v12*0x1.62e43p-01 + v10
-		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		var v14 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		var v16 float32
 		if nativeFMA {
-			v14 = -v12*-0x1.05c61p-29 + v13
-		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v16 = v15*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
 		}
-		v15 := float32(v14 * v14)
-		v16 := float32(v14 * v14)
 		var v17 float32
 		if nativeFMA {
-			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+			v17 = fma32Slow(v15, v12, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
-		}
-		var v19 float32
-		if nativeFMA {
-			v19 = v18*v16 + 0x1.fffffcp-02
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
-		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v17*v14 + v19
-		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v17, v14, v19)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v15*v20 + v14
-		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v15, v20, v14)
-		}
-		v22 := v21 + 1
-		v23 := int32(math.Float32bits(v11))
-		v24 := v23 - 1262485504
-		v25 := v24 >> 1
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := v24 - v25
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := float32(v22 * v28)
-		v34 := float32(v33 * v32)
-		v35 := v34 + 1
-		v36 := 2 / v35
-		v37 := 1 - v36
-		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
-		v40 := v1 < 0x1.4p-01
-		v41 := sel32(v40, v8, v39)
-		dst[i] = v41
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		dst[i] = v21
 	}
 }
 
@@ -4273,155 +4232,98 @@ func gELUTanhF32Generic(dst, a []float32) {
 		v1 := float32(v0 * v0)
 		var v2 float32
 		if nativeFMA {
-			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
 			v2 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
 		}
 		v3 := float32(v0 * v2)
-		v4 := float32(v0 * 0x1p-01)
-		v5 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
-		v6 := float32(v3 * v3)
-		var v7 float32
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
 		if nativeFMA {
-			v7 = -0x1.756246p-08*v6 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
+			v6 = v5*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-0x1.756246p-08, v6, 0x1.520b2ep-06)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
 		}
+		v7 := v6 - 0x1.8p+23
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v6 + -0x1.b83854p-05
-		} else if sum64 := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v6, -0x1.b83854p-05)
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v6 + 0x1.11070ap-03
-		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v6, 0x1.11070ap-03)
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
 		}
-		var v10 float32
+		v10 := float32(v9 * v9)
+		var v11 float32
 		if nativeFMA {
-			v10 = v9*v6 + -0x1.555532p-02
-		} else if sum64 := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v6, -0x1.555532p-02)
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
 		}
-		v11 := float32(v10 * v6)
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v3 + v3
-		} else if sum64 := float64(v11)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v3, v3)
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
 		}
-		v13 := sel32(10 < v5, 10, v5)
-		v14 := v13 + v13
-		var v15 float32
+		var v13 float32
 		if nativeFMA {
-			v15 = v14*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v15 = float32(sum64)
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, 0x1.715476p+00, 0x1.8p+23)
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
 		}
-		v16 := v15 - 0x1.8p+23
-		var v17 float32
+		var v14 float32
 		if nativeFMA {
-			v17 = -v16*0x1.62e43p-01 + v14
-		} else if sum64 := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v17 = fma32Slow(-v16, 0x1.62e43p-01, v14)
+			v14 = fma32Slow(v11, v9, v13)
 		}
-		var v18 float32
+		v15 := float32(v9 * v9)
+		var v16 float32
 		if nativeFMA {
-			v18 = -v16*-0x1.05c61p-29 + v17
-		} else if sum64 := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(sum64) {
-			v18 = float32(sum64)
+			v16 = v15*v14 + v9
+		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
+			v16 = fma32Slow(v15, v14, v9)
 		}
-		v19 := float32(v18 * v18)
-		v20 := float32(v18 * v18)
-		var v21 float32
-		if nativeFMA {
-			v21 = 0x1.123a0cp-07*v20 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v20) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(0x1.123a0cp-07, v20, 0x1.555492p-03)
-		}
-		var v22 float32
-		if nativeFMA {
-			v22 = 0x1.6a23fp-10*v20 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v20) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(0x1.6a23fp-10, v20, 0x1.5558f2p-05)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = v22*v20 + 0x1.fffffcp-02
-		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v22, v20, 0x1.fffffcp-02)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v21*v18 + v23
-		} else if sum64 := float64(v21)*float64(v18) + float64(v23); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v21, v18, v23)
-		}
-		var v25 float32
-		if nativeFMA {
-			v25 = v19*v24 + v18
-		} else if sum64 := float64(v19)*float64(v24) + float64(v18); roundsOnce(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(v19, v24, v18)
-		}
-		v26 := v25 + 1
-		v27 := int32(math.Float32bits(v15))
-		v28 := v27 - 1262485504
-		v29 := v28 >> 1
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := v28 - v29
-		v34 := v33 + 127
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := float32(v26 * v32)
-		v38 := float32(v37 * v36)
-		v39 := v38 + 1
-		v40 := 2 / v39
-		v41 := 1 - v40
-		v42 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
-		v44 := v5 < 0x1.4p-01
-		v45 := sel32(v44, v12, v43)
-		var v46 float32
-		if nativeFMA {
-			v46 = v4*v45 + v4
-		} else if sum64 := float64(v4)*float64(v45) + float64(v4); roundsOnce(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(v4, v45, v4)
-		}
-		dst[i] = v46
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v6))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := v0 / v30
+		dst[i] = v31
 	}
 }
 
@@ -5535,175 +5437,121 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		v1 := float32(v0 * v0)
 		var v2 float32
 		if nativeFMA {
-			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
 			v2 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
 		}
 		v3 := float32(v0 * v2)
-		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
-		v5 := float32(v3 * v3)
-		var v6 float32
-		if nativeFMA {
-			v6 = -0x1.756246p-08*v5 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-0x1.756246p-08, v5, 0x1.520b2ep-06)
-		}
+		v4 := sel32(80 < v3, 80, v3)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*v5 + -0x1.b83854p-05
-		} else if sum64 := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, v5, -0x1.b83854p-05)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v5 + 0x1.11070ap-03
-		} else if sum64 := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v5, 0x1.11070ap-03)
-		}
+		v8 := v7 - 0x1.8p+23
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v5 + -0x1.555532p-02
-		} else if sum64 := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v5, -0x1.555532p-02)
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
 		}
-		v10 := float32(v9 * v5)
-		var v11 float32
+		var v10 float32
 		if nativeFMA {
-			v11 = v10*v3 + v3
-		} else if sum64 := float64(v10)*float64(v3) + float64(v3); roundsOnce(sum64) {
-			v11 = float32(sum64)
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v3, v3)
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
 		}
-		v12 := sel32(10 < v4, 10, v4)
-		v13 := v12 + v12
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
 		var v14 float32
 		if nativeFMA {
-			v14 = v13*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, 0x1.715476p+00, 0x1.8p+23)
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
 		}
-		v15 := v14 - 0x1.8p+23
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = -v15*0x1.62e43p-01 + v13
-		} else if sum64 := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(-v15, 0x1.62e43p-01, v13)
+			v15 = fma32Slow(v12, v10, v14)
 		}
+		v16 := float32(v10 * v10)
 		var v17 float32
 		if nativeFMA {
-			v17 = -v15*-0x1.05c61p-29 + v16
-		} else if sum64 := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(sum64) {
+			v17 = v16*v15 + v10
+		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
+			v17 = fma32Slow(v16, v15, v10)
 		}
-		v18 := float32(v17 * v17)
-		v19 := float32(v17 * v17)
-		var v20 float32
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v7))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		v31 := v30 + 1
+		v32 := 1 / v31
+		v33 := float32(v0 * v0)
+		var v34 float32
 		if nativeFMA {
-			v20 = 0x1.123a0cp-07*v19 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v19) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
+			v34 = v33*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v33)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v34 = float32(sum64)
 		} else {
-			v20 = fma32Slow(0x1.123a0cp-07, v19, 0x1.555492p-03)
+			v34 = fma32Slow(v33, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		var v21 float32
+		v35 := float32(v30 * v32)
+		v36 := float32(v35 * v32)
+		v37 := float32(v36 * v34)
+		var v38 float32
 		if nativeFMA {
-			v21 = 0x1.6a23fp-10*v19 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v19) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
+			v38 = v0*v37 + v32
+		} else if sum64 := float64(v0)*float64(v37) + float64(v32); roundsOnce(sum64) {
+			v38 = float32(sum64)
 		} else {
-			v21 = fma32Slow(0x1.6a23fp-10, v19, 0x1.5558f2p-05)
+			v38 = fma32Slow(v0, v37, v32)
 		}
-		var v22 float32
-		if nativeFMA {
-			v22 = v21*v19 + 0x1.fffffcp-02
-		} else if sum64 := float64(v21)*float64(v19) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v21, v19, 0x1.fffffcp-02)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = v20*v17 + v22
-		} else if sum64 := float64(v20)*float64(v17) + float64(v22); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v20, v17, v22)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v18*v23 + v17
-		} else if sum64 := float64(v18)*float64(v23) + float64(v17); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v18, v23, v17)
-		}
-		v25 := v24 + 1
-		v26 := int32(math.Float32bits(v14))
-		v27 := v26 - 1262485504
-		v28 := v27 >> 1
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := v27 - v28
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := float32(v25 * v31)
-		v37 := float32(v36 * v35)
-		v38 := v37 + 1
-		v39 := 2 / v38
-		v40 := 1 - v39
-		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
-		v43 := v4 < 0x1.4p-01
-		v44 := sel32(v43, v11, v42)
-		var v45 float32
-		if nativeFMA {
-			v45 = v1*0x1.b6676cp-04 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
-			v45 = float32(sum64)
-		} else {
-			v45 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
-		}
-		var v46 float32
-		if nativeFMA {
-			v46 = -v44*v44 + 1
-		} else if sum64 := float64(-v44)*float64(v44) + float64(1); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(-v44, v44, 1)
-		}
-		v47 := float32(v46 * v45)
-		v48 := v44 + 1
-		var v49 float32
-		if nativeFMA {
-			v49 = v0*v47 + v48
-		} else if sum64 := float64(v0)*float64(v47) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v0, v47, v48)
-		}
-		v50 := float32(v49 * 0x1p-01)
-		v51 := grad[i]
-		v52 := float32(v50 * v51)
-		dst[i] = v52
+		v39 := grad[i]
+		v40 := float32(v38 * v39)
+		dst[i] = v40
 	}
 }
 
@@ -8117,138 +7965,97 @@ func tanhF16Generic(dst, a []uint16) {
 	for i := range dst {
 		v0 := F16ToF32(a[i])
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := float32(v0 * v0)
+		v2 := sel32(10 < v1, 10, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		var v4 float32
-		if nativeFMA {
-			v4 = v3*v2 + -0x1.b83854p-05
-		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
-		} else {
-			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
-		}
+		v4 := v3 - 0x1.8000fep+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v2 + 0x1.11070ap-03
-		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
 		}
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*v2 + -0x1.555532p-02
-		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = -v4*-0x1.05c61p-30 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
 		}
-		v7 := float32(v6 * v2)
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v0 + v0
-		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v0, v0)
+			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
 		}
-		v9 := sel32(10 < v1, 10, v1)
-		v10 := v9 + v9
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-01
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
+		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := v11 - 0x1.8p+23
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = -v12*0x1.62e43p-01 + v10
-		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		var v14 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		var v16 float32
 		if nativeFMA {
-			v14 = -v12*-0x1.05c61p-29 + v13
-		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v16 = v15*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
 		}
-		v15 := float32(v14 * v14)
-		v16 := float32(v14 * v14)
 		var v17 float32
 		if nativeFMA {
-			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+			v17 = fma32Slow(v15, v12, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
-		}
-		var v19 float32
-		if nativeFMA {
-			v19 = v18*v16 + 0x1.fffffcp-02
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
-		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v17*v14 + v19
-		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v17, v14, v19)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v15*v20 + v14
-		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v15, v20, v14)
-		}
-		v22 := v21 + 1
-		v23 := int32(math.Float32bits(v11))
-		v24 := v23 - 1262485504
-		v25 := v24 >> 1
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := v24 - v25
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := float32(v22 * v28)
-		v34 := float32(v33 * v32)
-		v35 := v34 + 1
-		v36 := 2 / v35
-		v37 := 1 - v36
-		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
-		v40 := v1 < 0x1.4p-01
-		v41 := sel32(v40, v8, v39)
-		dst[i] = F32ToF16(v41)
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		dst[i] = F32ToF16(v21)
 	}
 }
 
@@ -8258,149 +8065,108 @@ func tanhBF16Generic(dst, a []uint16) {
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(a[i]) << 16)
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := float32(v0 * v0)
+		v2 := sel32(10 < v1, 10, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		var v4 float32
-		if nativeFMA {
-			v4 = v3*v2 + -0x1.b83854p-05
-		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
-		} else {
-			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
-		}
+		v4 := v3 - 0x1.8000fep+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v2 + 0x1.11070ap-03
-		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
 		}
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*v2 + -0x1.555532p-02
-		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = -v4*-0x1.05c61p-30 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
 		}
-		v7 := float32(v6 * v2)
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v0 + v0
-		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v0, v0)
+			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
 		}
-		v9 := sel32(10 < v1, 10, v1)
-		v10 := v9 + v9
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-01
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
+		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := v11 - 0x1.8p+23
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = -v12*0x1.62e43p-01 + v10
-		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		var v14 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		var v16 float32
 		if nativeFMA {
-			v14 = -v12*-0x1.05c61p-29 + v13
-		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v16 = v15*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
 		}
-		v15 := float32(v14 * v14)
-		v16 := float32(v14 * v14)
 		var v17 float32
 		if nativeFMA {
-			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+			v17 = fma32Slow(v15, v12, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
-		}
-		var v19 float32
-		if nativeFMA {
-			v19 = v18*v16 + 0x1.fffffcp-02
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
-		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v17*v14 + v19
-		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v17, v14, v19)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v15*v20 + v14
-		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v15, v20, v14)
-		}
-		v22 := v21 + 1
-		v23 := int32(math.Float32bits(v11))
-		v24 := v23 - 1262485504
-		v25 := v24 >> 1
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := v24 - v25
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := float32(v22 * v28)
-		v34 := float32(v33 * v32)
-		v35 := v34 + 1
-		v36 := 2 / v35
-		v37 := 1 - v36
-		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
-		v40 := v1 < 0x1.4p-01
-		v41 := sel32(v40, v8, v39)
-		v42 := int32(math.Float32bits(v41))
-		v43 := int32(uint32(v42) >> 16)
-		v44 := v43 & 1
-		v45 := v42 + 32767
-		v46 := v45 + v44
-		v47 := int32(uint32(v46) >> 16)
-		v48 := v41 != v41
-		v49 := math.Float32frombits(0x7fc0)
-		v50 := math.Float32frombits(uint32(v47))
-		v51 := sel32(v48, v49, v50)
-		v52 := int32(math.Float32bits(v51))
-		dst[i] = uint16(v52)
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		v22 := int32(math.Float32bits(v21))
+		v23 := int32(uint32(v22) >> 16)
+		v24 := v23 & 1
+		v25 := v22 + 32767
+		v26 := v25 + v24
+		v27 := int32(uint32(v26) >> 16)
+		v28 := v21 != v21
+		v29 := math.Float32frombits(0x7fc0)
+		v30 := math.Float32frombits(uint32(v27))
+		v31 := sel32(v28, v29, v30)
+		v32 := int32(math.Float32bits(v31))
+		dst[i] = uint16(v32)
 	}
 }
 
@@ -9341,155 +9107,98 @@ func gELUTanhF16Generic(dst, a []uint16) {
 		v1 := float32(v0 * v0)
 		var v2 float32
 		if nativeFMA {
-			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
 			v2 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
 		}
 		v3 := float32(v0 * v2)
-		v4 := float32(v0 * 0x1p-01)
-		v5 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
-		v6 := float32(v3 * v3)
-		var v7 float32
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
 		if nativeFMA {
-			v7 = -0x1.756246p-08*v6 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
+			v6 = v5*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-0x1.756246p-08, v6, 0x1.520b2ep-06)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
 		}
+		v7 := v6 - 0x1.8p+23
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v6 + -0x1.b83854p-05
-		} else if sum64 := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v6, -0x1.b83854p-05)
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v6 + 0x1.11070ap-03
-		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v6, 0x1.11070ap-03)
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
 		}
-		var v10 float32
+		v10 := float32(v9 * v9)
+		var v11 float32
 		if nativeFMA {
-			v10 = v9*v6 + -0x1.555532p-02
-		} else if sum64 := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v6, -0x1.555532p-02)
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
 		}
-		v11 := float32(v10 * v6)
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v3 + v3
-		} else if sum64 := float64(v11)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v3, v3)
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
 		}
-		v13 := sel32(10 < v5, 10, v5)
-		v14 := v13 + v13
-		var v15 float32
+		var v13 float32
 		if nativeFMA {
-			v15 = v14*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v15 = float32(sum64)
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, 0x1.715476p+00, 0x1.8p+23)
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
 		}
-		v16 := v15 - 0x1.8p+23
-		var v17 float32
+		var v14 float32
 		if nativeFMA {
-			v17 = -v16*0x1.62e43p-01 + v14
-		} else if sum64 := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v17 = fma32Slow(-v16, 0x1.62e43p-01, v14)
+			v14 = fma32Slow(v11, v9, v13)
 		}
-		var v18 float32
+		v15 := float32(v9 * v9)
+		var v16 float32
 		if nativeFMA {
-			v18 = -v16*-0x1.05c61p-29 + v17
-		} else if sum64 := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(sum64) {
-			v18 = float32(sum64)
+			v16 = v15*v14 + v9
+		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
+			v16 = fma32Slow(v15, v14, v9)
 		}
-		v19 := float32(v18 * v18)
-		v20 := float32(v18 * v18)
-		var v21 float32
-		if nativeFMA {
-			v21 = 0x1.123a0cp-07*v20 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v20) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(0x1.123a0cp-07, v20, 0x1.555492p-03)
-		}
-		var v22 float32
-		if nativeFMA {
-			v22 = 0x1.6a23fp-10*v20 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v20) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(0x1.6a23fp-10, v20, 0x1.5558f2p-05)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = v22*v20 + 0x1.fffffcp-02
-		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v22, v20, 0x1.fffffcp-02)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v21*v18 + v23
-		} else if sum64 := float64(v21)*float64(v18) + float64(v23); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v21, v18, v23)
-		}
-		var v25 float32
-		if nativeFMA {
-			v25 = v19*v24 + v18
-		} else if sum64 := float64(v19)*float64(v24) + float64(v18); roundsOnce(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(v19, v24, v18)
-		}
-		v26 := v25 + 1
-		v27 := int32(math.Float32bits(v15))
-		v28 := v27 - 1262485504
-		v29 := v28 >> 1
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := v28 - v29
-		v34 := v33 + 127
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := float32(v26 * v32)
-		v38 := float32(v37 * v36)
-		v39 := v38 + 1
-		v40 := 2 / v39
-		v41 := 1 - v40
-		v42 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
-		v44 := v5 < 0x1.4p-01
-		v45 := sel32(v44, v12, v43)
-		var v46 float32
-		if nativeFMA {
-			v46 = v4*v45 + v4
-		} else if sum64 := float64(v4)*float64(v45) + float64(v4); roundsOnce(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(v4, v45, v4)
-		}
-		dst[i] = F32ToF16(v46)
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v6))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := v0 / v30
+		dst[i] = F32ToF16(v31)
 	}
 }
 
@@ -9501,166 +9210,109 @@ func gELUTanhBF16Generic(dst, a []uint16) {
 		v1 := float32(v0 * v0)
 		var v2 float32
 		if nativeFMA {
-			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
 			v2 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
 		}
 		v3 := float32(v0 * v2)
-		v4 := float32(v0 * 0x1p-01)
-		v5 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
-		v6 := float32(v3 * v3)
-		var v7 float32
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
 		if nativeFMA {
-			v7 = -0x1.756246p-08*v6 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v6) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
+			v6 = v5*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-0x1.756246p-08, v6, 0x1.520b2ep-06)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
 		}
+		v7 := v6 - 0x1.8p+23
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v6 + -0x1.b83854p-05
-		} else if sum64 := float64(v7)*float64(v6) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v6, -0x1.b83854p-05)
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v6 + 0x1.11070ap-03
-		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v6, 0x1.11070ap-03)
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
 		}
-		var v10 float32
+		v10 := float32(v9 * v9)
+		var v11 float32
 		if nativeFMA {
-			v10 = v9*v6 + -0x1.555532p-02
-		} else if sum64 := float64(v9)*float64(v6) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, v6, -0x1.555532p-02)
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
 		}
-		v11 := float32(v10 * v6)
 		var v12 float32
 		if nativeFMA {
-			v12 = v11*v3 + v3
-		} else if sum64 := float64(v11)*float64(v3) + float64(v3); roundsOnce(sum64) {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v11, v3, v3)
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
 		}
-		v13 := sel32(10 < v5, 10, v5)
-		v14 := v13 + v13
-		var v15 float32
+		var v13 float32
 		if nativeFMA {
-			v15 = v14*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v14)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v15 = float32(sum64)
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, 0x1.715476p+00, 0x1.8p+23)
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
 		}
-		v16 := v15 - 0x1.8p+23
-		var v17 float32
+		var v14 float32
 		if nativeFMA {
-			v17 = -v16*0x1.62e43p-01 + v14
-		} else if sum64 := float64(-v16)*float64(0x1.62e43p-01) + float64(v14); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v17 = fma32Slow(-v16, 0x1.62e43p-01, v14)
+			v14 = fma32Slow(v11, v9, v13)
 		}
-		var v18 float32
+		v15 := float32(v9 * v9)
+		var v16 float32
 		if nativeFMA {
-			v18 = -v16*-0x1.05c61p-29 + v17
-		} else if sum64 := float64(-v16)*float64(-0x1.05c61p-29) + float64(v17); roundsOnce(sum64) {
-			v18 = float32(sum64)
+			v16 = v15*v14 + v9
+		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v18 = fma32Slow(-v16, -0x1.05c61p-29, v17)
+			v16 = fma32Slow(v15, v14, v9)
 		}
-		v19 := float32(v18 * v18)
-		v20 := float32(v18 * v18)
-		var v21 float32
-		if nativeFMA {
-			v21 = 0x1.123a0cp-07*v20 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v20) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(0x1.123a0cp-07, v20, 0x1.555492p-03)
-		}
-		var v22 float32
-		if nativeFMA {
-			v22 = 0x1.6a23fp-10*v20 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v20) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(0x1.6a23fp-10, v20, 0x1.5558f2p-05)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = v22*v20 + 0x1.fffffcp-02
-		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v22, v20, 0x1.fffffcp-02)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v21*v18 + v23
-		} else if sum64 := float64(v21)*float64(v18) + float64(v23); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v21, v18, v23)
-		}
-		var v25 float32
-		if nativeFMA {
-			v25 = v19*v24 + v18
-		} else if sum64 := float64(v19)*float64(v24) + float64(v18); roundsOnce(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(v19, v24, v18)
-		}
-		v26 := v25 + 1
-		v27 := int32(math.Float32bits(v15))
-		v28 := v27 - 1262485504
-		v29 := v28 >> 1
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := v28 - v29
-		v34 := v33 + 127
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := float32(v26 * v32)
-		v38 := float32(v37 * v36)
-		v39 := v38 + 1
-		v40 := 2 / v39
-		v41 := 1 - v40
-		v42 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
-		v44 := v5 < 0x1.4p-01
-		v45 := sel32(v44, v12, v43)
-		var v46 float32
-		if nativeFMA {
-			v46 = v4*v45 + v4
-		} else if sum64 := float64(v4)*float64(v45) + float64(v4); roundsOnce(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(v4, v45, v4)
-		}
-		v47 := int32(math.Float32bits(v46))
-		v48 := int32(uint32(v47) >> 16)
-		v49 := v48 & 1
-		v50 := v47 + 32767
-		v51 := v50 + v49
-		v52 := int32(uint32(v51) >> 16)
-		v53 := v46 != v46
-		v54 := math.Float32frombits(0x7fc0)
-		v55 := math.Float32frombits(uint32(v52))
-		v56 := sel32(v53, v54, v55)
-		v57 := int32(math.Float32bits(v56))
-		dst[i] = uint16(v57)
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v6))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := v0 / v30
+		v32 := int32(math.Float32bits(v31))
+		v33 := int32(uint32(v32) >> 16)
+		v34 := v33 & 1
+		v35 := v32 + 32767
+		v36 := v35 + v34
+		v37 := int32(uint32(v36) >> 16)
+		v38 := v31 != v31
+		v39 := math.Float32frombits(0x7fc0)
+		v40 := math.Float32frombits(uint32(v37))
+		v41 := sel32(v38, v39, v40)
+		v42 := int32(math.Float32bits(v41))
+		dst[i] = uint16(v42)
 	}
 }
 
@@ -10932,175 +10584,121 @@ func gELUTanhBackwardF16Generic(dst, grad, x []uint16) {
 		v1 := float32(v0 * v0)
 		var v2 float32
 		if nativeFMA {
-			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
 			v2 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
 		}
 		v3 := float32(v0 * v2)
-		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
-		v5 := float32(v3 * v3)
-		var v6 float32
-		if nativeFMA {
-			v6 = -0x1.756246p-08*v5 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-0x1.756246p-08, v5, 0x1.520b2ep-06)
-		}
+		v4 := sel32(80 < v3, 80, v3)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*v5 + -0x1.b83854p-05
-		} else if sum64 := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, v5, -0x1.b83854p-05)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v5 + 0x1.11070ap-03
-		} else if sum64 := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v5, 0x1.11070ap-03)
-		}
+		v8 := v7 - 0x1.8p+23
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v5 + -0x1.555532p-02
-		} else if sum64 := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v5, -0x1.555532p-02)
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
 		}
-		v10 := float32(v9 * v5)
-		var v11 float32
+		var v10 float32
 		if nativeFMA {
-			v11 = v10*v3 + v3
-		} else if sum64 := float64(v10)*float64(v3) + float64(v3); roundsOnce(sum64) {
-			v11 = float32(sum64)
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v3, v3)
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
 		}
-		v12 := sel32(10 < v4, 10, v4)
-		v13 := v12 + v12
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
 		var v14 float32
 		if nativeFMA {
-			v14 = v13*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, 0x1.715476p+00, 0x1.8p+23)
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
 		}
-		v15 := v14 - 0x1.8p+23
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = -v15*0x1.62e43p-01 + v13
-		} else if sum64 := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(-v15, 0x1.62e43p-01, v13)
+			v15 = fma32Slow(v12, v10, v14)
 		}
+		v16 := float32(v10 * v10)
 		var v17 float32
 		if nativeFMA {
-			v17 = -v15*-0x1.05c61p-29 + v16
-		} else if sum64 := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(sum64) {
+			v17 = v16*v15 + v10
+		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
+			v17 = fma32Slow(v16, v15, v10)
 		}
-		v18 := float32(v17 * v17)
-		v19 := float32(v17 * v17)
-		var v20 float32
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v7))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		v31 := v30 + 1
+		v32 := 1 / v31
+		v33 := float32(v0 * v0)
+		var v34 float32
 		if nativeFMA {
-			v20 = 0x1.123a0cp-07*v19 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v19) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
+			v34 = v33*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v33)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v34 = float32(sum64)
 		} else {
-			v20 = fma32Slow(0x1.123a0cp-07, v19, 0x1.555492p-03)
+			v34 = fma32Slow(v33, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		var v21 float32
+		v35 := float32(v30 * v32)
+		v36 := float32(v35 * v32)
+		v37 := float32(v36 * v34)
+		var v38 float32
 		if nativeFMA {
-			v21 = 0x1.6a23fp-10*v19 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v19) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
+			v38 = v0*v37 + v32
+		} else if sum64 := float64(v0)*float64(v37) + float64(v32); roundsOnce(sum64) {
+			v38 = float32(sum64)
 		} else {
-			v21 = fma32Slow(0x1.6a23fp-10, v19, 0x1.5558f2p-05)
+			v38 = fma32Slow(v0, v37, v32)
 		}
-		var v22 float32
-		if nativeFMA {
-			v22 = v21*v19 + 0x1.fffffcp-02
-		} else if sum64 := float64(v21)*float64(v19) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v21, v19, 0x1.fffffcp-02)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = v20*v17 + v22
-		} else if sum64 := float64(v20)*float64(v17) + float64(v22); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v20, v17, v22)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v18*v23 + v17
-		} else if sum64 := float64(v18)*float64(v23) + float64(v17); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v18, v23, v17)
-		}
-		v25 := v24 + 1
-		v26 := int32(math.Float32bits(v14))
-		v27 := v26 - 1262485504
-		v28 := v27 >> 1
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := v27 - v28
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := float32(v25 * v31)
-		v37 := float32(v36 * v35)
-		v38 := v37 + 1
-		v39 := 2 / v38
-		v40 := 1 - v39
-		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
-		v43 := v4 < 0x1.4p-01
-		v44 := sel32(v43, v11, v42)
-		var v45 float32
-		if nativeFMA {
-			v45 = v1*0x1.b6676cp-04 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
-			v45 = float32(sum64)
-		} else {
-			v45 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
-		}
-		var v46 float32
-		if nativeFMA {
-			v46 = -v44*v44 + 1
-		} else if sum64 := float64(-v44)*float64(v44) + float64(1); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(-v44, v44, 1)
-		}
-		v47 := float32(v46 * v45)
-		v48 := v44 + 1
-		var v49 float32
-		if nativeFMA {
-			v49 = v0*v47 + v48
-		} else if sum64 := float64(v0)*float64(v47) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v0, v47, v48)
-		}
-		v50 := float32(v49 * 0x1p-01)
-		v51 := F16ToF32(grad[i])
-		v52 := float32(v50 * v51)
-		dst[i] = F32ToF16(v52)
+		v39 := F16ToF32(grad[i])
+		v40 := float32(v38 * v39)
+		dst[i] = F32ToF16(v40)
 	}
 }
 
@@ -11113,186 +10711,132 @@ func gELUTanhBackwardBF16Generic(dst, grad, x []uint16) {
 		v1 := float32(v0 * v0)
 		var v2 float32
 		if nativeFMA {
-			v2 = v1*0x1.2444f2p-05 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.2444f2p-05) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
 			v2 = float32(sum64)
 		} else {
-			v2 = fma32Slow(v1, 0x1.2444f2p-05, 0x1.988454p-01)
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
 		}
 		v3 := float32(v0 * v2)
-		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
-		v5 := float32(v3 * v3)
-		var v6 float32
-		if nativeFMA {
-			v6 = -0x1.756246p-08*v5 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v5) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-0x1.756246p-08, v5, 0x1.520b2ep-06)
-		}
+		v4 := sel32(80 < v3, 80, v3)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*v5 + -0x1.b83854p-05
-		} else if sum64 := float64(v6)*float64(v5) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, v5, -0x1.b83854p-05)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v5 + 0x1.11070ap-03
-		} else if sum64 := float64(v7)*float64(v5) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v5, 0x1.11070ap-03)
-		}
+		v8 := v7 - 0x1.8p+23
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v5 + -0x1.555532p-02
-		} else if sum64 := float64(v8)*float64(v5) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v5, -0x1.555532p-02)
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
 		}
-		v10 := float32(v9 * v5)
-		var v11 float32
+		var v10 float32
 		if nativeFMA {
-			v11 = v10*v3 + v3
-		} else if sum64 := float64(v10)*float64(v3) + float64(v3); roundsOnce(sum64) {
-			v11 = float32(sum64)
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v3, v3)
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
 		}
-		v12 := sel32(10 < v4, 10, v4)
-		v13 := v12 + v12
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
 		var v14 float32
 		if nativeFMA {
-			v14 = v13*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v13)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, 0x1.715476p+00, 0x1.8p+23)
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
 		}
-		v15 := v14 - 0x1.8p+23
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = -v15*0x1.62e43p-01 + v13
-		} else if sum64 := float64(-v15)*float64(0x1.62e43p-01) + float64(v13); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(-v15, 0x1.62e43p-01, v13)
+			v15 = fma32Slow(v12, v10, v14)
 		}
+		v16 := float32(v10 * v10)
 		var v17 float32
 		if nativeFMA {
-			v17 = -v15*-0x1.05c61p-29 + v16
-		} else if sum64 := float64(-v15)*float64(-0x1.05c61p-29) + float64(v16); roundsOnce(sum64) {
+			v17 = v16*v15 + v10
+		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(-v15, -0x1.05c61p-29, v16)
+			v17 = fma32Slow(v16, v15, v10)
 		}
-		v18 := float32(v17 * v17)
-		v19 := float32(v17 * v17)
-		var v20 float32
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v7))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		v31 := v30 + 1
+		v32 := 1 / v31
+		v33 := float32(v0 * v0)
+		var v34 float32
 		if nativeFMA {
-			v20 = 0x1.123a0cp-07*v19 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v19) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
+			v34 = v33*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v33)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v34 = float32(sum64)
 		} else {
-			v20 = fma32Slow(0x1.123a0cp-07, v19, 0x1.555492p-03)
+			v34 = fma32Slow(v33, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		var v21 float32
+		v35 := float32(v30 * v32)
+		v36 := float32(v35 * v32)
+		v37 := float32(v36 * v34)
+		var v38 float32
 		if nativeFMA {
-			v21 = 0x1.6a23fp-10*v19 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v19) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
+			v38 = v0*v37 + v32
+		} else if sum64 := float64(v0)*float64(v37) + float64(v32); roundsOnce(sum64) {
+			v38 = float32(sum64)
 		} else {
-			v21 = fma32Slow(0x1.6a23fp-10, v19, 0x1.5558f2p-05)
+			v38 = fma32Slow(v0, v37, v32)
 		}
-		var v22 float32
-		if nativeFMA {
-			v22 = v21*v19 + 0x1.fffffcp-02
-		} else if sum64 := float64(v21)*float64(v19) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v21, v19, 0x1.fffffcp-02)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = v20*v17 + v22
-		} else if sum64 := float64(v20)*float64(v17) + float64(v22); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v20, v17, v22)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v18*v23 + v17
-		} else if sum64 := float64(v18)*float64(v23) + float64(v17); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v18, v23, v17)
-		}
-		v25 := v24 + 1
-		v26 := int32(math.Float32bits(v14))
-		v27 := v26 - 1262485504
-		v28 := v27 >> 1
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := v27 - v28
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := float32(v25 * v31)
-		v37 := float32(v36 * v35)
-		v38 := v37 + 1
-		v39 := 2 / v38
-		v40 := 1 - v39
-		v41 := math.Float32frombits(math.Float32bits(v3) & 0x80000000)
-		v42 := math.Float32frombits(math.Float32bits(v40) | math.Float32bits(v41))
-		v43 := v4 < 0x1.4p-01
-		v44 := sel32(v43, v11, v42)
-		var v45 float32
-		if nativeFMA {
-			v45 = v1*0x1.b6676cp-04 + 0x1.988454p-01
-		} else if sum64 := float64(v1)*float64(0x1.b6676cp-04) + float64(0x1.988454p-01); roundsOnceNormal(sum64) {
-			v45 = float32(sum64)
-		} else {
-			v45 = fma32Slow(v1, 0x1.b6676cp-04, 0x1.988454p-01)
-		}
-		var v46 float32
-		if nativeFMA {
-			v46 = -v44*v44 + 1
-		} else if sum64 := float64(-v44)*float64(v44) + float64(1); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(-v44, v44, 1)
-		}
-		v47 := float32(v46 * v45)
-		v48 := v44 + 1
-		var v49 float32
-		if nativeFMA {
-			v49 = v0*v47 + v48
-		} else if sum64 := float64(v0)*float64(v47) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v0, v47, v48)
-		}
-		v50 := float32(v49 * 0x1p-01)
-		v51 := math.Float32frombits(uint32(grad[i]) << 16)
-		v52 := float32(v50 * v51)
-		v53 := int32(math.Float32bits(v52))
-		v54 := int32(uint32(v53) >> 16)
-		v55 := v54 & 1
-		v56 := v53 + 32767
-		v57 := v56 + v55
-		v58 := int32(uint32(v57) >> 16)
-		v59 := v52 != v52
-		v60 := math.Float32frombits(0x7fc0)
-		v61 := math.Float32frombits(uint32(v58))
-		v62 := sel32(v59, v60, v61)
-		v63 := int32(math.Float32bits(v62))
-		dst[i] = uint16(v63)
+		v39 := math.Float32frombits(uint32(grad[i]) << 16)
+		v40 := float32(v38 * v39)
+		v41 := int32(math.Float32bits(v40))
+		v42 := int32(uint32(v41) >> 16)
+		v43 := v42 & 1
+		v44 := v41 + 32767
+		v45 := v44 + v43
+		v46 := int32(uint32(v45) >> 16)
+		v47 := v40 != v40
+		v48 := math.Float32frombits(0x7fc0)
+		v49 := math.Float32frombits(uint32(v46))
+		v50 := sel32(v47, v48, v49)
+		v51 := int32(math.Float32bits(v50))
+		dst[i] = uint16(v51)
 	}
 }
 
@@ -12513,457 +12057,375 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		ig[i] = v29
 		v31 := cg[i]
 		v32 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
-		v33 := float32(v31 * v31)
+		v33 := sel32(10 < v32, 10, v32)
 		var v34 float32
 		if nativeFMA {
-			v34 = -0x1.756246p-08*v33 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v33) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v34 = v33*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v33)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
 			v34 = float32(sum64)
 		} else {
-			v34 = fma32Slow(-0x1.756246p-08, v33, 0x1.520b2ep-06)
+			v34 = fma32Slow(v33, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		var v35 float32
-		if nativeFMA {
-			v35 = v34*v33 + -0x1.b83854p-05
-		} else if sum64 := float64(v34)*float64(v33) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(v34, v33, -0x1.b83854p-05)
-		}
+		v35 := v34 - 0x1.8000fep+23
 		var v36 float32
 		if nativeFMA {
-			v36 = v35*v33 + 0x1.11070ap-03
-		} else if sum64 := float64(v35)*float64(v33) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v36 = -v35*0x1.62e43p-02 + v33
+		} else if sum64 := float64(-v35)*float64(0x1.62e43p-02) + float64(v33); roundsOnce(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v35, v33, 0x1.11070ap-03)
+			v36 = fma32Slow(-v35, 0x1.62e43p-02, v33)
 		}
 		var v37 float32
 		if nativeFMA {
-			v37 = v36*v33 + -0x1.555532p-02
-		} else if sum64 := float64(v36)*float64(v33) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v37 = -v35*-0x1.05c61p-30 + v36
+		} else if sum64 := float64(-v35)*float64(-0x1.05c61p-30) + float64(v36); roundsOnce(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v36, v33, -0x1.555532p-02)
+			v37 = fma32Slow(-v35, -0x1.05c61p-30, v36)
 		}
-		v38 := float32(v37 * v33)
+		v38 := float32(v37 * v37)
 		var v39 float32
 		if nativeFMA {
-			v39 = v38*v31 + v31
-		} else if sum64 := float64(v38)*float64(v31) + float64(v31); roundsOnce(sum64) {
+			v39 = 0x1.123a0cp-03*v38 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v38) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v38, v31, v31)
+			v39 = fma32Slow(0x1.123a0cp-03, v38, 0x1.555492p-01)
 		}
-		v40 := sel32(10 < v32, 10, v32)
-		v41 := v40 + v40
+		var v40 float32
+		if nativeFMA {
+			v40 = 0x1.6a23fp-05*v38 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v38) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(0x1.6a23fp-05, v38, 0x1.5558f2p-02)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v38 + 0x1.fffffcp-01
+		} else if sum64 := float64(v40)*float64(v38) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v38, 0x1.fffffcp-01)
+		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v41*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v41)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v42 = v39*v37 + v41
+		} else if sum64 := float64(v39)*float64(v37) + float64(v41); roundsOnce(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, 0x1.715476p+00, 0x1.8p+23)
+			v42 = fma32Slow(v39, v37, v41)
 		}
-		v43 := v42 - 0x1.8p+23
-		var v44 float32
+		var v43 float32
 		if nativeFMA {
-			v44 = -v43*0x1.62e43p-01 + v41
-		} else if sum64 := float64(-v43)*float64(0x1.62e43p-01) + float64(v41); roundsOnce(sum64) {
-			v44 = float32(sum64)
+			v43 = v38*v42 + v37
+		} else if sum64 := float64(v38)*float64(v42) + float64(v37); roundsOnce(sum64) {
+			v43 = float32(sum64)
 		} else {
-			v44 = fma32Slow(-v43, 0x1.62e43p-01, v41)
+			v43 = fma32Slow(v38, v42, v37)
 		}
-		var v45 float32
+		v44 := int32(math.Float32bits(v34))
+		v45 := v44 << 23
+		v46 := math.Float32frombits(uint32(v45))
+		var v47 float32
 		if nativeFMA {
-			v45 = -v43*-0x1.05c61p-29 + v44
-		} else if sum64 := float64(-v43)*float64(-0x1.05c61p-29) + float64(v44); roundsOnce(sum64) {
-			v45 = float32(sum64)
+			v47 = v46*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v46)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
 		} else {
-			v45 = fma32Slow(-v43, -0x1.05c61p-29, v44)
+			v47 = fma32Slow(v46, 0x1p-01, -0x1p-01)
 		}
-		v46 := float32(v45 * v45)
-		v47 := float32(v45 * v45)
 		var v48 float32
 		if nativeFMA {
-			v48 = 0x1.123a0cp-07*v47 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v47) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v48 = v46*v43 + v47
+		} else if sum64 := float64(v46)*float64(v43) + float64(v47); roundsOnce(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(0x1.123a0cp-07, v47, 0x1.555492p-03)
+			v48 = fma32Slow(v46, v43, v47)
 		}
-		var v49 float32
+		v49 := v48 + 1
+		v50 := v48 / v49
+		v51 := math.Float32frombits(math.Float32bits(v31) & 0x80000000)
+		v52 := math.Float32frombits(math.Float32bits(v50) | math.Float32bits(v51))
+		cg[i] = v52
+		v54 := float32(v29 * v52)
+		v55 := fg[i]
+		v56 := math.Float32frombits(math.Float32bits(v55) ^ 0x80000000)
+		v57 := sel32(104 < v56, 104, v56)
+		v58 := sel32(-104 > v57, -104, v57)
+		var v59 float32
 		if nativeFMA {
-			v49 = 0x1.6a23fp-10*v47 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v47) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v49 = float32(sum64)
+			v59 = v58*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v58)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v59 = float32(sum64)
 		} else {
-			v49 = fma32Slow(0x1.6a23fp-10, v47, 0x1.5558f2p-05)
+			v59 = fma32Slow(v58, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v50 float32
+		v60 := v59 - 0x1.8p+23
+		var v61 float32
 		if nativeFMA {
-			v50 = v49*v47 + 0x1.fffffcp-02
-		} else if sum64 := float64(v49)*float64(v47) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v50 = float32(sum64)
+			v61 = -v60*0x1.62e43p-01 + v58
+		} else if sum64 := float64(-v60)*float64(0x1.62e43p-01) + float64(v58); roundsOnce(sum64) {
+			v61 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v49, v47, 0x1.fffffcp-02)
+			v61 = fma32Slow(-v60, 0x1.62e43p-01, v58)
 		}
-		var v51 float32
+		var v62 float32
 		if nativeFMA {
-			v51 = v48*v45 + v50
-		} else if sum64 := float64(v48)*float64(v45) + float64(v50); roundsOnce(sum64) {
-			v51 = float32(sum64)
+			v62 = -v60*-0x1.05c61p-29 + v61
+		} else if sum64 := float64(-v60)*float64(-0x1.05c61p-29) + float64(v61); roundsOnce(sum64) {
+			v62 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v48, v45, v50)
+			v62 = fma32Slow(-v60, -0x1.05c61p-29, v61)
 		}
-		var v52 float32
+		v63 := float32(v62 * v62)
+		var v64 float32
 		if nativeFMA {
-			v52 = v46*v51 + v45
-		} else if sum64 := float64(v46)*float64(v51) + float64(v45); roundsOnce(sum64) {
-			v52 = float32(sum64)
+			v64 = 0x1.123a0cp-07*v63 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v63) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v64 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v46, v51, v45)
+			v64 = fma32Slow(0x1.123a0cp-07, v63, 0x1.555492p-03)
 		}
-		v53 := v52 + 1
-		v54 := int32(math.Float32bits(v42))
-		v55 := v54 - 1262485504
-		v56 := v55 >> 1
-		v57 := v56 + 127
-		v58 := v57 << 23
-		v59 := math.Float32frombits(uint32(v58))
-		v60 := v55 - v56
-		v61 := v60 + 127
-		v62 := v61 << 23
-		v63 := math.Float32frombits(uint32(v62))
-		v64 := float32(v53 * v59)
-		v65 := float32(v64 * v63)
-		v66 := v65 + 1
-		v67 := 2 / v66
-		v68 := 1 - v67
-		v69 := math.Float32frombits(math.Float32bits(v31) & 0x80000000)
-		v70 := math.Float32frombits(math.Float32bits(v68) | math.Float32bits(v69))
-		v71 := v32 < 0x1.4p-01
-		v72 := sel32(v71, v39, v70)
-		cg[i] = v72
-		v74 := float32(v29 * v72)
-		v75 := fg[i]
-		v76 := math.Float32frombits(math.Float32bits(v75) ^ 0x80000000)
-		v77 := sel32(104 < v76, 104, v76)
-		v78 := sel32(-104 > v77, -104, v77)
-		var v79 float32
+		var v65 float32
 		if nativeFMA {
-			v79 = v78*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v78)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v79 = float32(sum64)
+			v65 = 0x1.6a23fp-10*v63 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v63) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v65 = float32(sum64)
 		} else {
-			v79 = fma32Slow(v78, 0x1.715476p+00, 0x1.8p+23)
+			v65 = fma32Slow(0x1.6a23fp-10, v63, 0x1.5558f2p-05)
 		}
-		v80 := v79 - 0x1.8p+23
-		var v81 float32
+		var v66 float32
 		if nativeFMA {
-			v81 = -v80*0x1.62e43p-01 + v78
-		} else if sum64 := float64(-v80)*float64(0x1.62e43p-01) + float64(v78); roundsOnce(sum64) {
-			v81 = float32(sum64)
+			v66 = v65*v63 + 0x1.fffffcp-02
+		} else if sum64 := float64(v65)*float64(v63) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v66 = float32(sum64)
 		} else {
-			v81 = fma32Slow(-v80, 0x1.62e43p-01, v78)
+			v66 = fma32Slow(v65, v63, 0x1.fffffcp-02)
 		}
-		var v82 float32
+		var v67 float32
 		if nativeFMA {
-			v82 = -v80*-0x1.05c61p-29 + v81
-		} else if sum64 := float64(-v80)*float64(-0x1.05c61p-29) + float64(v81); roundsOnce(sum64) {
-			v82 = float32(sum64)
+			v67 = v64*v62 + v66
+		} else if sum64 := float64(v64)*float64(v62) + float64(v66); roundsOnce(sum64) {
+			v67 = float32(sum64)
 		} else {
-			v82 = fma32Slow(-v80, -0x1.05c61p-29, v81)
+			v67 = fma32Slow(v64, v62, v66)
 		}
-		v83 := float32(v82 * v82)
-		var v84 float32
+		v68 := float32(v62 * v62)
+		var v69 float32
 		if nativeFMA {
-			v84 = 0x1.123a0cp-07*v83 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v83) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v84 = float32(sum64)
+			v69 = v68*v67 + v62
+		} else if sum64 := float64(v68)*float64(v67) + float64(v62); roundsOnce(sum64) {
+			v69 = float32(sum64)
 		} else {
-			v84 = fma32Slow(0x1.123a0cp-07, v83, 0x1.555492p-03)
+			v69 = fma32Slow(v68, v67, v62)
 		}
-		var v85 float32
-		if nativeFMA {
-			v85 = 0x1.6a23fp-10*v83 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v83) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v85 = float32(sum64)
-		} else {
-			v85 = fma32Slow(0x1.6a23fp-10, v83, 0x1.5558f2p-05)
-		}
-		var v86 float32
-		if nativeFMA {
-			v86 = v85*v83 + 0x1.fffffcp-02
-		} else if sum64 := float64(v85)*float64(v83) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v86 = float32(sum64)
-		} else {
-			v86 = fma32Slow(v85, v83, 0x1.fffffcp-02)
-		}
+		v70 := v69 + 1
+		v71 := int32(math.Float32bits(v59))
+		v72 := v71 - 1262485504
+		v73 := v72 >> 1
+		v74 := v73 + 127
+		v75 := v74 << 23
+		v76 := math.Float32frombits(uint32(v75))
+		v77 := v72 - v73
+		v78 := v77 + 127
+		v79 := v78 << 23
+		v80 := math.Float32frombits(uint32(v79))
+		v81 := float32(v70 * v76)
+		v82 := float32(v81 * v80)
+		v83 := v82 + 1
+		v84 := 1 / v83
+		fg[i] = v84
+		v86 := prev[i]
 		var v87 float32
 		if nativeFMA {
-			v87 = v84*v82 + v86
-		} else if sum64 := float64(v84)*float64(v82) + float64(v86); roundsOnce(sum64) {
+			v87 = v84*v86 + v54
+		} else if sum64 := float64(v84)*float64(v86) + float64(v54); roundsOnce(sum64) {
 			v87 = float32(sum64)
 		} else {
-			v87 = fma32Slow(v84, v82, v86)
+			v87 = fma32Slow(v84, v86, v54)
 		}
-		v88 := float32(v82 * v82)
-		var v89 float32
+		c[i] = v87
+		v89 := math.Float32frombits(math.Float32bits(v87) & 0x7fffffff)
+		v90 := sel32(10 < v89, 10, v89)
+		var v91 float32
 		if nativeFMA {
-			v89 = v88*v87 + v82
-		} else if sum64 := float64(v88)*float64(v87) + float64(v82); roundsOnce(sum64) {
-			v89 = float32(sum64)
+			v91 = v90*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v90)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v91 = float32(sum64)
 		} else {
-			v89 = fma32Slow(v88, v87, v82)
+			v91 = fma32Slow(v90, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		v90 := v89 + 1
-		v91 := int32(math.Float32bits(v79))
-		v92 := v91 - 1262485504
-		v93 := v92 >> 1
-		v94 := v93 + 127
-		v95 := v94 << 23
-		v96 := math.Float32frombits(uint32(v95))
-		v97 := v92 - v93
-		v98 := v97 + 127
-		v99 := v98 << 23
-		v100 := math.Float32frombits(uint32(v99))
-		v101 := float32(v90 * v96)
-		v102 := float32(v101 * v100)
-		v103 := v102 + 1
-		v104 := 1 / v103
-		fg[i] = v104
-		v106 := prev[i]
-		var v107 float32
+		v92 := v91 - 0x1.8000fep+23
+		var v93 float32
 		if nativeFMA {
-			v107 = v104*v106 + v74
-		} else if sum64 := float64(v104)*float64(v106) + float64(v74); roundsOnce(sum64) {
-			v107 = float32(sum64)
+			v93 = -v92*0x1.62e43p-02 + v90
+		} else if sum64 := float64(-v92)*float64(0x1.62e43p-02) + float64(v90); roundsOnce(sum64) {
+			v93 = float32(sum64)
 		} else {
-			v107 = fma32Slow(v104, v106, v74)
+			v93 = fma32Slow(-v92, 0x1.62e43p-02, v90)
 		}
-		c[i] = v107
-		v109 := math.Float32frombits(math.Float32bits(v107) & 0x7fffffff)
-		v110 := float32(v107 * v107)
-		var v111 float32
+		var v94 float32
 		if nativeFMA {
-			v111 = -0x1.756246p-08*v110 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v110) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
-			v111 = float32(sum64)
+			v94 = -v92*-0x1.05c61p-30 + v93
+		} else if sum64 := float64(-v92)*float64(-0x1.05c61p-30) + float64(v93); roundsOnce(sum64) {
+			v94 = float32(sum64)
 		} else {
-			v111 = fma32Slow(-0x1.756246p-08, v110, 0x1.520b2ep-06)
+			v94 = fma32Slow(-v92, -0x1.05c61p-30, v93)
 		}
-		var v112 float32
+		v95 := float32(v94 * v94)
+		var v96 float32
 		if nativeFMA {
-			v112 = v111*v110 + -0x1.b83854p-05
-		} else if sum64 := float64(v111)*float64(v110) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v112 = float32(sum64)
+			v96 = 0x1.123a0cp-03*v95 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v95) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v96 = float32(sum64)
 		} else {
-			v112 = fma32Slow(v111, v110, -0x1.b83854p-05)
+			v96 = fma32Slow(0x1.123a0cp-03, v95, 0x1.555492p-01)
 		}
-		var v113 float32
+		var v97 float32
 		if nativeFMA {
-			v113 = v112*v110 + 0x1.11070ap-03
-		} else if sum64 := float64(v112)*float64(v110) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
-			v113 = float32(sum64)
+			v97 = 0x1.6a23fp-05*v95 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v95) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v97 = float32(sum64)
 		} else {
-			v113 = fma32Slow(v112, v110, 0x1.11070ap-03)
+			v97 = fma32Slow(0x1.6a23fp-05, v95, 0x1.5558f2p-02)
 		}
+		var v98 float32
+		if nativeFMA {
+			v98 = v97*v95 + 0x1.fffffcp-01
+		} else if sum64 := float64(v97)*float64(v95) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v98 = float32(sum64)
+		} else {
+			v98 = fma32Slow(v97, v95, 0x1.fffffcp-01)
+		}
+		var v99 float32
+		if nativeFMA {
+			v99 = v96*v94 + v98
+		} else if sum64 := float64(v96)*float64(v94) + float64(v98); roundsOnce(sum64) {
+			v99 = float32(sum64)
+		} else {
+			v99 = fma32Slow(v96, v94, v98)
+		}
+		var v100 float32
+		if nativeFMA {
+			v100 = v95*v99 + v94
+		} else if sum64 := float64(v95)*float64(v99) + float64(v94); roundsOnce(sum64) {
+			v100 = float32(sum64)
+		} else {
+			v100 = fma32Slow(v95, v99, v94)
+		}
+		v101 := int32(math.Float32bits(v91))
+		v102 := v101 << 23
+		v103 := math.Float32frombits(uint32(v102))
+		var v104 float32
+		if nativeFMA {
+			v104 = v103*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v103)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v104 = float32(sum64)
+		} else {
+			v104 = fma32Slow(v103, 0x1p-01, -0x1p-01)
+		}
+		var v105 float32
+		if nativeFMA {
+			v105 = v103*v100 + v104
+		} else if sum64 := float64(v103)*float64(v100) + float64(v104); roundsOnce(sum64) {
+			v105 = float32(sum64)
+		} else {
+			v105 = fma32Slow(v103, v100, v104)
+		}
+		v106 := v105 + 1
+		v107 := v105 / v106
+		v108 := math.Float32frombits(math.Float32bits(v87) & 0x80000000)
+		v109 := math.Float32frombits(math.Float32bits(v107) | math.Float32bits(v108))
+		v110 := og[i]
+		v111 := math.Float32frombits(math.Float32bits(v110) ^ 0x80000000)
+		v112 := sel32(104 < v111, 104, v111)
+		v113 := sel32(-104 > v112, -104, v112)
 		var v114 float32
 		if nativeFMA {
-			v114 = v113*v110 + -0x1.555532p-02
-		} else if sum64 := float64(v113)*float64(v110) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v114 = v113*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v113)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v114 = float32(sum64)
 		} else {
-			v114 = fma32Slow(v113, v110, -0x1.555532p-02)
+			v114 = fma32Slow(v113, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v115 := float32(v114 * v110)
+		v115 := v114 - 0x1.8p+23
 		var v116 float32
 		if nativeFMA {
-			v116 = v115*v107 + v107
-		} else if sum64 := float64(v115)*float64(v107) + float64(v107); roundsOnce(sum64) {
+			v116 = -v115*0x1.62e43p-01 + v113
+		} else if sum64 := float64(-v115)*float64(0x1.62e43p-01) + float64(v113); roundsOnce(sum64) {
 			v116 = float32(sum64)
 		} else {
-			v116 = fma32Slow(v115, v107, v107)
+			v116 = fma32Slow(-v115, 0x1.62e43p-01, v113)
 		}
-		v117 := sel32(10 < v109, 10, v109)
-		v118 := v117 + v117
+		var v117 float32
+		if nativeFMA {
+			v117 = -v115*-0x1.05c61p-29 + v116
+		} else if sum64 := float64(-v115)*float64(-0x1.05c61p-29) + float64(v116); roundsOnce(sum64) {
+			v117 = float32(sum64)
+		} else {
+			v117 = fma32Slow(-v115, -0x1.05c61p-29, v116)
+		}
+		v118 := float32(v117 * v117)
 		var v119 float32
 		if nativeFMA {
-			v119 = v118*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v118)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v119 = 0x1.123a0cp-07*v118 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v118) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v119 = float32(sum64)
 		} else {
-			v119 = fma32Slow(v118, 0x1.715476p+00, 0x1.8p+23)
+			v119 = fma32Slow(0x1.123a0cp-07, v118, 0x1.555492p-03)
 		}
-		v120 := v119 - 0x1.8p+23
+		var v120 float32
+		if nativeFMA {
+			v120 = 0x1.6a23fp-10*v118 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v118) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v120 = float32(sum64)
+		} else {
+			v120 = fma32Slow(0x1.6a23fp-10, v118, 0x1.5558f2p-05)
+		}
 		var v121 float32
 		if nativeFMA {
-			v121 = -v120*0x1.62e43p-01 + v118
-		} else if sum64 := float64(-v120)*float64(0x1.62e43p-01) + float64(v118); roundsOnce(sum64) {
+			v121 = v120*v118 + 0x1.fffffcp-02
+		} else if sum64 := float64(v120)*float64(v118) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v121 = float32(sum64)
 		} else {
-			v121 = fma32Slow(-v120, 0x1.62e43p-01, v118)
+			v121 = fma32Slow(v120, v118, 0x1.fffffcp-02)
 		}
 		var v122 float32
 		if nativeFMA {
-			v122 = -v120*-0x1.05c61p-29 + v121
-		} else if sum64 := float64(-v120)*float64(-0x1.05c61p-29) + float64(v121); roundsOnce(sum64) {
+			v122 = v119*v117 + v121
+		} else if sum64 := float64(v119)*float64(v117) + float64(v121); roundsOnce(sum64) {
 			v122 = float32(sum64)
 		} else {
-			v122 = fma32Slow(-v120, -0x1.05c61p-29, v121)
+			v122 = fma32Slow(v119, v117, v121)
 		}
-		v123 := float32(v122 * v122)
-		v124 := float32(v122 * v122)
-		var v125 float32
+		v123 := float32(v117 * v117)
+		var v124 float32
 		if nativeFMA {
-			v125 = 0x1.123a0cp-07*v124 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v124) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v125 = float32(sum64)
+			v124 = v123*v122 + v117
+		} else if sum64 := float64(v123)*float64(v122) + float64(v117); roundsOnce(sum64) {
+			v124 = float32(sum64)
 		} else {
-			v125 = fma32Slow(0x1.123a0cp-07, v124, 0x1.555492p-03)
+			v124 = fma32Slow(v123, v122, v117)
 		}
-		var v126 float32
-		if nativeFMA {
-			v126 = 0x1.6a23fp-10*v124 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v124) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v126 = float32(sum64)
-		} else {
-			v126 = fma32Slow(0x1.6a23fp-10, v124, 0x1.5558f2p-05)
-		}
-		var v127 float32
-		if nativeFMA {
-			v127 = v126*v124 + 0x1.fffffcp-02
-		} else if sum64 := float64(v126)*float64(v124) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v127 = float32(sum64)
-		} else {
-			v127 = fma32Slow(v126, v124, 0x1.fffffcp-02)
-		}
-		var v128 float32
-		if nativeFMA {
-			v128 = v125*v122 + v127
-		} else if sum64 := float64(v125)*float64(v122) + float64(v127); roundsOnce(sum64) {
-			v128 = float32(sum64)
-		} else {
-			v128 = fma32Slow(v125, v122, v127)
-		}
-		var v129 float32
-		if nativeFMA {
-			v129 = v123*v128 + v122
-		} else if sum64 := float64(v123)*float64(v128) + float64(v122); roundsOnce(sum64) {
-			v129 = float32(sum64)
-		} else {
-			v129 = fma32Slow(v123, v128, v122)
-		}
-		v130 := v129 + 1
-		v131 := int32(math.Float32bits(v119))
-		v132 := v131 - 1262485504
-		v133 := v132 >> 1
-		v134 := v133 + 127
-		v135 := v134 << 23
-		v136 := math.Float32frombits(uint32(v135))
-		v137 := v132 - v133
-		v138 := v137 + 127
-		v139 := v138 << 23
-		v140 := math.Float32frombits(uint32(v139))
-		v141 := float32(v130 * v136)
-		v142 := float32(v141 * v140)
-		v143 := v142 + 1
-		v144 := 2 / v143
-		v145 := 1 - v144
-		v146 := math.Float32frombits(math.Float32bits(v107) & 0x80000000)
-		v147 := math.Float32frombits(math.Float32bits(v145) | math.Float32bits(v146))
-		v148 := v109 < 0x1.4p-01
-		v149 := sel32(v148, v116, v147)
-		v150 := og[i]
-		v151 := math.Float32frombits(math.Float32bits(v150) ^ 0x80000000)
-		v152 := sel32(104 < v151, 104, v151)
-		v153 := sel32(-104 > v152, -104, v152)
-		var v154 float32
-		if nativeFMA {
-			v154 = v153*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v153)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v154 = float32(sum64)
-		} else {
-			v154 = fma32Slow(v153, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v155 := v154 - 0x1.8p+23
-		var v156 float32
-		if nativeFMA {
-			v156 = -v155*0x1.62e43p-01 + v153
-		} else if sum64 := float64(-v155)*float64(0x1.62e43p-01) + float64(v153); roundsOnce(sum64) {
-			v156 = float32(sum64)
-		} else {
-			v156 = fma32Slow(-v155, 0x1.62e43p-01, v153)
-		}
-		var v157 float32
-		if nativeFMA {
-			v157 = -v155*-0x1.05c61p-29 + v156
-		} else if sum64 := float64(-v155)*float64(-0x1.05c61p-29) + float64(v156); roundsOnce(sum64) {
-			v157 = float32(sum64)
-		} else {
-			v157 = fma32Slow(-v155, -0x1.05c61p-29, v156)
-		}
-		v158 := float32(v157 * v157)
-		var v159 float32
-		if nativeFMA {
-			v159 = 0x1.123a0cp-07*v158 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v158) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v159 = float32(sum64)
-		} else {
-			v159 = fma32Slow(0x1.123a0cp-07, v158, 0x1.555492p-03)
-		}
-		var v160 float32
-		if nativeFMA {
-			v160 = 0x1.6a23fp-10*v158 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v158) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v160 = float32(sum64)
-		} else {
-			v160 = fma32Slow(0x1.6a23fp-10, v158, 0x1.5558f2p-05)
-		}
-		var v161 float32
-		if nativeFMA {
-			v161 = v160*v158 + 0x1.fffffcp-02
-		} else if sum64 := float64(v160)*float64(v158) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v161 = float32(sum64)
-		} else {
-			v161 = fma32Slow(v160, v158, 0x1.fffffcp-02)
-		}
-		var v162 float32
-		if nativeFMA {
-			v162 = v159*v157 + v161
-		} else if sum64 := float64(v159)*float64(v157) + float64(v161); roundsOnce(sum64) {
-			v162 = float32(sum64)
-		} else {
-			v162 = fma32Slow(v159, v157, v161)
-		}
-		v163 := float32(v157 * v157)
-		var v164 float32
-		if nativeFMA {
-			v164 = v163*v162 + v157
-		} else if sum64 := float64(v163)*float64(v162) + float64(v157); roundsOnce(sum64) {
-			v164 = float32(sum64)
-		} else {
-			v164 = fma32Slow(v163, v162, v157)
-		}
-		v165 := v164 + 1
-		v166 := int32(math.Float32bits(v154))
-		v167 := v166 - 1262485504
-		v168 := v167 >> 1
-		v169 := v168 + 127
-		v170 := v169 << 23
-		v171 := math.Float32frombits(uint32(v170))
-		v172 := v167 - v168
-		v173 := v172 + 127
-		v174 := v173 << 23
-		v175 := math.Float32frombits(uint32(v174))
-		v176 := float32(v165 * v171)
-		v177 := float32(v176 * v175)
-		v178 := v177 + 1
-		v179 := 1 / v178
-		og[i] = v179
-		v181 := float32(v179 * v149)
-		h[i] = v181
+		v125 := v124 + 1
+		v126 := int32(math.Float32bits(v114))
+		v127 := v126 - 1262485504
+		v128 := v127 >> 1
+		v129 := v128 + 127
+		v130 := v129 << 23
+		v131 := math.Float32frombits(uint32(v130))
+		v132 := v127 - v128
+		v133 := v132 + 127
+		v134 := v133 << 23
+		v135 := math.Float32frombits(uint32(v134))
+		v136 := float32(v125 * v131)
+		v137 := float32(v136 * v135)
+		v138 := v137 + 1
+		v139 := 1 / v138
+		og[i] = v139
+		v141 := float32(v139 * v109)
+		h[i] = v141
 	}
 }
 
@@ -12976,162 +12438,121 @@ func lSTMOutputBackwardF32Generic(dc, do, dh, og, c []float32) {
 	for i := range dc {
 		v0 := c[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := float32(v0 * v0)
+		v2 := sel32(10 < v1, 10, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = -0x1.756246p-08*v2 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v2) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(-0x1.756246p-08, v2, 0x1.520b2ep-06)
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		var v4 float32
-		if nativeFMA {
-			v4 = v3*v2 + -0x1.b83854p-05
-		} else if sum64 := float64(v3)*float64(v2) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
-		} else {
-			v4 = fma32Slow(v3, v2, -0x1.b83854p-05)
-		}
+		v4 := v3 - 0x1.8000fep+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v2 + 0x1.11070ap-03
-		} else if sum64 := float64(v4)*float64(v2) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v2, 0x1.11070ap-03)
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
 		}
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*v2 + -0x1.555532p-02
-		} else if sum64 := float64(v5)*float64(v2) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v6 = -v4*-0x1.05c61p-30 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, v2, -0x1.555532p-02)
+			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
 		}
-		v7 := float32(v6 * v2)
+		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*v0 + v0
-		} else if sum64 := float64(v7)*float64(v0) + float64(v0); roundsOnce(sum64) {
+			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, v0, v0)
+			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
 		}
-		v9 := sel32(10 < v1, 10, v1)
-		v10 := v9 + v9
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-01
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
+		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v10)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, 0x1.715476p+00, 0x1.8p+23)
+			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := v11 - 0x1.8p+23
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = -v12*0x1.62e43p-01 + v10
-		} else if sum64 := float64(-v12)*float64(0x1.62e43p-01) + float64(v10); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(-v12, 0x1.62e43p-01, v10)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		var v14 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		var v16 float32
 		if nativeFMA {
-			v14 = -v12*-0x1.05c61p-29 + v13
-		} else if sum64 := float64(-v12)*float64(-0x1.05c61p-29) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v16 = v15*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v14 = fma32Slow(-v12, -0x1.05c61p-29, v13)
+			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
 		}
-		v15 := float32(v14 * v14)
-		v16 := float32(v14 * v14)
 		var v17 float32
 		if nativeFMA {
-			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+			v17 = fma32Slow(v15, v12, v16)
 		}
-		var v18 float32
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		v22 := og[i]
+		v23 := dh[i]
+		v24 := float32(v23 * v22)
+		v25 := float32(v24 * v21)
+		v26 := 1 - v22
+		v27 := float32(v25 * v26)
+		do[i] = v27
+		var v29 float32
 		if nativeFMA {
-			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
+			v29 = -v21*v21 + 1
+		} else if sum64 := float64(-v21)*float64(v21) + float64(1); roundsOnceNormal(sum64) {
+			v29 = float32(sum64)
 		} else {
-			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
+			v29 = fma32Slow(-v21, v21, 1)
 		}
-		var v19 float32
+		v30 := dc[i]
+		var v31 float32
 		if nativeFMA {
-			v19 = v18*v16 + 0x1.fffffcp-02
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v19 = float32(sum64)
+			v31 = v24*v29 + v30
+		} else if sum64 := float64(v24)*float64(v29) + float64(v30); roundsOnce(sum64) {
+			v31 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
+			v31 = fma32Slow(v24, v29, v30)
 		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v17*v14 + v19
-		} else if sum64 := float64(v17)*float64(v14) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v17, v14, v19)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v15*v20 + v14
-		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v15, v20, v14)
-		}
-		v22 := v21 + 1
-		v23 := int32(math.Float32bits(v11))
-		v24 := v23 - 1262485504
-		v25 := v24 >> 1
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := v24 - v25
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := float32(v22 * v28)
-		v34 := float32(v33 * v32)
-		v35 := v34 + 1
-		v36 := 2 / v35
-		v37 := 1 - v36
-		v38 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v39 := math.Float32frombits(math.Float32bits(v37) | math.Float32bits(v38))
-		v40 := v1 < 0x1.4p-01
-		v41 := sel32(v40, v8, v39)
-		v42 := og[i]
-		v43 := dh[i]
-		v44 := float32(v43 * v42)
-		v45 := float32(v44 * v41)
-		v46 := 1 - v42
-		v47 := float32(v45 * v46)
-		do[i] = v47
-		var v49 float32
-		if nativeFMA {
-			v49 = -v41*v41 + 1
-		} else if sum64 := float64(-v41)*float64(v41) + float64(1); roundsOnceNormal(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(-v41, v41, 1)
-		}
-		v50 := dc[i]
-		var v51 float32
-		if nativeFMA {
-			v51 = v44*v49 + v50
-		} else if sum64 := float64(v44)*float64(v49) + float64(v50); roundsOnce(sum64) {
-			v51 = float32(sum64)
-		} else {
-			v51 = fma32Slow(v44, v49, v50)
-		}
-		dc[i] = v51
+		dc[i] = v31
 	}
 }
 
@@ -13280,236 +12701,195 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 			v33 = fma32Slow(v29, v31, v32)
 		}
 		v34 := math.Float32frombits(math.Float32bits(v33) & 0x7fffffff)
-		v35 := float32(v33 * v33)
+		v35 := sel32(10 < v34, 10, v34)
 		var v36 float32
 		if nativeFMA {
-			v36 = -0x1.756246p-08*v35 + 0x1.520b2ep-06
-		} else if sum64 := float64(-0x1.756246p-08)*float64(v35) + float64(0x1.520b2ep-06); roundsOnceNormal(sum64) {
+			v36 = v35*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v35)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(-0x1.756246p-08, v35, 0x1.520b2ep-06)
+			v36 = fma32Slow(v35, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		var v37 float32
-		if nativeFMA {
-			v37 = v36*v35 + -0x1.b83854p-05
-		} else if sum64 := float64(v36)*float64(v35) + float64(-0x1.b83854p-05); roundsOnceNormal(sum64) {
-			v37 = float32(sum64)
-		} else {
-			v37 = fma32Slow(v36, v35, -0x1.b83854p-05)
-		}
+		v37 := v36 - 0x1.8000fep+23
 		var v38 float32
 		if nativeFMA {
-			v38 = v37*v35 + 0x1.11070ap-03
-		} else if sum64 := float64(v37)*float64(v35) + float64(0x1.11070ap-03); roundsOnceNormal(sum64) {
+			v38 = -v37*0x1.62e43p-02 + v35
+		} else if sum64 := float64(-v37)*float64(0x1.62e43p-02) + float64(v35); roundsOnce(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v37, v35, 0x1.11070ap-03)
+			v38 = fma32Slow(-v37, 0x1.62e43p-02, v35)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = v38*v35 + -0x1.555532p-02
-		} else if sum64 := float64(v38)*float64(v35) + float64(-0x1.555532p-02); roundsOnceNormal(sum64) {
+			v39 = -v37*-0x1.05c61p-30 + v38
+		} else if sum64 := float64(-v37)*float64(-0x1.05c61p-30) + float64(v38); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v38, v35, -0x1.555532p-02)
+			v39 = fma32Slow(-v37, -0x1.05c61p-30, v38)
 		}
-		v40 := float32(v39 * v35)
+		v40 := float32(v39 * v39)
 		var v41 float32
 		if nativeFMA {
-			v41 = v40*v33 + v33
-		} else if sum64 := float64(v40)*float64(v33) + float64(v33); roundsOnce(sum64) {
+			v41 = 0x1.123a0cp-03*v40 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v40) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, v33, v33)
+			v41 = fma32Slow(0x1.123a0cp-03, v40, 0x1.555492p-01)
 		}
-		v42 := sel32(10 < v34, 10, v34)
-		v43 := v42 + v42
+		var v42 float32
+		if nativeFMA {
+			v42 = 0x1.6a23fp-05*v40 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v40) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(0x1.6a23fp-05, v40, 0x1.5558f2p-02)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v40 + 0x1.fffffcp-01
+		} else if sum64 := float64(v42)*float64(v40) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v40, 0x1.fffffcp-01)
+		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v43)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v44 = v41*v39 + v43
+		} else if sum64 := float64(v41)*float64(v39) + float64(v43); roundsOnce(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, 0x1.715476p+00, 0x1.8p+23)
+			v44 = fma32Slow(v41, v39, v43)
 		}
-		v45 := v44 - 0x1.8p+23
-		var v46 float32
+		var v45 float32
 		if nativeFMA {
-			v46 = -v45*0x1.62e43p-01 + v43
-		} else if sum64 := float64(-v45)*float64(0x1.62e43p-01) + float64(v43); roundsOnce(sum64) {
-			v46 = float32(sum64)
+			v45 = v40*v44 + v39
+		} else if sum64 := float64(v40)*float64(v44) + float64(v39); roundsOnce(sum64) {
+			v45 = float32(sum64)
 		} else {
-			v46 = fma32Slow(-v45, 0x1.62e43p-01, v43)
+			v45 = fma32Slow(v40, v44, v39)
 		}
-		var v47 float32
+		v46 := int32(math.Float32bits(v36))
+		v47 := v46 << 23
+		v48 := math.Float32frombits(uint32(v47))
+		var v49 float32
 		if nativeFMA {
-			v47 = -v45*-0x1.05c61p-29 + v46
-		} else if sum64 := float64(-v45)*float64(-0x1.05c61p-29) + float64(v46); roundsOnce(sum64) {
-			v47 = float32(sum64)
+			v49 = v48*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v48)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
 		} else {
-			v47 = fma32Slow(-v45, -0x1.05c61p-29, v46)
+			v49 = fma32Slow(v48, 0x1p-01, -0x1p-01)
 		}
-		v48 := float32(v47 * v47)
-		v49 := float32(v47 * v47)
 		var v50 float32
 		if nativeFMA {
-			v50 = 0x1.123a0cp-07*v49 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v49) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v50 = v48*v45 + v49
+		} else if sum64 := float64(v48)*float64(v45) + float64(v49); roundsOnce(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(0x1.123a0cp-07, v49, 0x1.555492p-03)
+			v50 = fma32Slow(v48, v45, v49)
 		}
-		var v51 float32
+		v51 := v50 + 1
+		v52 := v50 / v51
+		v53 := math.Float32frombits(math.Float32bits(v33) & 0x80000000)
+		v54 := math.Float32frombits(math.Float32bits(v52) | math.Float32bits(v53))
+		nw[i] = v54
+		v56 := z[i]
+		v57 := math.Float32frombits(math.Float32bits(v56) ^ 0x80000000)
+		v58 := sel32(104 < v57, 104, v57)
+		v59 := sel32(-104 > v58, -104, v58)
+		var v60 float32
 		if nativeFMA {
-			v51 = 0x1.6a23fp-10*v49 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v49) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v51 = float32(sum64)
+			v60 = v59*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v59)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v60 = float32(sum64)
 		} else {
-			v51 = fma32Slow(0x1.6a23fp-10, v49, 0x1.5558f2p-05)
+			v60 = fma32Slow(v59, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v52 float32
+		v61 := v60 - 0x1.8p+23
+		var v62 float32
 		if nativeFMA {
-			v52 = v51*v49 + 0x1.fffffcp-02
-		} else if sum64 := float64(v51)*float64(v49) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v52 = float32(sum64)
+			v62 = -v61*0x1.62e43p-01 + v59
+		} else if sum64 := float64(-v61)*float64(0x1.62e43p-01) + float64(v59); roundsOnce(sum64) {
+			v62 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v51, v49, 0x1.fffffcp-02)
+			v62 = fma32Slow(-v61, 0x1.62e43p-01, v59)
 		}
-		var v53 float32
+		var v63 float32
 		if nativeFMA {
-			v53 = v50*v47 + v52
-		} else if sum64 := float64(v50)*float64(v47) + float64(v52); roundsOnce(sum64) {
-			v53 = float32(sum64)
+			v63 = -v61*-0x1.05c61p-29 + v62
+		} else if sum64 := float64(-v61)*float64(-0x1.05c61p-29) + float64(v62); roundsOnce(sum64) {
+			v63 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v50, v47, v52)
+			v63 = fma32Slow(-v61, -0x1.05c61p-29, v62)
 		}
-		var v54 float32
+		v64 := float32(v63 * v63)
+		var v65 float32
 		if nativeFMA {
-			v54 = v48*v53 + v47
-		} else if sum64 := float64(v48)*float64(v53) + float64(v47); roundsOnce(sum64) {
-			v54 = float32(sum64)
+			v65 = 0x1.123a0cp-07*v64 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v64) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v65 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v48, v53, v47)
+			v65 = fma32Slow(0x1.123a0cp-07, v64, 0x1.555492p-03)
 		}
-		v55 := v54 + 1
-		v56 := int32(math.Float32bits(v44))
-		v57 := v56 - 1262485504
-		v58 := v57 >> 1
-		v59 := v58 + 127
-		v60 := v59 << 23
-		v61 := math.Float32frombits(uint32(v60))
-		v62 := v57 - v58
-		v63 := v62 + 127
-		v64 := v63 << 23
-		v65 := math.Float32frombits(uint32(v64))
-		v66 := float32(v55 * v61)
-		v67 := float32(v66 * v65)
-		v68 := v67 + 1
-		v69 := 2 / v68
-		v70 := 1 - v69
-		v71 := math.Float32frombits(math.Float32bits(v33) & 0x80000000)
-		v72 := math.Float32frombits(math.Float32bits(v70) | math.Float32bits(v71))
-		v73 := v34 < 0x1.4p-01
-		v74 := sel32(v73, v41, v72)
-		nw[i] = v74
-		v76 := z[i]
-		v77 := math.Float32frombits(math.Float32bits(v76) ^ 0x80000000)
-		v78 := sel32(104 < v77, 104, v77)
-		v79 := sel32(-104 > v78, -104, v78)
-		var v80 float32
+		var v66 float32
 		if nativeFMA {
-			v80 = v79*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v79)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v80 = float32(sum64)
+			v66 = 0x1.6a23fp-10*v64 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v64) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v66 = float32(sum64)
 		} else {
-			v80 = fma32Slow(v79, 0x1.715476p+00, 0x1.8p+23)
+			v66 = fma32Slow(0x1.6a23fp-10, v64, 0x1.5558f2p-05)
 		}
-		v81 := v80 - 0x1.8p+23
-		var v82 float32
+		var v67 float32
 		if nativeFMA {
-			v82 = -v81*0x1.62e43p-01 + v79
-		} else if sum64 := float64(-v81)*float64(0x1.62e43p-01) + float64(v79); roundsOnce(sum64) {
-			v82 = float32(sum64)
+			v67 = v66*v64 + 0x1.fffffcp-02
+		} else if sum64 := float64(v66)*float64(v64) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v67 = float32(sum64)
 		} else {
-			v82 = fma32Slow(-v81, 0x1.62e43p-01, v79)
+			v67 = fma32Slow(v66, v64, 0x1.fffffcp-02)
 		}
-		var v83 float32
+		var v68 float32
 		if nativeFMA {
-			v83 = -v81*-0x1.05c61p-29 + v82
-		} else if sum64 := float64(-v81)*float64(-0x1.05c61p-29) + float64(v82); roundsOnce(sum64) {
-			v83 = float32(sum64)
+			v68 = v65*v63 + v67
+		} else if sum64 := float64(v65)*float64(v63) + float64(v67); roundsOnce(sum64) {
+			v68 = float32(sum64)
 		} else {
-			v83 = fma32Slow(-v81, -0x1.05c61p-29, v82)
+			v68 = fma32Slow(v65, v63, v67)
 		}
-		v84 := float32(v83 * v83)
-		var v85 float32
+		v69 := float32(v63 * v63)
+		var v70 float32
 		if nativeFMA {
-			v85 = 0x1.123a0cp-07*v84 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v84) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v85 = float32(sum64)
+			v70 = v69*v68 + v63
+		} else if sum64 := float64(v69)*float64(v68) + float64(v63); roundsOnce(sum64) {
+			v70 = float32(sum64)
 		} else {
-			v85 = fma32Slow(0x1.123a0cp-07, v84, 0x1.555492p-03)
+			v70 = fma32Slow(v69, v68, v63)
 		}
-		var v86 float32
+		v71 := v70 + 1
+		v72 := int32(math.Float32bits(v60))
+		v73 := v72 - 1262485504
+		v74 := v73 >> 1
+		v75 := v74 + 127
+		v76 := v75 << 23
+		v77 := math.Float32frombits(uint32(v76))
+		v78 := v73 - v74
+		v79 := v78 + 127
+		v80 := v79 << 23
+		v81 := math.Float32frombits(uint32(v80))
+		v82 := float32(v71 * v77)
+		v83 := float32(v82 * v81)
+		v84 := v83 + 1
+		v85 := 1 / v84
+		z[i] = v85
+		v87 := prev[i]
+		v88 := v87 - v54
+		var v89 float32
 		if nativeFMA {
-			v86 = 0x1.6a23fp-10*v84 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v84) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v86 = float32(sum64)
+			v89 = v88*v85 + v54
+		} else if sum64 := float64(v88)*float64(v85) + float64(v54); roundsOnce(sum64) {
+			v89 = float32(sum64)
 		} else {
-			v86 = fma32Slow(0x1.6a23fp-10, v84, 0x1.5558f2p-05)
+			v89 = fma32Slow(v88, v85, v54)
 		}
-		var v87 float32
-		if nativeFMA {
-			v87 = v86*v84 + 0x1.fffffcp-02
-		} else if sum64 := float64(v86)*float64(v84) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v87 = float32(sum64)
-		} else {
-			v87 = fma32Slow(v86, v84, 0x1.fffffcp-02)
-		}
-		var v88 float32
-		if nativeFMA {
-			v88 = v85*v83 + v87
-		} else if sum64 := float64(v85)*float64(v83) + float64(v87); roundsOnce(sum64) {
-			v88 = float32(sum64)
-		} else {
-			v88 = fma32Slow(v85, v83, v87)
-		}
-		v89 := float32(v83 * v83)
-		var v90 float32
-		if nativeFMA {
-			v90 = v89*v88 + v83
-		} else if sum64 := float64(v89)*float64(v88) + float64(v83); roundsOnce(sum64) {
-			v90 = float32(sum64)
-		} else {
-			v90 = fma32Slow(v89, v88, v83)
-		}
-		v91 := v90 + 1
-		v92 := int32(math.Float32bits(v80))
-		v93 := v92 - 1262485504
-		v94 := v93 >> 1
-		v95 := v94 + 127
-		v96 := v95 << 23
-		v97 := math.Float32frombits(uint32(v96))
-		v98 := v93 - v94
-		v99 := v98 + 127
-		v100 := v99 << 23
-		v101 := math.Float32frombits(uint32(v100))
-		v102 := float32(v91 * v97)
-		v103 := float32(v102 * v101)
-		v104 := v103 + 1
-		v105 := 1 / v104
-		z[i] = v105
-		v107 := prev[i]
-		v108 := v107 - v74
-		var v109 float32
-		if nativeFMA {
-			v109 = v108*v105 + v74
-		} else if sum64 := float64(v108)*float64(v105) + float64(v74); roundsOnce(sum64) {
-			v109 = float32(sum64)
-		} else {
-			v109 = fma32Slow(v108, v105, v74)
-		}
-		h[i] = v109
+		h[i] = v89
 	}
 }
 

@@ -154,225 +154,234 @@ func (x *x86) maskInK(v *Value) bool { return v.t == Mask && x.isa == AVX512 }
 
 // body emits one vector's worth of b. u numbers the vector in an unrolled
 // loop; masked selects the masked forms for the last partial vector.
-func (x *x86) body(b *B, u int, masked bool) {
-	// Liveness. A cast is another name for its operand's register, so its uses
-	// extend the operand's life.
-	root := func(v *Value) *Value {
-		for v.op == opCast {
-			v = v.a[0]
-		}
-		return v
-	}
-	for i, v := range b.vals {
-		v.last = i
-		for _, a := range v.a {
-			root(a).last = i
-		}
-	}
-	for i, v := range b.vals {
-		v.inAcc = false
-		if v.op == opCast || v.op == opAccIn {
-			if v.op == opAccIn {
-				v.reg = x.accReg[v.arg] + u%x.perAcc
-			}
-			continue
-		}
-		var temps []int
-		tmp := func() int { r := x.take(); temps = append(temps, r); return r }
-		// Operand registers; constants that have none get a temporary.
-		regs := make([]int, len(v.a))
-		for j, a := range v.a {
-			a = root(a)
-			if isConst(a) {
-				if r, ok := x.fixed[a]; ok {
-					regs[j] = r
-				} else {
-					regs[j] = tmp()
-					x.broadcast(a, regs[j])
-				}
-			} else {
-				regs[j] = a.reg
-			}
-		}
-		// Operands that end here give their registers back first, so that
-		// the result may take one of them.
-		dead := map[int]bool{}
-		release := func() {
+func (x *x86) body(b *B, u int, masked bool) { x.bodies([]*B{b}, u, masked) }
+
+// bodies emits a vector's worth of each of several copies of a body, one
+// operation of all of them after the other: a long chain of dependent
+// operations then waits less than it would behind its own.
+func (x *x86) bodies(copies []*B, u int, masked bool) {
+	for _, b := range copies {
+		// Liveness. A cast is another name for its operand's register, so its
+		// uses extend the operand's life.
+		for i, v := range b.vals {
+			v.last = i
 			for _, a := range v.a {
-				a = root(a)
-				if isConst(a) || a.op == opAccIn || a.last != i || dead[a.id] {
-					continue
-				}
-				dead[a.id] = true
-				if x.maskInK(a) {
-					x.giveK(a.reg)
-				} else {
-					x.give(a.reg)
-				}
+				root(a).last = i
 			}
 		}
-		V := func(j int) string { return x.v(regs[j]) }
-		// A value that only becomes the new accumulator is computed there.
-		direct := -1
-		if !masked && i+1 < len(b.vals) {
-			if o := b.vals[i+1]; o.op == opAccOut && o.a[0] == v && v.last == i+1 {
-				direct = x.accReg[o.arg] + u%x.perAcc
-				v.inAcc = true
-			}
-		}
-		op3 := func(name string) { // Go order: name second, first, dst
-			release()
-			if direct >= 0 && v.op == opAdd {
-				v.reg = direct
-				x.p("%s %s, %s, %s", name, V(1), V(0), x.v(v.reg))
+	}
+	for i := range copies[0].vals {
+		for c, b := range copies {
+			if x.step(b, i, u+c, masked); x.over {
 				return
 			}
-			v.inAcc = false
-			v.reg = x.take()
-			x.p("%s %s, %s, %s", name, V(1), V(0), x.v(v.reg))
 		}
-		logic := func(name string) {
-			if x.isa == AVX512 {
-				op3("VP" + name + x.isfx())
+	}
+}
+
+// step emits operation i of a body.
+func (x *x86) step(b *B, i, u int, masked bool) {
+	v := b.vals[i]
+	v.inAcc = false
+	if v.op == opCast {
+		return
+	}
+	if v.op == opAccIn {
+		v.reg = x.accReg[v.arg] + u%x.perAcc
+		return
+	}
+	var temps []int
+	tmp := func() int { r := x.take(); temps = append(temps, r); return r }
+	// Operand registers; constants that have none get a temporary.
+	regs := make([]int, len(v.a))
+	for j, a := range v.a {
+		a = root(a)
+		if isConst(a) {
+			if r, ok := x.fixed[a]; ok {
+				regs[j] = r
 			} else {
-				op3("V" + name + "P" + x.sfx())
+				regs[j] = tmp()
+				x.broadcast(a, regs[j])
 			}
+		} else {
+			regs[j] = a.reg
 		}
-		switch v.op {
-		case opLoad:
-			x.load(v, u, masked)
-		case opStore:
-			x.store(v, regs[0], u, masked, tmp)
-			release()
-		case opAccOut:
-			if v.a[0].inAcc {
-				break // it is there already
+	}
+	// Operands that end here give their registers back first, so that
+	// the result may take one of them.
+	dead := map[int]bool{}
+	release := func() {
+		for _, a := range v.a {
+			a = root(a)
+			if isConst(a) || a.op == opAccIn || a.last != i || dead[a.id] {
+				continue
 			}
-			acc := x.v(x.accReg[v.arg] + u%x.perAcc)
-			switch {
-			case !masked:
-				x.p("VMOVAPS %s, %s", V(0), acc)
-			case x.isa == AVX512:
-				x.p("VMOVAP%s %s, K1, %s", x.sfx(), V(0), acc)
-			default:
-				x.p("VBLENDVP%s Y15, %s, %s, %s", x.sfx(), V(0), acc, acc)
-			}
-			release()
-		case opAdd:
-			op3("VADDP" + x.sfx())
-		case opSub:
-			op3("VSUBP" + x.sfx())
-		case opMul:
-			op3("VMULP" + x.sfx())
-		case opDiv:
-			op3("VDIVP" + x.sfx())
-		case opMin:
-			op3("VMINP" + x.sfx())
-		case opMax:
-			op3("VMAXP" + x.sfx())
-		case opScale:
-			op3("VSCALEFP" + x.sfx())
-		case opIAdd:
-			op3("VPADD" + x.isfx())
-		case opISub:
-			op3("VPSUB" + x.isfx())
-		case opAnd, opIAnd:
-			logic("AND")
-		case opOr:
-			logic("OR")
-		case opXor:
-			logic("XOR")
-		case opSqrt:
-			release()
-			v.reg = x.take()
-			x.p("VSQRTP%s %s, %s", x.sfx(), V(0), x.v(v.reg))
-		case opRound:
-			// Bit 3 keeps the inexact exception quiet.
-			name := "VROUNDP"
-			if x.isa == AVX512 {
-				name = "VRNDSCALEP"
-			}
-			release()
-			v.reg = x.take()
-			x.p("%s%s $%d, %s, %s", name, x.sfx(), 8|v.imm, V(0), x.v(v.reg))
-		case opI2F:
-			release()
-			v.reg = x.take()
-			x.p("VCVTDQ2PS %s, %s", V(0), x.v(v.reg))
-		case opF2I:
-			release()
-			v.reg = x.take()
-			x.p("VCVTTPS2DQ %s, %s", V(0), x.v(v.reg))
-		case opShl, opSra, opSrl:
-			name := map[opcode]string{opShl: "VPSLL", opSra: "VPSRA", opSrl: "VPSRL"}[v.op] + x.isfx()
-			release()
-			v.reg = x.take()
-			x.p("%s $%d, %s, %s", name, v.imm, V(0), x.v(v.reg))
-		case opFMA, opFNMA:
-			if acc := root(v.a[2]); direct >= 0 && acc.op == opAccIn && acc.reg == direct {
-				v.reg = direct
-				x.p("VF%sADD231P%s %s, %s, %s", map[opcode]string{opFMA: "M", opFNMA: "NM"}[v.op], x.sfx(), V(1), V(0), x.v(direct))
-				release()
-				break
-			}
-			v.inAcc = false
-			x.fma(v, i, regs, temps, root)
-			temps = nil
-			for j, a := range v.a {
-				a = root(a)
-				// fma keeps the register that became the result and any
-				// temporary; everything else that ends here is given back.
-				if isConst(a) || a.op == opAccIn || a.last != i || dead[a.id] || regs[j] == v.reg {
-					continue
-				}
-				dead[a.id] = true
+			dead[a.id] = true
+			if x.maskInK(a) {
+				x.giveK(a.reg)
+			} else {
 				x.give(a.reg)
 			}
-		case opCmp:
-			if x.isa == AVX512 {
-				release()
-				v.reg = x.takeK()
-				x.p("VCMPP%s $0x%02x, %s, %s, K%d", x.sfx(), v.imm, V(1), V(0), v.reg)
-			} else {
-				release()
-				v.reg = x.take()
-				x.p("VCMPP%s $0x%02x, %s, %s, %s", x.sfx(), v.imm, V(1), V(0), x.v(v.reg))
-			}
-		case opMAnd, opMOr:
-			name := map[opcode]string{opMAnd: "AND", opMOr: "OR"}[v.op]
-			if x.isa == AVX512 {
-				release()
-				v.reg = x.takeK()
-				x.p("K%sW K%d, K%d, K%d", name, regs[1], regs[0], v.reg)
-			} else {
-				logic(name)
-			}
-		case opSel:
-			v.inAcc = false
-			if x.isa == AVX512 {
-				release()
-				v.reg = x.take()
-				x.p("VBLENDMP%s %s, %s, K%d, %s", x.sfx(), V(1), V(2), regs[0], x.v(v.reg))
-			} else {
-				release()
-				v.reg = x.take()
-				x.p("VBLENDVP%s %s, %s, %s, %s", x.sfx(), V(0), V(1), V(2), x.v(v.reg))
-			}
-		default:
-			panic("no assembly for op")
 		}
-		for _, t := range temps {
-			x.give(t)
+	}
+	V := func(j int) string { return x.v(regs[j]) }
+	// A value that only becomes the new accumulator is computed there.
+	direct := -1
+	if !masked && i+1 < len(b.vals) {
+		if o := b.vals[i+1]; o.op == opAccOut && o.a[0] == v && v.last == i+1 {
+			direct = x.accReg[o.arg] + u%x.perAcc
+			v.inAcc = true
 		}
-		if x.over {
+	}
+	op3 := func(name string) { // Go order: name second, first, dst
+		release()
+		if direct >= 0 && v.op == opAdd {
+			v.reg = direct
+			x.p("%s %s, %s, %s", name, V(1), V(0), x.v(v.reg))
 			return
 		}
+		v.inAcc = false
+		v.reg = x.take()
+		x.p("%s %s, %s, %s", name, V(1), V(0), x.v(v.reg))
+	}
+	logic := func(name string) {
+		if x.isa == AVX512 {
+			op3("VP" + name + x.isfx())
+		} else {
+			op3("V" + name + "P" + x.sfx())
+		}
+	}
+	switch v.op {
+	case opLoad:
+		x.load(v, u, masked)
+	case opStore:
+		x.store(v, regs[0], u, masked, tmp)
+		release()
+	case opAccOut:
+		if v.a[0].inAcc {
+			break // it is there already
+		}
+		acc := x.v(x.accReg[v.arg] + u%x.perAcc)
+		switch {
+		case !masked:
+			x.p("VMOVAPS %s, %s", V(0), acc)
+		case x.isa == AVX512:
+			x.p("VMOVAP%s %s, K1, %s", x.sfx(), V(0), acc)
+		default:
+			x.p("VBLENDVP%s Y15, %s, %s, %s", x.sfx(), V(0), acc, acc)
+		}
+		release()
+	case opAdd:
+		op3("VADDP" + x.sfx())
+	case opSub:
+		op3("VSUBP" + x.sfx())
+	case opMul:
+		op3("VMULP" + x.sfx())
+	case opDiv:
+		op3("VDIVP" + x.sfx())
+	case opMin:
+		op3("VMINP" + x.sfx())
+	case opMax:
+		op3("VMAXP" + x.sfx())
+	case opScale:
+		op3("VSCALEFP" + x.sfx())
+	case opIAdd:
+		op3("VPADD" + x.isfx())
+	case opISub:
+		op3("VPSUB" + x.isfx())
+	case opAnd, opIAnd:
+		logic("AND")
+	case opOr:
+		logic("OR")
+	case opXor:
+		logic("XOR")
+	case opSqrt:
+		release()
+		v.reg = x.take()
+		x.p("VSQRTP%s %s, %s", x.sfx(), V(0), x.v(v.reg))
+	case opRound:
+		// Bit 3 keeps the inexact exception quiet.
+		name := "VROUNDP"
+		if x.isa == AVX512 {
+			name = "VRNDSCALEP"
+		}
+		release()
+		v.reg = x.take()
+		x.p("%s%s $%d, %s, %s", name, x.sfx(), 8|v.imm, V(0), x.v(v.reg))
+	case opI2F:
+		release()
+		v.reg = x.take()
+		x.p("VCVTDQ2PS %s, %s", V(0), x.v(v.reg))
+	case opF2I:
+		release()
+		v.reg = x.take()
+		x.p("VCVTTPS2DQ %s, %s", V(0), x.v(v.reg))
+	case opShl, opSra, opSrl:
+		name := map[opcode]string{opShl: "VPSLL", opSra: "VPSRA", opSrl: "VPSRL"}[v.op] + x.isfx()
+		release()
+		v.reg = x.take()
+		x.p("%s $%d, %s, %s", name, v.imm, V(0), x.v(v.reg))
+	case opFMA, opFNMA:
+		if acc := root(v.a[2]); direct >= 0 && acc.op == opAccIn && acc.reg == direct {
+			v.reg = direct
+			x.p("VF%sADD231P%s %s, %s, %s", map[opcode]string{opFMA: "M", opFNMA: "NM"}[v.op], x.sfx(), V(1), V(0), x.v(direct))
+			release()
+			break
+		}
+		v.inAcc = false
+		x.fma(v, i, regs, temps)
+		temps = nil
+		for j, a := range v.a {
+			a = root(a)
+			// fma keeps the register that became the result and any
+			// temporary; everything else that ends here is given back.
+			if isConst(a) || a.op == opAccIn || a.last != i || dead[a.id] || regs[j] == v.reg {
+				continue
+			}
+			dead[a.id] = true
+			x.give(a.reg)
+		}
+	case opCmp:
+		if x.isa == AVX512 {
+			release()
+			v.reg = x.takeK()
+			x.p("VCMPP%s $0x%02x, %s, %s, K%d", x.sfx(), v.imm, V(1), V(0), v.reg)
+		} else {
+			release()
+			v.reg = x.take()
+			x.p("VCMPP%s $0x%02x, %s, %s, %s", x.sfx(), v.imm, V(1), V(0), x.v(v.reg))
+		}
+	case opMAnd, opMOr:
+		name := map[opcode]string{opMAnd: "AND", opMOr: "OR"}[v.op]
+		if x.isa == AVX512 {
+			release()
+			v.reg = x.takeK()
+			x.p("K%sW K%d, K%d, K%d", name, regs[1], regs[0], v.reg)
+		} else {
+			logic(name)
+		}
+	case opSel:
+		v.inAcc = false
+		if x.isa == AVX512 {
+			release()
+			v.reg = x.take()
+			x.p("VBLENDMP%s %s, %s, K%d, %s", x.sfx(), V(1), V(2), regs[0], x.v(v.reg))
+		} else {
+			release()
+			v.reg = x.take()
+			x.p("VBLENDVP%s %s, %s, %s, %s", x.sfx(), V(0), V(1), V(2), x.v(v.reg))
+		}
+	default:
+		panic("no assembly for op")
+	}
+	for _, t := range temps {
+		x.give(t)
 	}
 }
 
 // fma picks the form whose destructive operand ends here: 231 overwrites the
 // addend, 213 the first factor; otherwise the addend is copied.
-func (x *x86) fma(v *Value, i int, regs, temps []int, root func(*Value) *Value) {
+func (x *x86) fma(v *Value, i int, regs, temps []int) {
 	name := "VFMADD"
 	if v.op == opFNMA {
 		name = "VFNMADD"
@@ -661,18 +670,33 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 		}
 	}
 	sort.SliceStable(consts, func(i, j int) bool { return uses[consts[i]] > uses[consts[j]] })
-	// Hoist as many constants as leave enough registers for the body.
-	for h := len(consts); ; h-- {
-		check(h >= 0, "%s/%s: out of registers", k.Name, isa)
-		var w strings.Builder
-		if tryAsm(&w, data, k, isa, rows, b, ops, consts[:h], len(consts)) {
-			out.WriteString(w.String())
-			return
+	// Long bodies are interleaved as far as there are registers for the values of all copies and a third of the constants. The constants
+	// that stay in memory cost a load where they are used.
+	copies := 1
+	if ops > 12 {
+		copies = 4
+	}
+	if k.Copies > 0 {
+		copies = k.Copies
+	}
+	for ; ; copies-- {
+		least := (len(consts) + 2) / 3
+		if copies == 1 {
+			least = 0
 		}
+		// Hoist as many constants as leave enough registers for the body.
+		for h := len(consts); h >= least; h-- {
+			var w strings.Builder
+			if tryAsm(&w, data, k, isa, rows, b, ops, copies, consts[:h], len(consts)) {
+				out.WriteString(w.String())
+				return
+			}
+		}
+		check(copies > 1, "%s/%s: out of registers", k.Name, isa)
 	}
 }
 
-func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b *B, ops int, hoisted []*Value, nconst int) bool {
+func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b *B, ops, copies int, hoisted []*Value, nconst int) bool {
 	x := &x86{k: k, isa: isa, w: w, data: data, fixed: map[*Value]int{}, rows: rows}
 	nreg := 16
 	x.bytes, x.pfx = 32, "Y"
@@ -712,11 +736,18 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		case ops <= 12:
 			unroll = 2
 		default:
-			unroll = 1
+			unroll = copies
 		}
 	}
 	if len(k.Accs) > 0 {
 		unroll = x.perAcc
+	}
+	for unroll%copies != 0 {
+		copies--
+	}
+	bodies := []*B{b}
+	for len(bodies) < copies {
+		bodies = append(bodies, b.clone())
 	}
 
 	nOff, retOff, total := x.layout()
@@ -732,7 +763,11 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 			sig = append(sig, fmt.Sprintf("%s=%s %s", x.ptr[i], a.Name, a.T.Go()))
 		}
 	}
-	fmt.Fprintf(w, "// %s: %d lanes x %d. %s; BX=elements left.\n", name, x.lanes, unroll, strings.Join(sig, ", "))
+	together := ""
+	if copies > 1 {
+		together = fmt.Sprintf(", %d together", copies)
+	}
+	fmt.Fprintf(w, "// %s: %d lanes x %d%s. %s; BX=elements left.\n", name, x.lanes, unroll, together, strings.Join(sig, ", "))
 	for i, a := range k.Accs {
 		fmt.Fprintf(w, "// Accumulator %s: %s%d-%s%d.\n", a.Name, x.pfx, x.accReg[i], x.pfx, x.accReg[i]+x.perAcc-1)
 	}
@@ -778,16 +813,29 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		label("row")
 		x.p("MOVQ n+%d(FP), BX", nOff)
 	}
-	if unroll > 1 {
-		x.p("CMPQ BX, $%d", unroll*x.lanes)
-		x.p("JLT single")
-		label("loop")
-		for u := 0; u < unroll; u++ {
-			x.body(b, u, false)
+	loop := func(name string, ahead bool) {
+		label(name)
+		if ahead {
+			x.prefetch(unroll)
+		}
+		for u := 0; u < unroll; u += copies {
+			x.bodies(bodies, u, false)
 		}
 		x.advance(unroll)
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
-		x.p("JGE loop")
+		x.p("JGE " + name)
+	}
+	if !rows && len(k.Accs) == 0 {
+		x.p("CMPQ BX, $%d", longRun)
+		x.p("JLT short")
+		loop("long", true)
+		x.p("JMP single")
+		label("short")
+	}
+	if unroll > 1 {
+		x.p("CMPQ BX, $%d", unroll*x.lanes)
+		x.p("JLT single")
+		loop("loop", false)
 	}
 	label("single")
 	if len(k.Accs) == 0 {
@@ -838,6 +886,25 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	x.p("RET")
 	fmt.Fprintln(w)
 	return !x.over
+}
+
+// A call on longRun elements is most likely a part of an array that no close cache holds: it fetches lines ahead by itself, which the
+// processor does for each page anew and not across their ends. Shorter calls would pay for it and gain nothing, and so would
+// reductions, which only read.
+const (
+	longRun = 16384 // chunk in the Go code
+	ahead   = 1024  // bytes
+)
+
+// prefetch emits the fetches of what n vectors will need later.
+func (x *x86) prefetch(n int) {
+	for i, a := range x.k.Args {
+		if a.Kind != ArgScalar {
+			for off := 0; off < n*x.lanes*a.T.Size(); off += 64 {
+				x.p("PREFETCHT0 %d(%s)", off+ahead, x.ptr[i])
+			}
+		}
+	}
 }
 
 // nextRow moves to the next row; the frame's arguments hold where the present one begins.

@@ -87,6 +87,7 @@ type Kernel struct {
 	Accs   []Acc
 	Lanes  int // accumulator lanes, the same on every path
 	Unroll int // 0: chosen from the length of the body
+	Copies int // vectors whose operations are interleaved; 0: chosen from the length of the body and the registers
 	Body   func(b *B)
 	// Rows adds a second form, with Rows in its name, that runs the body on rows of several
 	// matrices at once, each with a distance of its own between its rows.
@@ -426,6 +427,25 @@ func record(k *Kernel, isa ISA) *B {
 	}
 	b.vals = live
 	return b
+}
+
+// clone is a copy of the recorded operations. Constants, which have one register for all, are shared.
+func (b *B) clone() *B {
+	c := &B{k: b.k, isa: b.isa, consts: b.consts}
+	at := map[*Value]*Value{}
+	for _, v := range b.vals {
+		n := *v
+		n.a = nil
+		for _, a := range v.a {
+			if d := at[a]; d != nil {
+				a = d
+			}
+			n.a = append(n.a, a)
+		}
+		at[v] = &n
+		c.vals = append(c.vals, &n)
+	}
+	return c
 }
 
 func check(ok bool, format string, args ...any) {

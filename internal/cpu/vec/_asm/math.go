@@ -106,21 +106,22 @@ func Log1p(b *B, x *Value) *Value {
 	return logSpecial(b, x, x, b.C(-1), y)
 }
 
-// Tanh is the hyperbolic tangent.
+// Tanh is the hyperbolic tangent: N/(N+1) with N = (e^2|x| - 1)/2, which keeps its digits near 0.
 func Tanh(b *B, x *Value) *Value {
-	a := b.Abs(x)
-	// Small: x + x³P(x²).
-	s := b.Mul(x, x)
-	p := b.Poly(s, -0x1.555532p-2, 0x1.11070ap-3, -0x1.b83854p-5, 0x1.520b2ep-6, -0x1.756246p-8)
-	small := b.FMA(b.Mul(p, s), x, x)
-	// Large: 1 - 2/(e^2|x| + 1), which is 1 from |x| = 9.1 on.
-	d := b.MinX(b.C(10), a)
-	n, t, r := expReduce(b, b.Add(d, d))
-	e := b.Add(b.FMA(b.Mul(r, r), expPoly(b, r), r), b.C(1))
-	e = b.Ldexp(e, n, t)
-	large := b.Sub(b.C(1), b.Div(b.C(2), b.Add(e, b.C(1))))
-	large = b.Or(large, b.Sign(x))
-	return b.Sel(b.Cmp(LT, a, b.C(0.625)), small, large)
+	d := b.MinX(b.C(10), b.Abs(x)) // tanh is 1 from 9.02 on
+	// 2|x| = n*ln2 + 2r. The rounding constant holds the bias of an exponent, too, so that a shift makes 2^n of its sum's bits.
+	const magic = roundMagic + 127
+	t := b.FMA(d, b.C(2*log2E), b.C(magic))
+	n := b.Sub(t, b.C(magic))
+	r := b.FNMA(n, b.C(ln2Hi/2), d)
+	r = b.FNMA(n, b.C(ln2Lo/2), r)
+	// h = (e^2r - 1)/2 = r + r²q: the polynomial of expPoly, its coefficients scaled by powers of 2.
+	s := b.Mul(r, r)
+	q := b.PolySplit(r, s, 2*0x1.fffffcp-2, 4*0x1.555492p-3, 8*0x1.5558f2p-5, 16*0x1.123a0cp-7, 32*0x1.6a23fp-10)
+	h := b.FMA(s, q, r)
+	p := b.Float(b.Shl(b.Bits(t), 23)) // 2^n
+	h = b.FMA(p, h, b.FMA(p, b.C(0.5), b.C(-0.5)))
+	return b.Or(b.Div(h, b.Add(h, b.C(1))), b.Sign(x))
 }
 
 // Sigmoid is 1 / (1 + e^-x).
@@ -179,24 +180,23 @@ const (
 	geluKappa = 0.044715
 )
 
-// GELUTanh is 0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x³))).
+// GELUTanh is 0.5x(1 + tanh(u)) = x / (1 + e^-2u) with u = sqrt(2/pi)(x + 0.044715x³).
 func GELUTanh(b *B, x *Value) *Value {
-	s := b.Mul(x, x)
-	in := b.Mul(x, b.FMA(s, b.C(geluBeta*geluKappa), b.C(geluBeta)))
-	h := b.Mul(x, b.C(0.5))
-	return b.FMA(h, Tanh(b, in), h)
+	return b.Div(x, b.Add(Exp(b, geluTanhArg(b, x)), b.C(1)))
 }
 
-// GELUTanhGrad is the derivative of GELUTanh.
+// geluTanhArg is -2u.
+func geluTanhArg(b *B, x *Value) *Value {
+	return b.Mul(x, b.FMA(b.Mul(x, x), b.C(-2*geluBeta*geluKappa), b.C(-2*geluBeta)))
+}
+
+// GELUTanhGrad is the derivative of GELUTanh: s + x*s(1-s)*2u' with s = 1 / (1+e) and e = e^-2u. In place of 1-s it takes e*s, which
+// keeps its digits; the bound of the exponent keeps e finite.
 func GELUTanhGrad(b *B, x *Value) *Value {
-	s := b.Mul(x, x)
-	in := b.Mul(x, b.FMA(s, b.C(geluBeta*geluKappa), b.C(geluBeta)))
-	t := Tanh(b, in)
-	din := b.FMA(s, b.C(3*geluBeta*geluKappa), b.C(geluBeta))
-	// 0.5(1+t) + 0.5x(1-t²)in'
-	d := b.Mul(b.FNMA(t, t, b.C(1)), din)
-	y := b.FMA(x, d, b.Add(t, b.C(1)))
-	return b.Mul(y, b.C(0.5))
+	e := Exp(b, b.MinX(b.C(80), geluTanhArg(b, x)))
+	s := b.Div(b.C(1), b.Add(e, b.C(1)))
+	du := b.FMA(b.Mul(x, x), b.C(6*geluBeta*geluKappa), b.C(2*geluBeta))
+	return b.FMA(x, b.Mul(b.Mul(b.Mul(e, s), s), du), s)
 }
 
 // SiLU is x * sigmoid(x).
