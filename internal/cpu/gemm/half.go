@@ -36,6 +36,12 @@ func (h Half) narrow(dst []uint16, src []float32) {
 // GEMMHalf is [GEMMBatch] for 16-bit floats given by their bits. Operands are
 // widened to float32, everything is computed in float32, bias and activation
 // included, and C is rounded once at the end.
+//
+// Where the processor multiplies bfloat16 itself (AVX-512 BF16, instruction
+// VDPBF16PS), that is used instead of widening. The products are exact and the
+// sums float32 all the same, but they are added in pairs, the order of the
+// additions differs, and numbers too small to be normal count as zero, be they
+// elements or sums. PyTorch's oneDNN uses the same instruction.
 func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
@@ -43,6 +49,10 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	}
 	if alpha == 0 {
 		k = 0
+	}
+	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && k > 0 {
+		gemmBF16(kernel, nb, batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
+		return
 	}
 	// B and C in blocks of columns that fit the cache as float32, so that the
 	// memory is read and written in 16 bits only; all at once when there are so

@@ -768,9 +768,9 @@ func main() {
 		{"avx2", "AVX2", isa{ISA: text.AVX2}, avx2},
 	} {
 		g := &gen{text.New("gemm")}
-		dotRows := 4
+		lowRows := 4
 		if f.isa.Regs == 16 {
-			dotRows = 2
+			lowRows = 2
 		}
 		for _, t := range []struct {
 			letter string
@@ -784,7 +784,7 @@ func main() {
 			if s.Mask {
 				g.copyPanel(t.letter+"copy"+f.tag, s)
 			}
-			g.dot(t.letter+"dot"+f.tag, s, dotRows)
+			g.dot(t.letter+"dot"+f.tag, s, lowRows)
 		}
 		s := f.isa
 		s.ES = 4
@@ -796,6 +796,7 @@ func main() {
 	g.neon("dgemmNEON", 8)
 	g.neonPeak()
 	g.Save(*out, "neon_arm64.s")
+	lowFile(*out)
 }
 
 func sprintf(format string, a ...any) string { return fmt.Sprintf(format, a...) }

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/text"
+)
+
+// The kernels of this file multiply operands of 8 and 16 bits. Both operands
+// are packed beforehand, in groups of four bytes that are adjacent along k: two
+// bfloat16, two int16 or four bytes. So every one of them is the same loop over
+// 32-bit lanes, as in a product of float32, with another instruction inside.
+
+// Offsets in the Go struct lowArgs (low.go), which a test checks.
+const (
+	lowA     = 0  // tile of A: aw groups per step
+	lowB     = 8  // strip of B: two vectors of groups per step
+	lowC     = 16 // first element, 32 bits each
+	lowLDC   = 24 // bytes
+	lowK     = 32 // steps
+	lowCount = 40 // strips
+	lowStepB = 48 // bytes from strip to strip
+	lowRows  = 56
+	lowInit  = 64 // what the sums of the columns begin with, or 0
+	lowAdd   = 72 // not 0: add to C
+)
+
+// A lowKind is what distinguishes the loops.
+type lowKind struct {
+	name string
+	isa  text.ISA
+	rows int // the most
+	aw   int // groups per step in a tile of A
+	// emit writes acc += a·b, on lanes; spare lists registers that it may use.
+	emit  func(g *gen, b, a, acc int, spare []int, s text.ISA)
+	spare int
+	add   string // adds accumulators
+}
+
+var lowKinds = []lowKind{
+	{
+		name: "bf16AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VADDPS",
+		emit: func(g *gen, b, a, acc int, _ []int, s text.ISA) { g.I("%s", evexDotBF16(b, a, acc)) },
+	},
+	{
+		name: "u8s8AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VPADDD",
+		// The bytes of A are unsigned, those of B signed.
+		emit: func(g *gen, b, a, acc int, _ []int, s text.ISA) {
+			g.I("VPDPBUSD %s, %s, %s", s.V(b), s.V(a), s.V(acc))
+		},
+	},
+	{name: "i16AVX512", isa: text.AVX512, rows: 12, aw: 16, add: "VPADDD", emit: multiplyAdd, spare: 4},
+	{name: "i16AVX2", isa: text.AVX2, rows: 6, aw: 8, add: "VPADDD", emit: multiplyAdd, spare: 1},
+}
+
+// multiplyAdd is what does without VNNI: pairs of int16. The sum of two
+// products of bytes cannot overflow.
+func multiplyAdd(g *gen, b, a, acc int, spare []int, s text.ISA) {
+	t := spare[acc%len(spare)]
+	g.I("VPMADDWD %s, %s, %s", s.V(b), s.V(a), s.V(t))
+	g.I("VPADDD %s, %s, %s", s.V(t), s.V(acc), s.V(acc))
+}
+
+// lowKernel emits the function
+//
+//	C[0:rows, 0:2 vectors] (+)= init + A·B
+//
+// for count strips of B beside each other.
+//
+//	AX arguments   DI tile of A   BX strip of B   DX tile of C   CX steps
+//	R8 init        R9 strips      R13 row of C    SI, R15 scratch
+//
+// The registers hold the sums row by row, then (from the top down) two
+// broadcasts of A, two vectors of B, and what the instruction needs besides.
+func (g *gen) lowKernel(d lowKind) {
+	g.L("")
+	g.L("// func %s(a *lowArgs)", d.name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", d.name)
+	g.I("MOVQ a+0(FP), AX")
+	g.I("MOVQ %d(AX), BX", lowB)
+	g.I("MOVQ %d(AX), DX", lowC)
+	g.I("MOVQ %d(AX), R13", lowLDC)
+	g.I("MOVQ %d(AX), R9", lowCount)
+	g.I("MOVQ %d(AX), R8", lowInit)
+	g.I("MOVQ %d(AX), R15", lowRows)
+	label := func(rows int) string { return fmt.Sprintf("%s_r%d", d.name, rows) }
+	for r := d.rows; r > 1; r-- {
+		g.I("CMPQ R15, $%d", r)
+		g.I("JEQ %s", label(r))
+	}
+	for r := 1; r <= d.rows; r++ {
+		g.lowTile(d, label(r), r)
+	}
+}
+
+func (g *gen) lowTile(d lowKind, label string, rows int) {
+	const nv = 2
+	s := d.isa
+	acc := func(r, v int) int { return r*nv + v }
+	top := s.Regs - 1
+	bcast := []int{top, top - 1}
+	if s.Regs == 16 {
+		bcast = bcast[:1]
+	}
+	next := top - len(bcast)
+	bv := []int{next - 1, next}
+	var spare []int
+	for i := range d.spare {
+		spare = append(spare, next-2-i)
+	}
+	if rows*nv > next-1-d.spare {
+		panic(label)
+	}
+	g.L("")
+	g.L("// %d rows", rows)
+	g.L("%s:", label)
+	g.I("MOVQ %d(AX), DI", lowA)
+	g.I("MOVQ %d(AX), CX", lowK)
+	g.I("MOVQ BX, SI")
+	for i := range rows * nv {
+		g.I("VPXOR%s %s, %s, %s", map[bool]string{true: "D"}[s.Mask], s.V(i), s.V(i), s.V(i))
+	}
+	step := func(i int) {
+		for v := range nv {
+			g.I("VMOVUPS %d(SI), %s", (i*nv+v)*s.Width, s.V(bv[v]))
+		}
+		for r := range rows {
+			t := bcast[r%len(bcast)]
+			g.I("VBROADCASTSS %d(DI), %s", (i*d.aw+r)*4, s.V(t))
+			for v := range nv {
+				d.emit(g, bv[v], t, acc(r, v), spare, s)
+			}
+		}
+	}
+	// Steps come in fours.
+	unroll := 2
+	if rows <= 4 {
+		unroll = 4
+	}
+	loop := label + "_k"
+	g.I("PCALIGN $32")
+	g.L("%s:", loop)
+	for i := range unroll {
+		step(i)
+	}
+	g.I("ADDQ $%d, DI", unroll*d.aw*4)
+	g.I("ADDQ $%d, SI", unroll*nv*s.Width)
+	g.I("SUBQ $%d, CX", unroll)
+	g.I("JG %s", loop)
+
+	plain := label + "_i"
+	g.I("TESTQ R8, R8")
+	g.I("JZ %s", plain)
+	for v := range nv {
+		g.I("VMOVUPS %d(R8), %s", v*s.Width, s.V(bv[v]))
+	}
+	for r := range rows {
+		for v := range nv {
+			g.I("%s %s, %s, %s", d.add, s.V(bv[v]), s.V(acc(r, v)), s.V(acc(r, v)))
+		}
+	}
+	g.I("ADDQ $%d, R8", nv*s.Width)
+	g.L("%s:", plain)
+	plain = label + "_a"
+	g.I("CMPQ %d(AX), $0", lowAdd)
+	g.I("JEQ %s", plain)
+	g.I("MOVQ DX, R15")
+	for r := range rows {
+		for v := range nv {
+			g.I("%s %d(R15), %s, %s", d.add, v*s.Width, s.V(acc(r, v)), s.V(acc(r, v)))
+		}
+		if r+1 < rows {
+			g.I("ADDQ R13, R15")
+		}
+	}
+	g.L("%s:", plain)
+	g.I("MOVQ DX, R15")
+	for r := range rows {
+		for v := range nv {
+			g.I("VMOVUPS %s, %d(R15)", s.V(acc(r, v)), v*s.Width)
+		}
+		if r+1 < rows {
+			g.I("ADDQ R13, R15")
+		}
+	}
+	g.I("ADDQ %d(AX), BX", lowStepB)
+	g.I("ADDQ $%d, DX", nv*s.Width)
+	g.I("DECQ R9")
+	g.I("JG %s", label)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// interleave emits a packer of rows that follow each other along k:
+//
+//	dst[s*dstStride + j*group + i] = src[(s*group+i)*srcStride + j]
+//
+// for j < width, s < steps and i < group, in elements of the packed size. load
+// reads a vector of a row; bytes that become int16 are widened by it. The width
+// is a multiple of what one load brings.
+//
+//	DX dst   DI src   R8 srcStride   R9 three of them   R13 dstStride   CX steps
+//	SI, BX position in the rows and in dst   R11 what remains of the width
+func (g *gen) interleave(name, load string, group, loaded int) {
+	g.L("")
+	g.L("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, width, steps int)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
+	g.I("MOVQ dst+0(FP), DX")
+	g.I("MOVQ src+8(FP), DI")
+	g.I("MOVQ dstStride+16(FP), R13")
+	g.I("MOVQ srcStride+24(FP), R8")
+	g.I("MOVQ width+32(FP), R10")
+	g.I("MOVQ steps+40(FP), CX")
+	g.I("LEAQ (R8)(R8*2), R9")
+	columns := 16
+	if group == 4 {
+		columns = 32
+	}
+	g.L("%s_step:", name)
+	g.I("MOVQ DI, SI")
+	g.I("MOVQ DX, BX")
+	g.I("MOVQ R10, R11")
+	g.L("%s_loop:", name)
+	for i := range group {
+		g.I("%s (SI)%s, Y%d", load, []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[i], i)
+	}
+	// Inside the two halves of a register first, then whole halves.
+	var halves [][2]int
+	if group == 2 {
+		g.I("VPUNPCKLWD Y1, Y0, Y8")
+		g.I("VPUNPCKHWD Y1, Y0, Y9")
+		halves = [][2]int{{8, 9}}
+	} else {
+		for i := range 2 {
+			g.I("VPUNPCKLBW Y%d, Y%d, Y%d", 2*i+1, 2*i, 4+2*i)
+			g.I("VPUNPCKHBW Y%d, Y%d, Y%d", 2*i+1, 2*i, 5+2*i)
+		}
+		for i := range 2 {
+			g.I("VPUNPCKLWD Y%d, Y%d, Y%d", 6+i, 4+i, 8+2*i)
+			g.I("VPUNPCKHWD Y%d, Y%d, Y%d", 6+i, 4+i, 9+2*i)
+		}
+		halves = [][2]int{{8, 9}, {10, 11}}
+	}
+	for h := range 2 {
+		for i, p := range halves {
+			g.I("VPERM2I128 $0x%02x, Y%d, Y%d, Y0", 0x20+0x11*h, p[1], p[0])
+			g.I("VMOVDQU Y0, %d(BX)", (h*len(halves)+i)*32)
+		}
+	}
+	g.I("ADDQ $%d, SI", loaded)
+	g.I("ADDQ $%d, BX", columns*4)
+	g.I("SUBQ $%d, R11", columns)
+	g.I("JG %s_loop", name)
+	g.I("LEAQ (DI)(R8*%d), DI", group)
+	g.I("ADDQ R13, DX")
+	g.I("DECQ CX")
+	g.I("JG %s_step", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// widen emits dst[i] = int16(src[i]) for n bytes, a multiple of 16.
+func (g *gen) widen(name, load string) {
+	g.L("")
+	g.L("// func %s(dst, src unsafe.Pointer, n int)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-24", name)
+	g.I("MOVQ dst+0(FP), DX")
+	g.I("MOVQ src+8(FP), DI")
+	g.I("MOVQ n+16(FP), CX")
+	g.L("%s_loop:", name)
+	g.I("%s (DI), Y0", load)
+	g.I("VMOVDQU Y0, (DX)")
+	g.I("ADDQ $16, DI")
+	g.I("ADDQ $32, DX")
+	g.I("SUBQ $16, CX")
+	g.I("JG %s_loop", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// lowFile writes the kernels for 8 and 16 bits.
+func lowFile(dir string) {
+	g := &gen{text.New("gemm")}
+	for _, d := range lowKinds {
+		g.lowKernel(d)
+	}
+	g.interleave("interleave16", "VMOVDQU", 2, 32)
+	g.interleave("interleave16S8", "VPMOVSXBW", 2, 16)
+	g.interleave("interleave16U8", "VPMOVZXBW", 2, 16)
+	g.interleave("interleave8", "VMOVDQU", 4, 32)
+	g.widen("widenS8", "VPMOVSXBW")
+	g.widen("widenU8", "VPMOVZXBW")
+	g.Save(dir, "low_amd64.s")
+}

@@ -1,0 +1,108 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// gemmBF16 is GEMMHalf on a kernel for pairs of bfloat16, with arguments that
+// have been checked and none of the sizes 0.
+func gemmBF16(kernel lowKernel, nb int, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
+	e := bf16Epilogue{alpha: alpha, beta: beta, rs: rsC, cs: csC}
+	if ep != nil {
+		e.Epilogue = *ep
+		if e.BiasCol != nil {
+			checkSpan("BiasCol", len(e.BiasCol), 1, 0, n, 1, 0)
+		}
+		if e.BiasRow != nil {
+			checkSpan("BiasRow", len(e.BiasRow), 1, 0, m, 1, 0)
+		}
+	}
+	// Positions in A are rows and in B columns.
+	oa := lowOperand{p: unsafe.Pointer(unsafe.SliceData(a)), ps: rsA * 2, ks: csA * 2, n: m, k: k, pack: packWords}
+	ob := lowOperand{p: unsafe.Pointer(unsafe.SliceData(b)), ps: csB * 2, ks: rsB * 2, n: n, k: k, pack: packWords}
+	swap := csC != 1 && rsC == 1
+	if swap {
+		// Cᵀ = Bᵀ·Aᵀ has adjacent columns.
+		m, n, oa, ob = n, m, ob, oa
+		e.rs, e.cs, e.BiasCol, e.BiasRow = e.cs, e.rs, e.BiasRow, e.BiasCol
+	}
+	one := func(x int) {
+		ia, ib, ic := batchOffsets(batch, x)
+		if swap {
+			ia, ib = ib, ia
+		}
+		g := &lowProduct{lowKernel: kernel, m: m, n: n, k: k, a: oa, b: ob}
+		g.a.p, g.b.p = unsafe.Add(oa.p, ia*2), unsafe.Add(ob.p, ib*2)
+		out := c[ic:]
+		g.store = func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int) {
+			for i := i0; i < i1; i++ {
+				e.row(out, i, j0, unsafe.Slice(at[float32](sums, (i-i0)*ld*4), j1-j0))
+			}
+		}
+		g.run()
+	}
+	if nb == 1 {
+		one(0)
+		return
+	}
+	par.For(nb, max(1, minTask/(m*n*k)), func(lo, hi int) {
+		for x := lo; x < hi; x++ {
+			one(x)
+		}
+	})
+}
+
+// bf16Epilogue makes elements of C from finished sums.
+type bf16Epilogue struct {
+	Epilogue[float32]
+	alpha, beta float32
+	rs, cs      int // strides of C
+}
+
+// row stores sums as the row i of c from column j on. It overwrites sums.
+func (e *bf16Epilogue) row(c []uint16, i, j int, sums []float32) {
+	if e.alpha != 1 {
+		vec.MulScalarF32(sums, sums, e.alpha)
+	}
+	to := c[i*e.rs+j*e.cs:]
+	if e.beta != 0 {
+		e.addOld(to, sums)
+	}
+	if e.BiasCol != nil {
+		vec.AddF32(sums, sums, e.BiasCol[j:j+len(sums)])
+	}
+	if e.BiasRow != nil {
+		vec.AddScalarF32(sums, sums, e.BiasRow[i])
+	}
+	if e.Act == ActReLU {
+		vec.ReLUF32(sums, sums)
+	} else if e.Act != ActNone {
+		activate(e.Act, sums)
+	}
+	if e.cs == 1 {
+		vec.F32ToBF16s(to[:len(sums)], sums)
+		return
+	}
+	for x, v := range sums {
+		to[x*e.cs] = vec.F32ToBF16(v)
+	}
+}
+
+// addOld adds beta times what C held.
+func (e *bf16Epilogue) addOld(old []uint16, sums []float32) {
+	var line [256]float32
+	for x := 0; x < len(sums); x += len(line) {
+		part := sums[x:min(x+len(line), len(sums))]
+		if e.cs == 1 {
+			vec.BF16ToF32s(line[:len(part)], old[x:x+len(part)])
+		} else {
+			for y := range part {
+				line[y] = vec.BF16ToF32(old[(x+y)*e.cs])
+			}
+		}
+		vec.AddScaledF32(part, part, line[:len(part)], e.beta)
+	}
+}

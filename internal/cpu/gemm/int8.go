@@ -1,0 +1,68 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// GEMMInt8 computes C = A·B, or C += A·B, of bytes into int32, as [GEMMBatch]
+// does of floats. A is signed or not, B is signed. The result is exact: no
+// intermediate sum saturates, and where int32 is too small the result wraps
+// around. On x86 it runs on VPDPBUSD where AVX-512 VNNI is present, and on
+// products of int16 elsewhere.
+func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
+	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
+	if nb == 0 || m == 0 || n == 0 {
+		return
+	}
+	pa, pb := unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b))
+	var z A
+	unsigned := z-1 > 0
+	one := func(x int) {
+		oa, ob, oc := batchOffsets(batch, x)
+		out := c[oc:]
+		if k == 0 {
+			oa, ob = 0, 0
+		}
+		g := &lowProduct{lowKernel: int8Kernel(), m: m, n: n, k: k, add: add}
+		g.a = lowOperand{p: unsafe.Add(pa, oa), ps: rsA, ks: csA, n: m, k: k, pack: g.pack}
+		g.b = lowOperand{p: unsafe.Add(pb, ob), ps: csB, ks: rsB, n: n, k: k, pack: g.pack}
+		switch {
+		case g.pack == packBytes:
+			g.offset = !unsigned
+		case unsigned:
+			g.a.pack = packUnsigned
+		}
+		if csC == 1 {
+			g.c, g.ldc = unsafe.Pointer(&out[0]), rsC*4
+		}
+		g.store = func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int) {
+			for i := i0; i < i1; i++ {
+				row := unsafe.Slice(at[int32](sums, (i-i0)*ld*4), j1-j0)
+				switch to := out[i*rsC+j0*csC:]; {
+				case csC == 1 && !add:
+					copy(to, row)
+				case !add:
+					for j, v := range row {
+						to[j*csC] = v
+					}
+				default:
+					for j, v := range row {
+						to[j*csC] += v
+					}
+				}
+			}
+		}
+		g.run()
+	}
+	if nb == 1 {
+		one(0)
+		return
+	}
+	par.For(nb, max(1, minTask/max(1, m*n*k)), func(lo, hi int) {
+		for x := lo; x < hi; x++ {
+			one(x)
+		}
+	})
+}

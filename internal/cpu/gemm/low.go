@@ -1,0 +1,286 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// This file multiplies operands of 8 and 16 bits that processors multiply in
+// groups: one instruction takes four adjacent bytes of either operand, two or
+// four elements along k, and adds their products to a lane of 32 bits. Both
+// operands are packed in such groups, in tiles of A and strips of B as in a
+// product of float32. What comes out are sums of 32 bits; see bfloat.go and
+// int8.go for what is made of them.
+
+// lowArgs is what a kernel reads. The assembly knows its layout: a test
+// compares the offsets.
+type lowArgs struct {
+	a, b, c unsafe.Pointer // tile of A, first strip of B, first element of C
+	ldc     int            // bytes between rows of C
+	k       int            // groups, a multiple of 4
+	count   int            // strips
+	stepB   int            // bytes between strips
+	rows    int            // of the tile
+	init    unsafe.Pointer // nil, or what each column's sums begin with
+	add     int            // not 0: C is added to
+}
+
+// lowKernel is the kernel of one path for one kind of elements. It computes
+// rows by count strips of nr columns.
+type lowKernel struct {
+	path   path
+	mr, aw int // rows of a tile; groups per step in it
+	nr     int // columns of a strip
+	pack   packer
+	run    func(*lowArgs)
+}
+
+// group is the number of elements in four packed bytes.
+func (l *lowKernel) group() int {
+	if l.pack == packBytes {
+		return 4
+	}
+	return 2
+}
+
+const (
+	// lowKC bounds a block of k, in groups, for the reason of maxKC.
+	lowKC = 512
+
+	// lowScratch bounds a task's sums, in bytes.
+	lowScratch = 256 << 10
+)
+
+// lowProduct is the sum over k of a·b for one pair of matrices. In a, positions
+// are rows; in b, columns.
+type lowProduct struct {
+	lowKernel
+	m, n, k int
+	a, b    lowOperand
+
+	// offset says that 128 has been added to the elements of A, which the
+	// kernel takes for unsigned. What that adds to the sums is taken away.
+	offset bool
+
+	// Sums go to c where a task's columns are whole strips, and otherwise, or
+	// with no c, through store, which gets the block [i0,i1)×[j0,j1) of them in
+	// scratch with rows ld elements apart.
+	c     unsafe.Pointer
+	ldc   int // bytes
+	add   bool
+	store func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int)
+}
+
+// lowRun is a product with its plan, which follows from the sizes alone.
+type lowRun struct {
+	*lowProduct
+	kg, kc         int            // groups, and how many of them in a block
+	tiles          int            // of A
+	local          bool           // each task packs its own strips
+	pa, pb         unsafe.Pointer // packed tiles and strips
+	ones           unsafe.Pointer // a row of 128 for the offset's correction
+	fix            []int32        // what to add to the sums of a column
+	t0, t1, s0, s1 int            // the tiles and strips in pa and pb
+}
+
+func (p *lowProduct) run() {
+	g := &lowRun{lowProduct: p}
+	g.kg = roundUp(max(1, (p.k+p.group()-1)/p.group()), 4)
+	blocks := (g.kg + lowKC - 1) / lowKC
+	g.kc = roundUp((g.kg+blocks-1)/blocks, 4)
+	g.tiles = (p.m + p.mr - 1) / p.mr
+	strips := (p.n + p.nr - 1) / p.nr
+	// With few rows a strip is used a few times only: it should not leave the
+	// cache in between.
+	g.local = g.tiles <= 4
+
+	sizeA, sizeB := p.aw*g.kg*4, p.nr*g.kg*4
+	chunkA, chunkB := min(g.tiles, max(1, panelBytes/sizeA)), min(strips, max(1, panelBytes/sizeB))
+	bufA := getBuffer(chunkA * sizeA)
+	defer bufA.put()
+	g.pa = bufA.p
+	if !g.local {
+		bufB := getBuffer(chunkB * sizeB)
+		defer bufB.put()
+		g.pb = bufB.p
+	}
+	if p.offset {
+		buf := getBuffer(sizeA)
+		defer buf.put()
+		g.ones = buf.p
+		for i := range unsafe.Slice((*uint64)(g.ones), sizeA/8) {
+			*at[uint64](g.ones, i*8) = 0x8080808080808080
+		}
+		g.fix = make([]int32, chunkB*p.nr)
+	}
+	for g.s0 = 0; g.s0 < strips; g.s0 += chunkB {
+		g.s1 = min(g.s0+chunkB, strips)
+		if !g.local {
+			g.packB()
+		}
+		for g.t0 = 0; g.t0 < g.tiles; g.t0 += chunkA {
+			g.t1 = min(g.t0+chunkA, g.tiles)
+			if g.s0 == 0 || chunkA < g.tiles {
+				g.packA()
+			}
+			g.runTasks()
+		}
+	}
+}
+
+// tileRows returns the rows of tile t, the last of which may be one past A.
+func (g *lowRun) tileRows(t int) (i, rows int) { return tile(t, g.tiles, g.m) }
+
+// packA packs the tiles [t0,t1), packB the strips [s0,s1). One task packs some
+// tiles, or a piece of a long one.
+func (g *lowRun) packA() {
+	piece, pieces := g.pieces(g.aw)
+	par.For((g.t1-g.t0)*pieces, max(1, packTask/(piece*g.aw)), func(lo, hi int) {
+		for x := lo; x < hi; x++ {
+			t, q := x/pieces, x%pieces*piece
+			i, rows := g.tileRows(g.t0 + t)
+			steps := min(piece, g.kg-q)
+			dst := unsafe.Add(g.pa, (t*g.kg+q)*g.aw*4)
+			g.a.packPanel(&g.lowKernel, dst, g.aw, i, rows, q, steps)
+			if g.offset {
+				for w := range unsafe.Slice((*uint64)(dst), g.aw*steps/2) {
+					*at[uint64](dst, w*8) ^= 0x8080808080808080
+				}
+			}
+		}
+	})
+}
+
+func (g *lowRun) packB() {
+	piece, pieces := g.pieces(g.nr)
+	par.For((g.s1-g.s0)*pieces, max(1, packTask/(piece*g.nr)), func(lo, hi int) {
+		for x := lo; x < hi; x++ {
+			s, q := x/pieces, x%pieces*piece
+			g.packStrip(unsafe.Add(g.pb, (s*g.kg+q)*g.nr*4), g.s0+s, q, min(piece, g.kg-q))
+		}
+	})
+	if g.offset {
+		par.For(g.s1-g.s0, max(1, packTask/(g.kg*g.nr)), func(lo, hi int) {
+			g.correct(unsafe.Add(g.pb, lo*g.kg*g.nr*4), hi-lo, g.fix[lo*g.nr:hi*g.nr])
+		})
+	}
+}
+
+// pieces cuts the groups of a panel in pieces that are worth a task.
+func (g *lowRun) pieces(width int) (piece, pieces int) {
+	piece = min(g.kg, max(packTask/width, 64)&^3)
+	return piece, (g.kg + piece - 1) / piece
+}
+
+func (g *lowRun) packStrip(dst unsafe.Pointer, s, q, steps int) {
+	g.b.packPanel(&g.lowKernel, dst, g.nr, s*g.nr, min(g.nr, g.n-s*g.nr), q, steps)
+}
+
+// correct computes what the columns of packed strips owe to the offset of A: the
+// product with a row of 128, negated.
+func (g *lowRun) correct(b unsafe.Pointer, strips int, fix []int32) {
+	stepB := g.kg * g.nr * 4
+	for q := 0; q < g.kg; q += g.kc {
+		p := lowArgs{a: g.ones, b: unsafe.Add(b, q*g.nr*4), c: unsafe.Pointer(&fix[0]), k: min(g.kc, g.kg-q), count: strips, stepB: stepB, rows: 1}
+		if q > 0 {
+			p.add = 1
+		}
+		g.lowKernel.run(&p)
+	}
+	for i := range fix {
+		fix[i] = -fix[i]
+	}
+}
+
+// runTasks multiplies the tiles with the strips that are packed.
+func (g *lowRun) runTasks() {
+	depth := g.kg * g.group()
+	budget := min(max(g.m*g.n/32*depth, minTask), maxTask)
+	// A block of B that stays in the L2 cache, and as many tiles as make up
+	// the task.
+	ns, nt := g.s1-g.s0, g.t1-g.t0
+	sb := min(ns, max(1, blockB/(g.kc*g.nr*4)))
+	if g.local {
+		sb = min(sb, max(1, budget/(g.m*g.nr*depth)))
+	}
+	parts := (ns + sb - 1) / sb
+	sb = (ns + parts - 1) / parts
+	tb := nt
+	if !g.local {
+		tb = min(nt, max(1, min(budget/(sb*g.nr*depth), lowScratch/4/(sb*g.nr))/g.mr))
+	}
+	down := (nt + tb - 1) / tb
+	cost := min(tb*g.mr, g.m) * sb * g.nr * depth
+	par.For(parts*down, max(1, minTask/cost), func(lo, hi int) {
+		for x := lo; x < hi; x++ {
+			// Tiles vary fastest: neighbours share a block of B.
+			t, s := x%down*tb, x/down*sb
+			g.task(g.t0+t, min(g.t0+t+tb, g.t1), g.s0+s, min(g.s0+s+sb, g.s1))
+		}
+	})
+}
+
+// task multiplies the tiles [t0,t1) with the strips [s0,s1).
+func (g *lowRun) task(t0, t1, s0, s1 int) {
+	i0, _ := g.tileRows(t0)
+	i1, last := g.tileRows(t1 - 1)
+	i1 += last
+	j0, j1 := s0*g.nr, min(s1*g.nr, g.n)
+	direct := g.c != nil && j1 == s1*g.nr
+
+	sizeB := g.kg * g.nr * 4
+	sizeC, ld := 0, roundUp(s1*g.nr-j0, 16)+16
+	if !direct {
+		sizeC = (i1 - i0) * ld * 4
+	}
+	pb, fix := unsafe.Add(g.pb, (s0-g.s0)*sizeB), g.fix
+	local := 0
+	if g.local {
+		local = (s1 - s0) * sizeB
+	}
+	buf := getBuffer(local + sizeC)
+	defer buf.put()
+	if g.local {
+		pb = buf.p
+		for s := s0; s < s1; s++ {
+			for q := 0; q < g.kg; q += g.kc {
+				g.packStrip(unsafe.Add(pb, ((s-s0)*g.kg+q)*g.nr*4), s, q, min(g.kc, g.kg-q))
+			}
+		}
+	}
+	if g.offset {
+		fix = fix[(s0-g.s0)*g.nr:][:(s1-s0)*g.nr]
+		if g.local {
+			g.correct(pb, s1-s0, fix)
+		}
+	}
+	c, ldc := unsafe.Add(buf.p, local), ld*4
+	if direct {
+		c, ldc = unsafe.Add(g.c, i0*g.ldc+j0*4), g.ldc
+	}
+	p := &lowArgs{ldc: ldc, stepB: sizeB}
+	for q := 0; q < g.kg; q += g.kc {
+		p.k, p.add, p.init = min(g.kc, g.kg-q), 0, nil
+		if q > 0 || direct && g.add {
+			p.add = 1
+		}
+		most := max(1, 4*callMACs/(g.mr*g.nr*p.k*g.group()))
+		for t := t0; t < t1; t++ {
+			i, rows := g.tileRows(t)
+			p.a, p.rows = unsafe.Add(g.pa, ((t-g.t0)*g.kg+q)*g.aw*4), rows
+			for s := 0; s < s1-s0; s += most {
+				p.count = min(most, s1-s0-s)
+				p.b = unsafe.Add(pb, s*sizeB+q*g.nr*4)
+				p.c = unsafe.Add(c, (i-i0)*ldc+s*g.nr*4)
+				if g.offset && q == 0 {
+					p.init = unsafe.Pointer(&fix[s*g.nr])
+				}
+				g.lowKernel.run(p)
+			}
+		}
+	}
+	if !direct {
+		g.store(i0, i1, j0, j1, c, ld)
+	}
+}

@@ -1,0 +1,110 @@
+//go:build !purego
+
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
+
+//go:noescape
+func bf16AVX512(a *lowArgs)
+
+//go:noescape
+func u8s8AVX512(a *lowArgs)
+
+//go:noescape
+func i16AVX512(a *lowArgs)
+
+//go:noescape
+func i16AVX2(a *lowArgs)
+
+//go:noescape
+func interleave16(dst, src unsafe.Pointer, dstStride, srcStride, width, steps int)
+
+//go:noescape
+func interleave16S8(dst, src unsafe.Pointer, dstStride, srcStride, width, steps int)
+
+//go:noescape
+func interleave16U8(dst, src unsafe.Pointer, dstStride, srcStride, width, steps int)
+
+//go:noescape
+func interleave8(dst, src unsafe.Pointer, dstStride, srcStride, width, steps int)
+
+//go:noescape
+func widenS8(dst, src unsafe.Pointer, n int)
+
+//go:noescape
+func widenU8(dst, src unsafe.Pointer, n int)
+
+// bf16Kernel returns the kernel for bfloat16, if there is one.
+func bf16Kernel() (lowKernel, bool) {
+	if !cpu.HasBF16 {
+		return lowKernel{}, false
+	}
+	return lowKernel{path: pathAVX512, mr: 14, aw: 16, nr: 32, pack: packWords, run: runBF16}, true
+}
+
+// int8Kernel returns the kernel for bytes. Its packer is packBytes where A must
+// be unsigned, or packSigned: then both operands are widened.
+func int8Kernel() lowKernel {
+	switch {
+	case cpu.HasVNNI:
+		return lowKernel{path: pathAVX512, mr: 14, aw: 16, nr: 32, pack: packBytes, run: runU8S8}
+	case cpu.HasAVX512:
+		return lowKernel{path: pathAVX512, mr: 12, aw: 16, nr: 32, pack: packSigned, run: runI16AVX512}
+	case cpu.HasAVX2FMA:
+		return lowKernel{path: pathAVX2, mr: 6, aw: 8, nr: 16, pack: packSigned, run: runI16AVX2}
+	}
+	return lowKernel{path: pathGeneric, mr: lowPairsRows, aw: lowPairsRows, nr: lowPairsCols, pack: packSigned, run: lowPairs}
+}
+
+// These must stay real calls: their stack check is where the scheduler can stop
+// a goroutine that otherwise lives in assembly.
+
+//go:noinline
+func runBF16(p *lowArgs) { bf16AVX512(p) }
+
+//go:noinline
+func runU8S8(p *lowArgs) { u8s8AVX512(p) }
+
+//go:noinline
+func runI16AVX512(p *lowArgs) { i16AVX512(p) }
+
+//go:noinline
+func runI16AVX2(p *lowArgs) { i16AVX2(p) }
+
+// acrossWidth is the positions that across takes at a time.
+func acrossWidth(p packer) int {
+	if p == packBytes {
+		return 32
+	}
+	return 16
+}
+
+// across packs groups of positions that are adjacent in memory; the width is a
+// multiple of acrossWidth.
+//
+//go:noinline
+func across(p packer, dst, src unsafe.Pointer, dstStride, srcStride, width, steps int) {
+	switch p {
+	case packWords:
+		interleave16(dst, src, dstStride, srcStride, width, steps)
+	case packSigned:
+		interleave16S8(dst, src, dstStride, srcStride, width, steps)
+	case packUnsigned:
+		interleave16U8(dst, src, dstStride, srcStride, width, steps)
+	default:
+		interleave8(dst, src, dstStride, srcStride, width, steps)
+	}
+}
+
+// widenFast widens n bytes, a multiple of 16.
+func widenFast(p packer, dst, src unsafe.Pointer, n int) {
+	if p == packSigned {
+		widenS8(dst, src, n)
+	} else {
+		widenU8(dst, src, n)
+	}
+}
