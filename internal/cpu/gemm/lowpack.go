@@ -55,7 +55,10 @@ func (o *lowOperand) packPanel(l *lowKernel, dst unsafe.Pointer, width, j, count
 		d := unsafe.Add(dst, s*width*4)
 		k0 := (q + s) * group
 		k1 := min(k0+n*group, o.k)
-		src := unsafe.Add(o.p, j*o.ps+k0*o.ks)
+		src := o.p
+		if k0 < o.k {
+			src = unsafe.Add(o.p, j*o.ps+k0*o.ks)
+		}
 		whole := k1-k0 == n*group
 		switch {
 		case lane == 0 || o.ks != es && (o.ps != es || width%acrossWidth(o.pack) != 0):
@@ -85,18 +88,18 @@ func (o *lowOperand) packAlong(pt path, dst unsafe.Pointer, width int, src unsaf
 	row := n * 4 // bytes of a position in dst
 	es := o.pack.size()
 	for r := 0; r < width; r += lane {
-		d, s := unsafe.Add(dst, r*4), unsafe.Add(src, r*o.ps)
+		d := unsafe.Add(dst, r*4)
 		if avail-r >= lane && have*o.pack.packed() == row && es == o.pack.packed() {
-			transposeFast[float32](pt, d, s, width*4, o.ps, n)
+			transposeFast[float32](pt, d, unsafe.Add(src, r*o.ps), width*4, o.ps, n)
 			continue
 		}
 		var rows [16 * lowPiece]uint32
 		tmp := unsafe.Pointer(&rows)
 		for i := range max(0, min(lane, count-r)) {
-			to, from := unsafe.Add(tmp, i*row), unsafe.Add(s, i*o.ps)
 			if have <= 0 {
 				break
 			}
+			to, from := unsafe.Add(tmp, i*row), unsafe.Add(src, (r+i)*o.ps)
 			if es == o.pack.packed() {
 				copy(unsafe.Slice((*byte)(to), have*es), unsafe.Slice((*byte)(from), have*es))
 			} else {
