@@ -5472,6 +5472,10 @@ sdepthNEON_lt26:
 sdepthNEON_r1:
 	MOVD ZR, R19
 sdepthNEON_r1_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+sdepthNEON_r1_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD 64(R0), R12
@@ -5480,7 +5484,7 @@ sdepthNEON_r1_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -5502,7 +5506,7 @@ sdepthNEON_r1_b:
 	TBZ $2, R16, sdepthNEON_r1_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
@@ -5519,8 +5523,14 @@ sdepthNEON_r1_r:
 	WORD $0x4eb9f421 // fmin v1.4s, v1.4s, v25.4s
 sdepthNEON_r1_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT sdepthNEON_r1_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -5531,6 +5541,10 @@ sdepthNEON_r1_a:
 sdepthNEON_r2:
 	MOVD ZR, R19
 sdepthNEON_r2_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+sdepthNEON_r2_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5541,7 +5555,7 @@ sdepthNEON_r2_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -5570,12 +5584,12 @@ sdepthNEON_r2_b:
 	TBZ $2, R16, sdepthNEON_r2_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
@@ -5596,11 +5610,17 @@ sdepthNEON_r2_r:
 	WORD $0x4eb9f463 // fmin v3.4s, v3.4s, v25.4s
 sdepthNEON_r2_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F2, F3), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT sdepthNEON_r2_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -5611,6 +5631,10 @@ sdepthNEON_r2_a:
 sdepthNEON_r3:
 	MOVD ZR, R19
 sdepthNEON_r3_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+sdepthNEON_r3_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5623,7 +5647,7 @@ sdepthNEON_r3_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -5658,7 +5682,7 @@ sdepthNEON_r3_b:
 	TBZ $2, R16, sdepthNEON_r3_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
@@ -5667,7 +5691,7 @@ sdepthNEON_r3_b:
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
@@ -5692,13 +5716,19 @@ sdepthNEON_r3_r:
 	WORD $0x4eb9f4a5 // fmin v5.4s, v5.4s, v25.4s
 sdepthNEON_r3_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F4, F5), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT sdepthNEON_r3_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -5709,6 +5739,10 @@ sdepthNEON_r3_a:
 sdepthNEON_r4:
 	MOVD ZR, R19
 sdepthNEON_r4_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+sdepthNEON_r4_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5723,7 +5757,7 @@ sdepthNEON_r4_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -5764,7 +5798,7 @@ sdepthNEON_r4_b:
 	TBZ $2, R16, sdepthNEON_r4_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
@@ -5773,7 +5807,7 @@ sdepthNEON_r4_b:
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
@@ -5806,15 +5840,21 @@ sdepthNEON_r4_r:
 	WORD $0x4eb9f4e7 // fmin v7.4s, v7.4s, v25.4s
 sdepthNEON_r4_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F4, F5), 0(R14)
 	ADD R15, R14
 	FSTPQ (F6, F7), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT sdepthNEON_r4_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -5825,6 +5865,10 @@ sdepthNEON_r4_a:
 sdepthNEON_r5:
 	MOVD ZR, R19
 sdepthNEON_r5_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+sdepthNEON_r5_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5841,7 +5885,7 @@ sdepthNEON_r5_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -5888,7 +5932,7 @@ sdepthNEON_r5_b:
 	TBZ $2, R16, sdepthNEON_r5_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
@@ -5901,7 +5945,7 @@ sdepthNEON_r5_b:
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
@@ -5938,17 +5982,23 @@ sdepthNEON_r5_r:
 	WORD $0x4eb9f529 // fmin v9.4s, v9.4s, v25.4s
 sdepthNEON_r5_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	ADD R15, R14
 	FSTPQ (F4, F5), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F6, F7), 0(R14)
 	ADD R15, R14
 	FSTPQ (F8, F9), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT sdepthNEON_r5_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -5959,6 +6009,10 @@ sdepthNEON_r5_a:
 sdepthNEON_r6:
 	MOVD ZR, R19
 sdepthNEON_r6_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+sdepthNEON_r6_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -5977,7 +6031,7 @@ sdepthNEON_r6_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -6030,7 +6084,7 @@ sdepthNEON_r6_b:
 	TBZ $2, R16, sdepthNEON_r6_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
@@ -6043,7 +6097,7 @@ sdepthNEON_r6_b:
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
@@ -6088,19 +6142,25 @@ sdepthNEON_r6_r:
 	WORD $0x4eb9f56b // fmin v11.4s, v11.4s, v25.4s
 sdepthNEON_r6_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	ADD R15, R14
 	FSTPQ (F4, F5), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F6, F7), 0(R14)
 	ADD R15, R14
 	FSTPQ (F8, F9), 0(R14)
 	ADD R15, R14
 	FSTPQ (F10, F11), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT sdepthNEON_r6_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -6110,7 +6170,6 @@ sdepthNEON_r6_a:
 // func sdepthGradNEON(a *args)
 TEXT ·sdepthGradNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 16(R0), R10
 	MOVD 80(R0), R8
 	MOVD 88(R0), R9
 	MOVD 64(R0), R12
@@ -6144,8 +6203,10 @@ sdepthGradNEON_lt31:
 sdepthGradNEON_r1:
 	FLDPQ 0(R14), (F0, F1)
 sdepthGradNEON_r1_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	MOVD 112(R0), R11
@@ -6168,8 +6229,10 @@ sdepthGradNEON_r2:
 	FLDPQ 0(R14), (F0, F1)
 	FLDPQ 32(R14), (F2, F3)
 sdepthGradNEON_r2_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	MOVD 8(R0), R2
@@ -6200,8 +6263,10 @@ sdepthGradNEON_r3:
 	FLDPQ 32(R14), (F2, F3)
 	FLDPQ 64(R14), (F4, F5)
 sdepthGradNEON_r3_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2
@@ -6239,8 +6304,10 @@ sdepthGradNEON_r4:
 	FLDPQ 64(R14), (F4, F5)
 	FLDPQ 96(R14), (F6, F7)
 sdepthGradNEON_r4_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2
@@ -6285,8 +6352,10 @@ sdepthGradNEON_r5:
 	FLDPQ 96(R14), (F6, F7)
 	FLDPQ 128(R14), (F8, F9)
 sdepthGradNEON_r5_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2
@@ -6338,8 +6407,10 @@ sdepthGradNEON_r6:
 	FLDPQ 128(R14), (F8, F9)
 	FLDPQ 160(R14), (F10, F11)
 sdepthGradNEON_r6_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2
@@ -11856,6 +11927,10 @@ ddepthNEON_lt58:
 ddepthNEON_r1:
 	MOVD ZR, R19
 ddepthNEON_r1_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+ddepthNEON_r1_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD 64(R0), R12
@@ -11864,7 +11939,7 @@ ddepthNEON_r1_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -11886,7 +11961,7 @@ ddepthNEON_r1_b:
 	TBZ $2, R16, ddepthNEON_r1_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
@@ -11903,8 +11978,14 @@ ddepthNEON_r1_r:
 	WORD $0x4ef9f421 // fmin v1.2d, v1.2d, v25.2d
 ddepthNEON_r1_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT ddepthNEON_r1_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -11915,6 +11996,10 @@ ddepthNEON_r1_a:
 ddepthNEON_r2:
 	MOVD ZR, R19
 ddepthNEON_r2_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+ddepthNEON_r2_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -11925,7 +12010,7 @@ ddepthNEON_r2_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -11954,12 +12039,12 @@ ddepthNEON_r2_b:
 	TBZ $2, R16, ddepthNEON_r2_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
@@ -11980,11 +12065,17 @@ ddepthNEON_r2_r:
 	WORD $0x4ef9f463 // fmin v3.2d, v3.2d, v25.2d
 ddepthNEON_r2_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F2, F3), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT ddepthNEON_r2_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -11995,6 +12086,10 @@ ddepthNEON_r2_a:
 ddepthNEON_r3:
 	MOVD ZR, R19
 ddepthNEON_r3_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+ddepthNEON_r3_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -12007,7 +12102,7 @@ ddepthNEON_r3_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -12042,7 +12137,7 @@ ddepthNEON_r3_b:
 	TBZ $2, R16, ddepthNEON_r3_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
@@ -12051,7 +12146,7 @@ ddepthNEON_r3_b:
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
@@ -12076,13 +12171,19 @@ ddepthNEON_r3_r:
 	WORD $0x4ef9f4a5 // fmin v5.2d, v5.2d, v25.2d
 ddepthNEON_r3_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F4, F5), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT ddepthNEON_r3_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -12093,6 +12194,10 @@ ddepthNEON_r3_a:
 ddepthNEON_r4:
 	MOVD ZR, R19
 ddepthNEON_r4_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+ddepthNEON_r4_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -12107,7 +12212,7 @@ ddepthNEON_r4_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -12148,7 +12253,7 @@ ddepthNEON_r4_b:
 	TBZ $2, R16, ddepthNEON_r4_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
@@ -12157,7 +12262,7 @@ ddepthNEON_r4_b:
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
@@ -12190,15 +12295,21 @@ ddepthNEON_r4_r:
 	WORD $0x4ef9f4e7 // fmin v7.2d, v7.2d, v25.2d
 ddepthNEON_r4_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F4, F5), 0(R14)
 	ADD R15, R14
 	FSTPQ (F6, F7), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT ddepthNEON_r4_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -12209,6 +12320,10 @@ ddepthNEON_r4_a:
 ddepthNEON_r5:
 	MOVD ZR, R19
 ddepthNEON_r5_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+ddepthNEON_r5_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -12225,7 +12340,7 @@ ddepthNEON_r5_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -12272,7 +12387,7 @@ ddepthNEON_r5_b:
 	TBZ $2, R16, ddepthNEON_r5_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
@@ -12285,7 +12400,7 @@ ddepthNEON_r5_b:
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
@@ -12322,17 +12437,23 @@ ddepthNEON_r5_r:
 	WORD $0x4ef9f529 // fmin v9.2d, v9.2d, v25.2d
 ddepthNEON_r5_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	ADD R15, R14
 	FSTPQ (F4, F5), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F6, F7), 0(R14)
 	ADD R15, R14
 	FSTPQ (F8, F9), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT ddepthNEON_r5_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -12343,6 +12464,10 @@ ddepthNEON_r5_a:
 ddepthNEON_r6:
 	MOVD ZR, R19
 ddepthNEON_r6_block:
+	MOVD R19, R20
+	MOVD R19, R21
+	MOVD 200(R0), R22
+ddepthNEON_r6_line:
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -12361,7 +12486,7 @@ ddepthNEON_r6_tap:
 	MOVD 16(R0), R10
 	LDP (R12), (R7, R17)
 	ADD $16, R12
-	ADD R19, R7
+	ADD R20, R7
 	ADD R19, R10
 	ADD R17, R10
 	MOVD 0(R0), R1
@@ -12414,7 +12539,7 @@ ddepthNEON_r6_b:
 	TBZ $2, R16, ddepthNEON_r6_r
 	MOVD 104(R0), R15
 	MOVD 40(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
@@ -12427,7 +12552,7 @@ ddepthNEON_r6_b:
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	MOVD 48(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
@@ -12472,19 +12597,25 @@ ddepthNEON_r6_r:
 	WORD $0x4ef9f56b // fmin v11.2d, v11.2d, v25.2d
 ddepthNEON_r6_a:
 	MOVD 24(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F0, F1), 0(R14)
 	ADD R15, R14
 	FSTPQ (F2, F3), 0(R14)
 	ADD R15, R14
 	FSTPQ (F4, F5), 0(R14)
 	MOVD 32(R0), R14
-	ADD R19, R14
+	ADD R21, R14
 	FSTPQ (F6, F7), 0(R14)
 	ADD R15, R14
 	FSTPQ (F8, F9), 0(R14)
 	ADD R15, R14
 	FSTPQ (F10, F11), 0(R14)
+	MOVD 208(R0), R7
+	ADD R7, R20
+	MOVD 216(R0), R7
+	ADD R7, R21
+	SUBS $1, R22
+	BGT ddepthNEON_r6_line
 	ADD $32, R19
 	MOVD 176(R0), R7
 	CMP R7, R19
@@ -12494,7 +12625,6 @@ ddepthNEON_r6_a:
 // func ddepthGradNEON(a *args)
 TEXT ·ddepthGradNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 16(R0), R10
 	MOVD 80(R0), R8
 	MOVD 88(R0), R9
 	MOVD 64(R0), R12
@@ -12528,8 +12658,10 @@ ddepthGradNEON_lt63:
 ddepthGradNEON_r1:
 	FLDPQ 0(R14), (F0, F1)
 ddepthGradNEON_r1_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	MOVD 112(R0), R11
@@ -12552,8 +12684,10 @@ ddepthGradNEON_r2:
 	FLDPQ 0(R14), (F0, F1)
 	FLDPQ 32(R14), (F2, F3)
 ddepthGradNEON_r2_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	MOVD 8(R0), R2
@@ -12584,8 +12718,10 @@ ddepthGradNEON_r3:
 	FLDPQ 32(R14), (F2, F3)
 	FLDPQ 64(R14), (F4, F5)
 ddepthGradNEON_r3_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2
@@ -12623,8 +12759,10 @@ ddepthGradNEON_r4:
 	FLDPQ 64(R14), (F4, F5)
 	FLDPQ 96(R14), (F6, F7)
 ddepthGradNEON_r4_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2
@@ -12669,8 +12807,10 @@ ddepthGradNEON_r5:
 	FLDPQ 96(R14), (F6, F7)
 	FLDPQ 128(R14), (F8, F9)
 ddepthGradNEON_r5_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2
@@ -12722,8 +12862,10 @@ ddepthGradNEON_r6:
 	FLDPQ 128(R14), (F8, F9)
 	FLDPQ 160(R14), (F10, F11)
 ddepthGradNEON_r6_s:
-	MOVD (R12), R7
-	ADD $8, R12
+	LDP (R12), (R7, R17)
+	ADD $16, R12
+	MOVD 16(R0), R10
+	ADD R17, R10
 	MOVD 0(R0), R1
 	ADD R7, R1
 	ADD R8, R1, R2

@@ -12,7 +12,8 @@ import (
 // Registers of all kernels:
 //
 //	R0 args, R1..R6 rows of A, R7 scratch, R8 row stride of A, R9 step of k, R10 B, R11 k left, R12 segment, R13 end of segments,
-//	R14 C, R15 its row stride, R16 R17 flags and scratch, R19 byte offset of the channels
+//	R14 C, R15 its row stride, R16 R17 flags and scratch; depthwise: R19 byte offset of the channels, R20 R21 that of the channels and
+//	the line in A and in C, R22 lines left
 //	V0..V23 sums, V24..V27 a step of B, V28..V31 elements of A
 
 const neonRows = 6
@@ -191,18 +192,19 @@ func (g *neonGen) kernel(m mode, label string, nq, rows int) {
 	g.I("BLO %s", seg)
 
 	g.load(offFlags, 16)
-	g.finish(label, rows, nq, "")
+	g.finish(label, rows, nq, "", "")
 	g.I("RET")
 }
 
-// finish adds what the flags in R16 ask for to the sums and stores them. With an offset register it is added to all pointers.
-func (g *neonGen) finish(label string, rows, nq int, offset string) {
+// finish adds what the flags in R16 ask for to the sums and stores them. If there are offset registers they are added to the pointers: one
+// to those of C and of what is added to it, one to the bias.
+func (g *neonGen) finish(label string, rows, nq int, offset, channel string) {
 	first := (rows + 1) / 2
 	const tmp = 24
-	at := func(field, reg int) {
-		g.load(field, reg)
+	at := func(field int, offset string) {
+		g.load(field, 14)
 		if offset != "" {
-			g.I("ADD %s, R%d", offset, reg)
+			g.I("ADD %s, R14", offset)
 		}
 	}
 	// each visits the rows of a matrix given by two pointers and a stride in R15.
@@ -210,9 +212,9 @@ func (g *neonGen) finish(label string, rows, nq int, offset string) {
 		for r := range rows {
 			switch r {
 			case 0:
-				at(off0, 14)
+				at(off0, offset)
 			case first:
-				at(off1, 14)
+				at(off1, offset)
 			default:
 				g.I("ADD R15, R14")
 			}
@@ -231,7 +233,7 @@ func (g *neonGen) finish(label string, rows, nq int, offset string) {
 		g.L("%s_c:", label)
 	}
 	g.I("TBZ $1, R16, %s_b", label)
-	at(offBias, 14)
+	at(offBias, channel)
 	g.pairs(false, tmp, nq, 0, "R14")
 	for i := range rows * nq {
 		g.add(i, i, tmp+i%nq)
@@ -256,7 +258,7 @@ func (g *neonGen) finish(label string, rows, nq int, offset string) {
 	each(offC0, offC1, func(r int) { g.pairs(true, r*nq, nq, 0, "R14") })
 }
 
-// depthwise emits what gen.depthwise does, 32 bytes of channels at a time, whole vectors only.
+// depthwise emits what gen.depthwise does, 32 bytes of channels at a time, whole vectors only, and nothing is fetched ahead.
 func (g *neonGen) depthwise(name string) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
@@ -276,6 +278,10 @@ func (g *neonGen) depthwise(name string) {
 		g.L("%s:", l)
 		g.I("MOVD ZR, R19")
 		g.L("%s_block:", l)
+		g.I("MOVD R19, R20")
+		g.I("MOVD R19, R21")
+		g.load(offLines, 22)
+		g.L("%s_line:", l)
 		for i := range rows * nq {
 			g.I("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 		}
@@ -285,7 +291,7 @@ func (g *neonGen) depthwise(name string) {
 		g.load(offB, 10)
 		g.I("LDP (R12), (R7, R17)")
 		g.I("ADD $16, R12")
-		g.I("ADD R19, R7")
+		g.I("ADD R20, R7")
 		g.I("ADD R19, R10")
 		g.I("ADD R17, R10")
 		g.pointers(rows, false)
@@ -300,7 +306,13 @@ func (g *neonGen) depthwise(name string) {
 		g.L("%s_end:", l)
 		g.I("CMP R13, R12")
 		g.I("BLO %s_tap", l)
-		g.finish(l, rows, nq, "R19")
+		g.finish(l, rows, nq, "R21", "R19")
+		g.load(offStepA, 7)
+		g.I("ADD R7, R20")
+		g.load(offStepC, 7)
+		g.I("ADD R7, R21")
+		g.I("SUBS $1, R22")
+		g.I("BGT %s_line", l)
 		g.I("ADD $%d, R19", 16*nq)
 		g.load(offBlockEnd, 7)
 		g.I("CMP R7, R19")
@@ -315,7 +327,6 @@ func (g *neonGen) depthwiseGrad(name string) {
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVD a+0(FP), R0")
-	g.load(offB, 10)
 	g.load(offRS, 8)
 	g.load(offCS, 9)
 	g.load(offSeg, 12)
@@ -334,8 +345,10 @@ func (g *neonGen) depthwiseGrad(name string) {
 			g.pairs(false, r*nq, nq, 16*nq*r, "R14")
 		}
 		g.L("%s_s:", l)
-		g.I("MOVD (R12), R7")
-		g.I("ADD $8, R12")
+		g.I("LDP (R12), (R7, R17)")
+		g.I("ADD $16, R12")
+		g.load(offB, 10)
+		g.I("ADD R17, R10")
 		g.pointers(rows, false)
 		g.load(offK, 11)
 		g.L("%s_k:", l)
