@@ -130,7 +130,7 @@ func (g *job[T]) run() {
 
 // moveA copies A to where its rows, or columns, do not compete for the same
 // cache sets. Its orientation stays, unless it had none.
-func (g *job[T]) moveA() *buffer {
+func (g *job[T]) moveA() buffer {
 	es := g.es()
 	rows, cols, src := g.m, g.k, g.a
 	if g.a.rs == es {

@@ -1,8 +1,9 @@
 package gemm
 
 import (
-	"sync"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/mem"
 )
 
 // packPanel copies rows (up to width) of a matrix into a panel in which one
@@ -94,26 +95,17 @@ func packScalar[T float](dst unsafe.Pointer, width int, src unsafe.Pointer, rs, 
 	}
 }
 
-// buffer is scratch memory aligned to a cache line.
+// buffer is scratch memory aligned to a cache line, from the free lists that
+// tensors use as well: what was returned last is still in the cache.
 type buffer struct {
-	raw []byte
-	p   unsafe.Pointer
+	p unsafe.Pointer
+	n int
 }
-
-var buffers sync.Pool
 
 // getBuffer returns at least n bytes of unspecified content.
-func getBuffer(n int) *buffer {
-	b, _ := buffers.Get().(*buffer)
-	if b == nil {
-		b = &buffer{}
-	}
-	if len(b.raw) < n+64 {
-		b.raw = make([]byte, roundUp(n+64, 1<<12))
-		base := unsafe.Pointer(&b.raw[0])
-		b.p = unsafe.Add(base, -uintptr(base)&63)
-	}
-	return b
+func getBuffer(n int) buffer {
+	n = max(n, mem.Large)
+	return buffer{mem.Alloc(n), n}
 }
 
-func (b *buffer) put() { buffers.Put(b) }
+func (b buffer) put() { mem.Free(b.p, b.n) }

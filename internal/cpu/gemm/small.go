@@ -90,7 +90,8 @@ func (g *product[T]) smallRun(lo, hi int) {
 	mr, nr := tileSize[T](g.pt, g.m)
 	var t smallTile[T]
 	p := &t.args
-	p.alpha, p.ldc, p.k, p.rsA, p.csA, p.ldb, p.pfRun = bits(g.alpha), g.c.rs, g.k, g.a.rs, g.a.cs, g.b.rs, noAhead
+	p.alpha, p.ldc, p.k, p.rsA, p.csA, p.ldb, p.pfRun = bits(g.alpha), g.c.rs, g.k, g.a.rs, g.a.cs, g.b.rs, run(g.k, 1)
+	p.pf = uintptr(g.c.p)
 	t.matA, t.matB, t.matC = stepA, stepB, stepC
 	g.setFlags(p, 0, g.k)
 	// Tiles of equal height and what remains.
@@ -108,7 +109,7 @@ func (g *product[T]) smallRun(lo, hi int) {
 	rest := g.m - rows*tiles
 	pack := g.b.cs != es && g.n > 1 && g.k > 0
 	together := hi - lo // matrices per call
-	var buf *buffer
+	var buf buffer
 	if pack {
 		buf = getBuffer(roundUp(g.n, nr) * g.k * es)
 		defer buf.put()
@@ -134,9 +135,9 @@ func (g *product[T]) smallRun(lo, hi int) {
 		}
 		next := w == 1 && x+1 < hi && size > smallL1 && g.k >= 16 // fetch it meanwhile
 		if next {
-			p.pf, p.pfStep, p.pfRun = uintptr(a)+uintptr(stepA), 64, (g.k-1)&^1
+			p.pf, p.pfStep = uintptr(a)+uintptr(stepA), 64
 		} else {
-			p.pfRun = noAhead
+			p.pfStep = 0
 		}
 		half := g.n / 2
 		for j := 0; j < g.n; j += nr {

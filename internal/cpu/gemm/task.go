@@ -165,8 +165,8 @@ func (s *strips[T]) goAcross() {
 		for f := 0; f < full; {
 			w := min(full-f, most)
 			s.pace()
-			if g.far && next < g.m && f < 2 {
-				// The first two strips fetch the next tile of A, each half of
+			if g.far && next < g.m && f < 4 {
+				// The first strips fetch the next tile of A, each a quarter of
 				// it.
 				w = 1
 				s.fetchA(next, f)
@@ -220,11 +220,9 @@ func (s *strips[T]) goDown() {
 				continue
 			}
 			s.pace()
-			if g.far && f+1 < all && t < 4 {
+			if g.far && f+1 < all && t < 8 {
 				// The first tiles fetch the next strip, each a part of it.
-				if n > 4 {
-					w = 1
-				}
+				w = 1
 				s.fetchB(f+1, t)
 			}
 			setColumns[T](g.pt, p, cols)
@@ -291,44 +289,48 @@ func (s *strips[T]) packTile(src unsafe.Pointer, rows, avail int) {
 // noAhead is a run so long that nothing is fetched ahead.
 const noAhead = 1 << 40
 
-// pace sets the kernels' runs to a sixteenth of the block of k: after each of
-// them they fetch a row of the next tile of C. There is no other prefetch yet.
+// run is how many of k steps the kernels' main loops take between two rows of
+// the next tile of C that they fetch; they leave at least one step.
+func run(k, runs int) int { return max(4, min(k/runs, k-1)) &^ 3 }
+
+// pace sets the kernels' runs to a sixteenth of the block of k, so that they
+// fetch all rows of the next tile of C, or to all of it. There is no other
+// prefetch yet.
 func (s *strips[T]) pace() {
 	p := &s.args
 	p.pf, p.pfStep, p.pfJump = uintptr(s.a), 0, 0
-	p.pfRun = noAhead
-	if s.job.far && p.k >= 64 {
-		p.pfRun = (p.k/16 + 1) &^ 1
+	if p.pfRun = run(p.k, 1); s.job.far && p.k >= 64 {
+		p.pfRun = run(p.k, 16)
 	}
 }
 
-// fetchA makes the kernels fetch half of A's tile at row i, which is the next.
-// They take a cache line every two steps of k.
-func (s *strips[T]) fetchA(i, half int) {
+// fetchA makes the kernels fetch a quarter of A's tile at row i, which is the
+// next. They take a cache line every four steps of k.
+func (s *strips[T]) fetchA(i, quarter int) {
 	p := &s.args
 	es := s.job.es()
 	p.pf = uintptr(unsafe.Add(s.a, i*s.ldA))
 	switch {
 	case s.kA == es:
-		// One row per run, every second line of it.
-		p.pf += uintptr(half * 64)
-		p.pfStep, p.pfJump = 128, s.ldA-p.pfRun/2*128
+		// One row per run, every fourth line of it.
+		p.pf += uintptr(quarter * 64)
+		p.pfStep, p.pfJump = 256, s.ldA-p.pfRun/4*256
 	case s.ldA == es:
-		// Every second step of k; the current tile has fetched all but the
+		// Every fourth step of k; the current tile has fetched all but the
 		// last line of each.
-		p.pf += uintptr(half*s.kA + (min(s.job.mr, s.job.m-i)-1)*es)
-		p.pfStep = 2 * s.kA
+		p.pf += uintptr(quarter*s.kA + (min(s.job.mr, s.job.m-i)-1)*es)
+		p.pfStep = 4 * s.kA
 	}
 }
 
-// fetchB makes the kernels fetch a quarter of a strip: every second row, the
+// fetchB makes the kernels fetch an eighth of a strip: every fourth row, the
 // left half or the right.
-func (s *strips[T]) fetchB(f, quarter int) {
+func (s *strips[T]) fetchB(f, eighth int) {
 	p := &s.args
 	g := s.job
 	if g.packB != packLocal {
-		p.pf = uintptr(unsafe.Add(s.b, f*s.stepB)) + uintptr(quarter%2*p.ldb+quarter/2*64)
-		p.pfStep = 2 * p.ldb
+		p.pf = uintptr(unsafe.Add(s.b, f*s.stepB)) + uintptr(eighth%4*p.ldb+eighth/4*64)
+		p.pfStep = 4 * p.ldb
 	}
 }
 

@@ -253,51 +253,12 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		}
 	}
 	if ahead {
-		// Runs of args.pfRun steps that fetch, into the L2 cache, a line every
-		// two steps and a row of the next tile of C at the end.
-		outer, short := label+"_o", label+"_s"
-		g.I("MOVQ %d(AX), R15", offPFLast)
-		g.I("CMPQ %d(AX), $1", offCount)
-		g.I("JLE %s_n", label)
-		g.I("MOVQ %d(AX), R15", offStepC)
-		g.L("%s_n:", label)
-		g.I("ADDQ DX, R15")
-		g.I("MOVQ R15, %d(AX)", offPFC)
-		g.I("MOVQ %d(AX), R15", offPF)
-		g.L("%s:", outer)
-		g.I("SUBQ %d(AX), CX", offPFRun)
-		g.I("JLE %s", short)
-		g.I("MOVQ CX, %d(AX)", offRest)
-		g.I("MOVQ %d(AX), CX", offPFRun)
-		g.I("PCALIGN $32")
-		g.L("%s:", loop)
-		step()
-		step()
-		g.I("PREFETCHT1 (R15)")
-		g.I("ADDQ %d(AX), R15", offPFStep)
-		g.I("SUBQ $2, CX")
-		g.I("JG %s", loop)
-		g.I("ADDQ %d(AX), R15", offPFJump)
-		g.I("MOVQ R15, %d(AX)", offPF)
-		g.I("MOVQ %d(AX), R15", offPFC)
-		for off := 0; off < nv*s.Width; off += 64 {
-			g.I("PREFETCHT1 %d(R15)", off)
-		}
-		g.I("ADDQ R13, R15")
-		g.I("MOVQ R15, %d(AX)", offPFC)
-		g.I("MOVQ %d(AX), R15", offPF)
-		g.I("MOVQ %d(AX), CX", offRest)
-		g.I("JMP %s", outer)
-		g.L("%s:", short)
-		g.I("ADDQ %d(AX), CX", offPFRun)
+		g.ahead(s, label, nv, rows)
 	}
 	fetchC()
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JLT %s", tail)
 	g.I("PCALIGN $32")
-	if ahead {
-		loop = label + "_l"
-	}
 	g.L("%s:", loop)
 	for range unroll {
 		step()
@@ -412,6 +373,85 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	g.L("%s:", done)
 	g.I("VZEROUPPER")
 	g.I("RET")
+}
+
+// ahead emits the main loop of a full tile, four steps of k at a time, for the
+// layout that matters: A's rows are contiguous along k. What it leaves, and
+// other layouts, are for the loop that follows.
+//
+// Meanwhile it fetches, into the L2 cache, a line every four steps of what
+// args.pf walks through and, after each run of args.pfRun steps, a row of the
+// next tile of C.
+//
+//	R11 = nine rows of B   R15 = where to fetch next
+func (g *gen) ahead(s isa, label string, nv, rows int) {
+	bcast := [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
+	bv := func(v int) string { return s.V(s.Regs - 2 - nv + v) }
+	outer, loop, short, skip := label+"_o", label+"_r", label+"_s", label+"_g"
+	g.I("CMPQ R11, $%d", s.ES)
+	g.I("JNE %s", skip)
+	g.I("MOVQ %d(AX), R15", offPFLast)
+	g.I("CMPQ %d(AX), $1", offCount)
+	g.I("JLE %s_n", label)
+	g.I("MOVQ %d(AX), R15", offStepC)
+	g.L("%s_n:", label)
+	g.I("ADDQ DX, R15")
+	g.I("MOVQ R15, %d(AX)", offPFC)
+	g.I("LEAQ (R12)(R12*8), R11")
+	g.L("%s:", outer)
+	g.I("SUBQ %d(AX), CX", offPFRun)
+	g.I("JLE %s", short)
+	g.I("MOVQ CX, %d(AX)", offRest)
+	g.I("MOVQ %d(AX), CX", offPFRun)
+	g.I("MOVQ %d(AX), R15", offPF)
+	g.I("PCALIGN $32")
+	g.L("%s:", loop)
+	for u := range 4 {
+		at, next := "(BX)", "(BX)(R12*8)"
+		if u%2 == 1 {
+			at, next = "(BX)(R12*1)", "(BX)(R11*1)"
+		}
+		for v := range nv {
+			g.I("VMOVU%s %d%s, %s", s.P(), v*s.Width, at, bv(v))
+		}
+		// Rows of B read in place lie apart: the hardware does not foresee the
+		// next ones.
+		for off := 0; off < nv*s.Width; off += 64 {
+			g.I("PREFETCHT0 %d%s", off, next)
+		}
+		for r := range rows {
+			t := bcast[r%2]
+			g.I("VBROADCAST%s %d%s, %s", s.SC(), u*s.ES, rowAddr[r], t)
+			for v := range nv {
+				g.I("VFMADD231%s %s, %s, %s", s.P(), bv(v), t, s.V(r*nv+v))
+			}
+		}
+		if u%2 == 1 {
+			g.I("LEAQ (BX)(R12*2), BX")
+		}
+	}
+	g.I("PREFETCHT1 (R15)")
+	g.I("ADDQ %d(AX), R15", offPFStep)
+	g.I("ADDQ $%d, DI", 4*s.ES)
+	if rows > 7 {
+		g.I("ADDQ $%d, SI", 4*s.ES)
+	}
+	g.I("SUBQ $4, CX")
+	g.I("JG %s", loop)
+	g.I("ADDQ %d(AX), R15", offPFJump)
+	g.I("MOVQ R15, %d(AX)", offPF)
+	g.I("MOVQ %d(AX), R15", offPFC)
+	for off := 0; off < nv*s.Width; off += 64 {
+		g.I("PREFETCHT1 %d(R15)", off)
+	}
+	g.I("ADDQ R13, R15")
+	g.I("MOVQ R15, %d(AX)", offPFC)
+	g.I("MOVQ %d(AX), CX", offRest)
+	g.I("JMP %s", outer)
+	g.L("%s:", short)
+	g.I("ADDQ %d(AX), CX", offPFRun)
+	g.I("MOVQ %d(AX), R11", offCSA)
+	g.L("%s:", skip)
 }
 
 // transpose emits the packer of a panel whose rows are contiguous along k:
