@@ -38,6 +38,7 @@ type job[T float] struct {
 	first  int            // the batch's first matrix
 	j0, j1 int            // columns
 	k0, k1 int            // steps of k
+	ka     int            // the step that a begins with, when it has been moved
 	panels unsafe.Pointer // B packed beforehand, for these columns and steps
 	perMat int            // tasks per matrix
 
@@ -109,13 +110,13 @@ func (g *job[T]) run() {
 		g.turned = true
 	}
 	g.makePlan()
-	if g.packA == packShared {
-		buf := g.moveA()
-		defer buf.put()
-	}
 	if g.packB == packShared {
 		g.runPanels()
 		return
+	}
+	if g.packA == packShared {
+		buf := g.moveA()
+		defer buf.put()
 	}
 	g.j0, g.j1, g.k0, g.k1 = 0, g.n, 0, g.k
 	if !g.kOuter {
@@ -126,6 +127,29 @@ func (g *job[T]) run() {
 		g.k1 = min(g.k0+g.kc, g.k)
 		g.runTasks(g.nb)
 	}
+}
+
+// moveRows copies the steps [k0,k1) of A to buf, in rows that are contiguous
+// along k and do not compete for the same cache sets.
+func (g *job[T]) moveRows(a operand, buf unsafe.Pointer) {
+	es := g.es()
+	kk := g.k1 - g.k0
+	stride := roundUp(kk, 16) + 16
+	grain := max(1, packTask/kk)
+	if a.cs != es {
+		grain = max(64, grain) // whole vectors along the columns
+	}
+	par.For(g.m, grain, func(lo, hi int) {
+		to, from := unsafe.Add(buf, lo*stride*es), unsafe.Add(a.p, lo*a.rs+g.k0*a.cs)
+		if a.cs != es {
+			packPanel[T](g.pt, to, stride, from, a.cs, a.rs, kk, g.k-g.k0, hi-lo)
+			return
+		}
+		for r := range hi - lo {
+			copy(unsafe.Slice((*T)(unsafe.Add(to, r*stride*es)), kk), unsafe.Slice((*T)(unsafe.Add(from, r*a.rs)), kk))
+		}
+	})
+	g.a, g.ka = operand{buf, stride * es, es}, g.k0
 }
 
 // moveA copies A to where its rows, or columns, do not compete for the same
@@ -203,6 +227,11 @@ func (g *job[T]) runPanels() {
 	buf := getBuffer(width * kSpan * es)
 	defer buf.put()
 	g.panels = buf.p
+	a, bufA := g.a, buffer{}
+	if g.packA == packShared {
+		bufA = getBuffer(g.m * (roundUp(kSpan, 16) + 16) * es)
+		defer bufA.put()
+	}
 	rounds, count := g.nb, 1
 	if g.sameB() {
 		rounds, count = 1, g.nb
@@ -212,6 +241,9 @@ func (g *job[T]) runPanels() {
 			g.j1 = min(g.j0+width, g.n)
 			for g.k0 = 0; g.k0 < g.k; g.k0 += kSpan {
 				g.k1 = min(g.k0+kSpan, g.k)
+				if g.packA == packShared {
+					g.moveRows(a, bufA.p)
+				}
 				g.packRound()
 				g.runTasks(count)
 			}

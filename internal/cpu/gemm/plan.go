@@ -129,6 +129,9 @@ func (g *job[T]) makePlan() {
 	if g.packB == packShared && g.nmb == 1 && !g.turned && !g.slab {
 		g.packB, g.kOuter = packLocal, false // nobody shares
 	}
+	if g.packA == packLocal && g.packB == packShared && g.nb == 1 && g.nnb > 1 {
+		g.packA = packShared // once, and not for every block of columns
+	}
 }
 
 // packings decides which operands to copy.

@@ -50,7 +50,7 @@ func (g *job[T]) task(matrix, t int) {
 		kk := min(g.kc, g.k1-k0)
 		p.k = kk
 		g.setFlags(p, k0, k0+kk)
-		s.a, s.ldA, s.kA = unsafe.Add(g.a.p, offA+k0*g.a.cs), g.a.rs, g.a.cs
+		s.a, s.ldA, s.kA = unsafe.Add(g.a.p, offA+(k0-g.ka)*g.a.cs), g.a.rs, g.a.cs
 		s.srcB, s.stepSrc = unsafe.Add(g.b.p, offB+j0*g.b.cs+k0*g.b.rs), g.nr*g.b.cs
 		switch {
 		case kk == 0: // there may be no A and B
