@@ -46,7 +46,7 @@ func (f *ahead) start(p *args, steps int, spans ...span) {
 // next goes to the next span.
 func (f *ahead) next(p *args) {
 	if f.n == 0 {
-		p.aheadStep = 0
+		p.ahead, p.aheadStep = 0, 0
 		return
 	}
 	p.ahead = f.spans[0].at

@@ -145,6 +145,9 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 			taps = append(taps, t)
 		}
 	}
+	if most := depth3Rows(d.pt, d.istep[2]); most > 0 && d.threes(taps, ph.grid[2]) {
+		return d.line3(p, ph, taps, img, z, y, most, seg)
+	}
 	end, w := ph.grid[2], d.inD[2]
 	// Positions [xa,xb) see all of them.
 	xa, xb := 0, end
@@ -188,6 +191,72 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
 		d.tile(p, a, unsafe.Pointer(&d.out.Data[0]), c, r, d.groups)
 		x += r
+	}
+	return seg
+}
+
+// threes reports that the taps are threes side by side, of which at most one
+// position sticks out at either end of a line of n.
+func (d *depthJob[T]) threes(taps []tap, n int) bool {
+	if len(taps) == 0 || len(taps)%3 != 0 {
+		return false
+	}
+	for i, t := range taps {
+		a := taps[i-i%3]
+		if t.d != [3]int{a.d[0], a.d[1], a.d[2] + i%3} || t.wi-a.wi != i%3*(taps[1].wi-taps[0].wi) {
+			return false
+		}
+		if x := t.d[2]; x < -1 || x+(n-1)*d.istep[2] > d.inD[2] || i%3 == 1 && x < 0 || i%3 == 1 && x+(n-1)*d.istep[2] >= d.inD[2] {
+			return false
+		}
+	}
+	return true
+}
+
+// line3 is line for threes of taps.
+func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int, seg []int) []int {
+	ch, sx, n := d.groups*d.es, d.istep[2], ph.grid[2]
+	tiles := ceilDiv(n, most)
+	flags := p.flags
+	p.cs, p.tapStep = ch, (taps[1].wi-taps[0].wi)*d.wrow
+	p.blockEnd, p.mask = ch, 1<<uint(d.groups%lanes[T](d.pt))-1
+	p.b = d.w
+	for i := range tiles {
+		x := i * n / tiles
+		r := (i+1)*n/tiles - x
+		seg = seg[:0]
+		at := -1
+		for k := 0; k < len(taps); k += 3 {
+			t := taps[k]
+			ix := x*sx + t.d[2]
+			line := ((img*d.inD[0]+z*d.istep[0]+t.d[0])*d.inD[1] + y*d.istep[1] + t.d[1]) * d.inD[2]
+			if at < 0 {
+				at = line + max(ix, 0) // pointers stay inside the image
+			}
+			seg = append(seg, (line+ix-at)*ch, t.wi*d.wrow)
+			if ix < 0 {
+				p.flags |= flagFirst
+			}
+			if ix+(r-1)*sx+2 >= d.inD[2] {
+				p.flags |= flagLast
+			}
+		}
+		end := len(seg)
+		seg = append(seg, 0)
+		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
+		c := (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1])*d.outD[2] + x*d.ostep[2] + ph.at[2]) * ch
+		p.a0, p.c0 = unsafe.Add(unsafe.Pointer(&d.in.Data[0]), at*ch), unsafe.Add(unsafe.Pointer(&d.out.Data[0]), c)
+		p.a1, p.c1 = p.a0, p.c0
+		if d.bias != nil {
+			p.bias = d.bias
+		}
+		if p.flags&flagRes != 0 {
+			p.r0 = unsafe.Add(d.res, c)
+			p.r1 = p.r0
+		}
+		depth3Tile[T](p, sx, r)
+		p.flags = flags
+		seg = seg[:0]
 	}
 	return seg
 }

@@ -48,7 +48,7 @@ func TestArgsLayout(t *testing.T) {
 		{"lo", unsafe.Offsetof(a.lo), 160}, {"hi", unsafe.Offsetof(a.hi), 168}, {"blockEnd", unsafe.Offsetof(a.blockEnd), 176},
 		{"ahead", unsafe.Offsetof(a.ahead), 184}, {"aheadStep", unsafe.Offsetof(a.aheadStep), 192},
 		{"lines", unsafe.Offsetof(a.lines), 200}, {"stepA", unsafe.Offsetof(a.stepA), 208}, {"stepC", unsafe.Offsetof(a.stepC), 216},
-		{"linesLeft", unsafe.Offsetof(a.linesLeft), 224},
+		{"linesLeft", unsafe.Offsetof(a.linesLeft), 224}, {"tapStep", unsafe.Offsetof(a.tapStep), 232},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

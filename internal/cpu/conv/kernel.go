@@ -31,6 +31,7 @@ type args struct {
 	lines        int // depthwise: lines of the tile
 	stepA, stepC int // bytes between lines of A, and of C and what is added
 	linesLeft    int // the kernel's own
+	tapStep      int // bytes between taps of the weights, for three side by side
 
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
 
@@ -43,6 +44,8 @@ const (
 	flagRes    = 4
 	flagClamp  = 8
 	flagMasked = 16 // AVX2 and NEON: not all columns are in use
+	flagFirst  = 32 // three taps: the first position is outside the image
+	flagLast   = 64 // and the last
 )
 
 // path is a family of kernels.

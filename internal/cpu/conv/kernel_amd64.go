@@ -41,6 +41,18 @@ func sdepthAVX512(a *args)
 func sdepthGradAVX512(a *args)
 
 //go:noescape
+func sdepth3s1AVX512(a *args)
+
+//go:noescape
+func sdepth3s2AVX512(a *args)
+
+//go:noescape
+func ddepth3s1AVX512(a *args)
+
+//go:noescape
+func ddepth3s2AVX512(a *args)
+
+//go:noescape
 func sdepthAVX2(a *args)
 
 //go:noescape
@@ -174,6 +186,34 @@ func depthTile[T Float](pt path, p *args, rows int) {
 		ddepthAVX512(p)
 	default:
 		ddepthAVX2(p)
+	}
+}
+
+// depth3Rows is the most positions of a tile of depth3Tile at a stride, 0 where
+// there is no kernel.
+func depth3Rows(pt path, stride int) int {
+	if pt != pathAVX512 {
+		return 0
+	}
+	return [...]int{0, 14, 9}[min(stride, 3)%3]
+}
+
+// depth3Tile computes the given positions of a depthwise convolution with three
+// taps side by side.
+//
+//go:noinline
+func depth3Tile[T Float](p *args, stride, rows int) {
+	var z T
+	p.variant = rows
+	switch {
+	case unsafe.Sizeof(z) == 4 && stride == 1:
+		sdepth3s1AVX512(p)
+	case unsafe.Sizeof(z) == 4:
+		sdepth3s2AVX512(p)
+	case stride == 1:
+		ddepth3s1AVX512(p)
+	default:
+		ddepth3s2AVX512(p)
 	}
 }
 

@@ -25,3 +25,7 @@ func scatter16(unsafe.Pointer, []int, unsafe.Pointer, int, int, int) {
 }
 
 func winTransform(winKind, *winArgs) { panic("conv: no Winograd kernel") }
+
+func depth3Rows(path, int) int { return 0 }
+
+func depth3Tile[T Float](*args, int, int) { panic("conv: no kernel for three taps") }

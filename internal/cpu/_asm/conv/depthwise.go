@@ -25,7 +25,7 @@ func (g *gen) depthwise(name string, s isa) {
 	g.I("MOVQ %d(AX), R8", offRS)
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
-	g.I("MOVQ %d(AX), CX", offAhead)
+	g.loadAhead("CX")
 	g.I("MOVQ %d(AX), DX", offAheadStep)
 	g.I("MOVQ %d(AX), R15", offVariant)
 	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
@@ -41,34 +41,17 @@ func (g *gen) depthwise(name string, s isa) {
 func (g *gen) depthwiseRows(s isa, label string, rows int) {
 	first := (rows + 1) / 2
 	acc := s.V
-	w, tmp := s.V(s.Regs-1), [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
+	w := s.V(s.Regs - 1)
 	addr := func(r int) string {
 		if r >= first {
 			return "(SI)" + rowIndex[r-first]
 		}
 		return "(DI)" + rowIndex[r]
 	}
-	load := func(addr, reg string) {
-		if s.Mask {
-			g.I("VMOVU%s.Z %s, K1, %s", s.P(), addr, reg)
-		} else {
-			g.I("VMOVU%s %s, %s", s.P(), addr, reg)
-		}
-	}
 	g.L("%s:", label)
 	g.I("XORQ R11, R11")
 	g.L("%s_b:", label)
-	if s.Mask {
-		// The last vector may hold fewer channels.
-		g.I("MOVQ $-1, R15")
-		g.I("MOVQ R11, R13")
-		g.I("ADDQ $%d, R13", s.Width)
-		g.I("CMPQ R13, %d(AX)", offBlockEnd)
-		g.I("JLE %s_f", label)
-		g.I("MOVQ %d(AX), R15", offMask)
-		g.L("%s_f:", label)
-		g.I("KMOVW R15, K1")
-	}
+	g.channelMask(s, label)
 	g.I("MOVQ %d(AX), R15", offLines)
 	g.I("MOVQ R15, %d(AX)", offLinesLeft)
 	g.L("%s_l:", label)
@@ -90,7 +73,7 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 		g.I("MOVQ %d(AX), SI", offA1)
 		g.I("ADDQ R15, SI")
 	}
-	load("(BX)(R13*1)", w)
+	g.loadChannels(s, "(BX)(R13*1)", w)
 	g.I("PREFETCHT1 (CX)")
 	g.I("PREFETCHT1 64(CX)")
 	g.I("ADDQ DX, CX")
@@ -104,7 +87,38 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 	g.L("%s_e:", label)
 	g.I("CMPQ R12, %d(AX)", offSegEnd)
 	g.I("JLT %s_t", label)
+	g.depthwiseEnd(s, label, rows, first)
+}
 
+// channelMask sets K1: the last vector may hold fewer channels.
+func (g *gen) channelMask(s isa, label string) {
+	if !s.Mask {
+		return
+	}
+	g.I("MOVQ $-1, R15")
+	g.I("MOVQ R11, R13")
+	g.I("ADDQ $%d, R13", s.Width)
+	g.I("CMPQ R13, %d(AX)", offBlockEnd)
+	g.I("JLE %s_f", label)
+	g.I("MOVQ %d(AX), R15", offMask)
+	g.L("%s_f:", label)
+	g.I("KMOVW R15, K1")
+}
+
+// loadChannels loads a vector of channels.
+func (g *gen) loadChannels(s isa, addr, reg string) {
+	if s.Mask {
+		g.I("VMOVU%s.Z %s, K1, %s", s.P(), addr, reg)
+	} else {
+		g.I("VMOVU%s %s, %s", s.P(), addr, reg)
+	}
+}
+
+// depthwiseEnd finishes the rows in the first registers, of which first lie
+// behind the first pointers, stores them, and goes on to the next line or the
+// next channels.
+func (g *gen) depthwiseEnd(s isa, label string, rows, first int) {
+	acc, tmp := s.V, [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
 	g.I("MOVQ %d(AX), R15", offFlags)
 	each := func(off0, off1, stride int, f func(r int)) {
 		for r := range rows {
@@ -125,7 +139,7 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 	g.I("TESTQ $%d, R15", flagBias)
 	g.I("JZ %s_nb", label)
 	g.I("MOVQ %d(AX), SI", offBias)
-	load("(SI)(R11*1)", tmp[0])
+	g.loadChannels(s, "(SI)(R11*1)", tmp[0])
 	for r := range rows {
 		g.I("VADD%s %s, %s, %s", s.P(), tmp[0], acc(r), acc(r))
 	}
@@ -133,7 +147,7 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 	g.I("TESTQ $%d, R15", flagRes)
 	g.I("JZ %s_nr", label)
 	each(offR0, offR1, offLDR, func(r int) {
-		load("(SI)", tmp[0])
+		g.loadChannels(s, "(SI)", tmp[0])
 		g.I("VADD%s %s, %s, %s", s.P(), tmp[0], acc(r), acc(r))
 	})
 	g.L("%s_nr:", label)
@@ -216,7 +230,7 @@ func (g *gen) depthwiseGrad(name string, s isa) {
 		for r := range rows {
 			g.I("VMOVU%s %d(DX), %s", s.P(), r*s.Width, s.V(r))
 		}
-		g.I("MOVQ %d(AX), DX", offAhead)
+		g.loadAhead("DX")
 		g.L("%s_s:", l)
 		g.I("MOVQ (R12), R15")
 		g.I("MOVQ %d(AX), BX", offB)

@@ -55,12 +55,15 @@ const (
 	offStepA     = 208
 	offStepC     = 216
 	offLinesLeft = 224 // the kernel's own
+	offTapStep   = 232
 
 	flagLoadC  = 1
 	flagBias   = 2
 	flagRes    = 4
 	flagClamp  = 8
 	flagMasked = 16
+	flagFirst  = 32
+	flagLast   = 64
 )
 
 type gen struct{ text.Gen }
@@ -107,7 +110,7 @@ func (g *gen) family(name string, s isa, m mode) {
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
 	g.I("MOVQ %d(AX), BX", offB)
-	g.I("MOVQ %d(AX), DX", offAhead)
+	g.loadAhead("DX")
 	g.I("MOVQ %d(AX), %s", offAheadStep, aheadStep[m])
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("MOVQ %d(AX), R13", offLDC)
@@ -145,6 +148,14 @@ func (g *gen) family(name string, s isa, m mode) {
 	for _, t := range ts {
 		g.kernel(s, m, label(t), t.nv, t.rows)
 	}
+}
+
+// loadAhead loads the address of what to fetch, or that of the arguments when
+// there is nothing: looking for an address without memory behind it is slow.
+func (g *gen) loadAhead(reg string) {
+	g.I("MOVQ %d(AX), %s", offAhead, reg)
+	g.I("TESTQ %s, %s", reg, reg)
+	g.I("CMOVQEQ AX, %s", reg)
 }
 
 func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
@@ -406,6 +417,10 @@ func main() {
 			g.family(s.letter+"conv"+s.tag, s, forward)
 			g.family(s.letter+"grad"+s.tag, s, gradient)
 			g.depthwise(s.letter+"depth"+s.tag, s)
+			if s.Mask {
+				g.depthwise3(s.letter+"depth3s1"+s.tag, s, 1, 2*s.group)
+				g.depthwise3(s.letter+"depth3s2"+s.tag, s, 2, s.group+2)
+			}
 			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s)
 		}
 		if s.Mask {

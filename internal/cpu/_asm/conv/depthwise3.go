@@ -1,0 +1,108 @@
+package main
+
+import "fmt"
+
+// depthwise3 emits the depthwise kernels of three taps side by side, for AVX-512.
+// One call computes up to most positions of some lines and all channels like
+// depthwise, but each position of A is loaded once for all taps that see it:
+//
+//	C[row, ch] = clamp(sum over segments s, taps t of A_s[row*stride + t, ch]·W_s[t, ch] + bias[ch] + residual[row, ch])
+//
+// A segment is a pair of byte offsets, into A and into the weights, whose taps
+// lie offTapStep bytes apart. Flags say that the first or the last position of A
+// lies outside the image and counts as zero.
+//
+//	AX args, DI SI BX positions 0, 7 and 14 of A, R8 R9 R10 bytes between them times
+//	1 3 5, R11 byte offset of the channels, R12 segment, R13 weights, CX what to
+//	fetch ahead, DX its step, R15 scratch; K1 channels, K2 K3 those of the first
+//	and the last position
+func (g *gen) depthwise3(name string, s isa, stride, most int) {
+	g.L("")
+	g.L("// func %s(a *args)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
+	g.I("MOVQ a+0(FP), AX")
+	g.I("MOVQ %d(AX), R8", offCS)
+	g.I("LEAQ (R8)(R8*2), R9")
+	g.I("LEAQ (R8)(R8*4), R10")
+	g.loadAhead("CX")
+	g.I("MOVQ %d(AX), DX", offAheadStep)
+	g.I("MOVQ %d(AX), R15", offVariant)
+	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
+	for r := most; r > 1; r-- {
+		g.I("CMPQ R15, $%d", r)
+		g.I("JEQ %s", label(r))
+	}
+	for rows := 1; rows <= most; rows++ {
+		g.depthwise3Rows(s, label(rows), stride, rows)
+	}
+}
+
+func (g *gen) depthwise3Rows(s isa, label string, stride, rows int) {
+	const taps = 3
+	w := func(t int) string { return s.V(14 + t) }
+	positions := (rows-1)*stride + taps
+	g.L("%s:", label)
+	g.I("XORQ R11, R11")
+	g.L("%s_b:", label)
+	g.channelMask(s, label)
+	for i, flag := range []int{flagFirst, flagLast} {
+		g.I("KMOVW K1, K%d", 2+i)
+		g.I("TESTQ $%d, %d(AX)", flag, offFlags)
+		g.I("JZ %s_m%d", label, i)
+		g.I("KXORW K%d, K%d, K%d", 2+i, 2+i, 2+i)
+		g.L("%s_m%d:", label, i)
+	}
+	g.I("MOVQ %d(AX), R15", offLines)
+	g.I("MOVQ R15, %d(AX)", offLinesLeft)
+	g.L("%s_l:", label)
+	for r := range rows {
+		g.I("VXOR%s %s, %s, %s", s.P(), s.V(r), s.V(r), s.V(r))
+	}
+	g.I("MOVQ %d(AX), R12", offSeg)
+	g.I("JMP %s_e", label)
+	g.L("%s_t:", label)
+	g.I("MOVQ (R12), DI")
+	g.I("MOVQ 8(R12), R13")
+	g.I("ADDQ $16, R12")
+	g.I("ADDQ %d(AX), DI", offA0)
+	g.I("ADDQ R11, DI")
+	g.I("ADDQ %d(AX), R13", offB)
+	g.I("ADDQ R11, R13")
+	if positions > 7 {
+		g.I("LEAQ (DI)(R9*2), SI")
+		g.I("ADDQ R8, SI")
+	}
+	if positions > 14 {
+		g.I("LEAQ (SI)(R9*2), BX")
+		g.I("ADDQ R8, BX")
+	}
+	for t := range taps {
+		g.I("VMOVU%s.Z (R13), K1, %s", s.P(), w(t))
+		if t+1 < taps {
+			g.I("ADDQ %d(AX), R13", offTapStep)
+		}
+	}
+	for i := range 4 {
+		g.I("PREFETCHT1 %d(CX)", 64*i)
+	}
+	g.I("ADDQ DX, CX")
+	for i := range positions {
+		x, mask := s.V(17+i%4), 1
+		switch i {
+		case 0:
+			mask = 2
+		case positions - 1:
+			mask = 3
+		}
+		g.I("VMOVU%s.Z (%s)%s, K%d, %s", s.P(), []string{"DI", "SI", "BX"}[i/7], rowIndex[i%7], mask, x)
+		for t := range taps {
+			if r := (i - t) / stride; i >= t && (i-t)%stride == 0 && r < rows {
+				g.I("VFMADD231%s %s, %s, %s", s.P(), x, w(t), s.V(r))
+			}
+		}
+	}
+	g.L("%s_e:", label)
+	g.I("CMPQ R12, %d(AX)", offSegEnd)
+	g.I("JLT %s_t", label)
+	g.depthwiseEnd(s, label, rows, rows)
+}
