@@ -32,6 +32,11 @@ func TensorDot(t *tensor.Tensor, other *tensor.Tensor, dimsSelf []int, dimsOther
 	return t.TensorDot(other, dimsSelf, dimsOther, opts...)
 }
 
+// IntMM is the function form of [tensor.Tensor.IntMM].
+func IntMM(t *tensor.Tensor, mat2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.IntMM(mat2, opts...)
+}
+
 var slotLinalgInv = tensor.Slot("aten::linalg_inv")
 
 // LinalgInv is the inverse of a square matrix, or of each of a batch.

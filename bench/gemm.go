@@ -6,7 +6,7 @@ import (
 	"github.com/gotorch-dev/torch"
 )
 
-// gemmRows are matrix products of float32.
+// gemmRows are matrix products, most of them of float32.
 func gemmRows(c *config) []row {
 	var rows []row
 	for _, n := range []int{64, 128, 256, 512, 1024, 2048, 4096} {
@@ -20,6 +20,7 @@ func gemmRows(c *config) []row {
 	rows = append(rows,
 		product(fmt.Sprintf("sgemm %d³ A·Bᵀ", n), n, n, n, false, true),
 		product(fmt.Sprintf("sgemm %d³ Aᵀ·B", n), n, n, n, true, false),
+		lowProduct("bfloat16", n), lowProduct("float16", n), lowProduct("int8", n),
 	)
 	if c.tiny {
 		return rows
@@ -48,6 +49,28 @@ func product(name string, m, k, n int, ta, tb bool) row {
 				return torch.Randn([]int{r, c})
 			}
 			a, b := matrix(m, k, ta), matrix(k, n, tb)
+			return work{step: func() { torch.Tidy(func() { a.MM(b) }) }}
+		},
+	}
+}
+
+// lowProduct is a product of matrices with elements of 8 or 16 bits; that of int8 gives int32. Its share of the peak is that of the
+// float32 peak, which processors with instructions for these types exceed.
+func lowProduct(dtype string, n int) row {
+	return row{
+		name: fmt.Sprintf("gemm %s %d³", dtype, n), flops: 2 * float64(n) * float64(n) * float64(n),
+		peer: "matmul_low", args: arg{"n": n, "dtype": dtype},
+		prepare: func() work {
+			a, b := torch.Randn([]int{n, n}), torch.Randn([]int{n, n})
+			if dtype == "int8" {
+				a, b = a.MulScalar(50).To(torch.Int8), b.MulScalar(50).To(torch.Int8)
+				return work{step: func() { torch.Tidy(func() { a.IntMM(b) }) }}
+			}
+			dt := torch.BFloat16
+			if dtype == "float16" {
+				dt = torch.Float16
+			}
+			a, b = a.To(dt), b.To(dt)
 			return work{step: func() { torch.Tidy(func() { a.MM(b) }) }}
 		},
 	}

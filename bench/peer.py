@@ -64,6 +64,16 @@ def matmul(m, k, n, ta=False, tb=False):
 
 
 @work
+def matmul_low(n, dtype):
+    a, b = torch.randn(n, n), torch.randn(n, n)
+    if dtype == "int8":
+        a, b = (a * 50).to(torch.int8), (b * 50).to(torch.int8)
+        return {"eager": lambda: torch._int_mm(a, b)}
+    a, b = a.to(getattr(torch, dtype)), b.to(getattr(torch, dtype))
+    return {"eager": lambda: torch.mm(a, b)}
+
+
+@work
 def bmm(b, m, k, n):
     x, y = torch.randn(b, m, k), torch.randn(b, k, n)
     return {"eager": lambda: torch.bmm(x, y)}

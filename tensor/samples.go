@@ -21,6 +21,8 @@ type Sample struct {
 	Const []int
 	// NoLayout says that the result may depend on the memory layout of the arguments, as that of as_strided does.
 	NoLayout bool
+	// FixedOut says that a given out must have the right shape already and be contiguous.
+	FixedOut bool
 	// Tol is the relative error that float32 may have against float64; 0 stands for the usual one.
 	Tol float64
 }

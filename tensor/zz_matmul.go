@@ -20,6 +20,23 @@ func (t *Tensor) TensorDot(other *Tensor, dimsSelf []int, dimsOther []int, opts 
 	return c.Do1()
 }
 
+var slotIntMM = slot("aten::_int_mm")
+
+// IntMM multiplies two matrices of bytes, [m, k] of int8 or uint8 and [k, n] of int8, into int32, exactly: the product inside
+// quantized layers. mm of the same tensors gives int8, which wraps around.
+func (t *Tensor) IntMM(mat2 *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotIntMM, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(mat2)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMatMul = slot("aten::matmul")
 
 // MatMul is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products whose leading

@@ -113,7 +113,9 @@ func (r *runner) variants(s tensor.Sample) {
 						break
 					}
 					o := tensor.New([]int{0}, w.T.DType())
-					if how == 1 {
+					if s.FixedOut {
+						o = tensor.New(w.T.Shape(), w.T.DType())
+					} else if how == 1 {
 						o = strided(w.T, 2, 1)
 						o.ZeroRaw()
 					}

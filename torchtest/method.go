@@ -54,6 +54,9 @@ func (r *runner) method(s tensor.Sample) {
 		o := reflect.New(m.Type.In(m.Type.NumIn() - 1).Elem()).Elem()
 		if f := o.FieldByName("Out"); f.IsValid() && f.Type() == reflect.TypeFor[*tensor.Tensor]() {
 			out := tensor.New([]int{0}, want[0].T.DType())
+			if s.FixedOut {
+				out = tensor.New(want[0].T.Shape(), out.DType())
+			}
 			f.Set(reflect.ValueOf(out))
 			var res []reflect.Value
 			if err := try(func() { res = m.Func.Call(append(in[:len(in):len(in)], o)) }); err != nil {
