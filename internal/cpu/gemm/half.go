@@ -54,12 +54,18 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 		gemmBF16(kernel, nb, batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 		return
 	}
-	// B and C in blocks of columns that fit the cache as float32, so that the
-	// memory is read and written in 16 bits only; all at once when there are so
-	// many rows that the conversion hardly counts.
-	width := n
-	if m < 256 {
-		width = min(n, max(1<<16/max(k, 1), 32)&^31)
+	// B and C in blocks that fit the cache as float32, so that the memory is
+	// read and written in 16 bits only; all at once when there are so many rows
+	// that the conversion hardly counts. Where the rows of B lie in memory one
+	// after the other, blocks are wide and low, to read it nearly in its order.
+	width, depth := n, max(k, 1)
+	switch {
+	case m >= 256:
+	case csB == 1 && rsB != 1:
+		width = min(n, max(n/8, 256)&^63)
+		depth = min(depth, max(1<<16/width, 32)&^3)
+	default:
+		width = min(n, max(1<<16/depth, 32)&^31)
 	}
 	blocks := (n + width - 1) / width
 	one := func(x int) {
@@ -72,29 +78,35 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 		fa := unsafe.Slice((*float32)(bufA.p), m*k)
 		ra, ca := h.widenMatrix(fa, a[oa:], m, k, rsA, csA)
 		par.For(blocks, max(1, minTask/16/max(1, width*max(k, m))), func(lo, hi int) {
-			buf := getBuffer(4 * (k + m) * width)
+			buf := getBuffer(4 * (depth + m) * width)
 			defer buf.put()
-			all := unsafe.Slice((*float32)(buf.p), (k+m)*width)
+			all := unsafe.Slice((*float32)(buf.p), (depth+m)*width)
 			for t := lo; t < hi; t++ {
 				j := t * width
 				w := min(width, n-j)
-				fb, fc := all[:k*w:k*w], all[k*width:][:m*w]
-				var rb, cb int
-				if k > 0 {
-					rb, cb = h.widenMatrix(fb, b[ob+j*csB:], k, w, rsB, csB)
-				}
+				fc := all[depth*width:][:m*w]
 				cBlock := c[oc+j*csC:]
+				old := beta
 				if beta != 0 {
 					h.widenRows(fc, cBlock, m, w, rsC, csC)
 				}
-				var e *Epilogue[float32]
-				if ep != nil {
-					e = &Epilogue[float32]{BiasRow: ep.BiasRow, Act: ep.Act}
-					if ep.BiasCol != nil {
-						e.BiasCol = ep.BiasCol[j : j+w]
+				for q := 0; q == 0 || q < k; q += depth {
+					kk := min(depth, k-q)
+					fb := all[:kk*w]
+					var rb, cb int
+					if kk > 0 {
+						rb, cb = h.widenMatrix(fb, b[ob+q*rsB+j*csB:], kk, w, rsB, csB)
 					}
+					var e *Epilogue[float32]
+					if ep != nil && q+depth >= k {
+						e = &Epilogue[float32]{BiasRow: ep.BiasRow, Act: ep.Act}
+						if ep.BiasCol != nil {
+							e.BiasCol = ep.BiasCol[j : j+w]
+						}
+					}
+					GEMM(m, w, kk, alpha, fa[q*ca:], ra, ca, fb, rb, cb, old, fc, w, 1, e)
+					old = 1
 				}
-				GEMM(m, w, k, alpha, fa, ra, ca, fb, rb, cb, beta, fc, w, 1, e)
 				h.narrowRows(cBlock, fc, m, w, rsC, csC)
 			}
 		})
@@ -114,6 +126,10 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 func (h Half) narrowRows(dst []uint16, src []float32, rows, cols, rs, cs int) {
 	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
 		var line [256]uint16
+		if cs == 1 && rs == cols {
+			h.narrow(dst[lo*cols:hi*cols], src[lo*cols:])
+			return
+		}
 		for i := lo; i < hi; i++ {
 			row := src[i*cols : (i+1)*cols]
 			if cs == 1 {
@@ -148,6 +164,10 @@ func (h Half) widenRows(dst []float32, src []uint16, rows, cols, rs, cs int) {
 	}
 	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
 		var line [256]uint16
+		if cs == 1 && rs == cols {
+			h.widen(dst[lo*cols:hi*cols], src[lo*cols:])
+			return
+		}
 		for i := lo; i < hi; i++ {
 			row := dst[i*cols : (i+1)*cols]
 			if cs == 1 {
