@@ -33,6 +33,9 @@ func (h Half) narrow(dst []uint16, src []float32) {
 	}
 }
 
+// smallBF16 is the multiply-adds up to which widening costs less than packing.
+const smallBF16 = 1 << 18
+
 // GEMMHalf is [GEMMBatch] for 16-bit floats given by their bits. Operands are
 // widened to float32, everything is computed in float32, bias and activation
 // included, and C is rounded once at the end.
@@ -50,7 +53,7 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	if alpha == 0 {
 		k = 0
 	}
-	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && k > 0 {
+	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k > smallBF16 {
 		gemmBF16(kernel, nb, batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 		return
 	}
