@@ -1,8 +1,8 @@
 // Package gemm multiplies matrices on the CPU.
 //
 // C = act(alpha·A·B + beta·C + bias), for float32 and float64 in assembly
-// (AVX-512, AVX2, NEON) with a portable fallback, and for the other element types in
-// Go. A and B may have any strides, so transposed and sliced operands need no
+// (AVX-512, AVX2, NEON) with a portable fallback, for 16-bit floats and bytes as
+// below, and for the other element types in Go. A and B may have any strides, so transposed and sliced operands need no
 // copy by the caller.
 //
 // # How it works
@@ -21,6 +21,14 @@
 //     scratch instead, so that A is packed and not the larger B, or, with very
 //     few, dot products are taken;
 //   - a product of some thousand multiply-adds runs at once, without a plan.
+//
+// # Eight and sixteen bits
+//
+// Processors that have them multiply bfloat16 and bytes by instructions that take
+// four bytes of either operand, adjacent along k, for each lane of 32 bits
+// (VDPBF16PS, VPDPBUSD): for these both operands are packed in such groups, and
+// the rest is as above, with tiles of the same size. Elsewhere 16-bit floats are
+// widened to float32, block by block, and bytes to pairs of int16.
 //
 // # Caches
 //

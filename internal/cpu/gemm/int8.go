@@ -13,9 +13,13 @@ import (
 // products of int16 elsewhere.
 func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
-	if nb == 0 || m == 0 || n == 0 {
-		return
+	if nb > 0 && m > 0 && n > 0 {
+		gemmInt8(int8Kernel(), nb, batch, m, n, k, a, rsA, csA, b, rsB, csB, add, c, rsC, csC)
 	}
+}
+
+// gemmInt8 is GEMMInt8 on a kernel, with arguments that have been checked.
+func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
 	pa, pb := unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b))
 	var z A
 	unsigned := z-1 > 0
@@ -25,7 +29,7 @@ func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int
 		if k == 0 {
 			oa, ob = 0, 0
 		}
-		g := &lowProduct{lowKernel: int8Kernel(), m: m, n: n, k: k, add: add}
+		g := &lowProduct{lowKernel: kernel, m: m, n: n, k: k, add: add}
 		g.a = lowOperand{p: unsafe.Add(pa, oa), ps: rsA, ks: csA, n: m, k: k, pack: g.pack}
 		g.b = lowOperand{p: unsafe.Add(pb, ob), ps: csB, ks: rsB, n: n, k: k, pack: g.pack}
 		switch {

@@ -37,6 +37,47 @@ func (g guarded[T]) outside(rows, cols, rs, cs int) bool {
 	return !slices.ContainsFunc(raw, func(x T) bool { return x != g.mark })
 }
 
+// modelInt8 is the kernel for groups of four bytes in Go; see modelBF16.
+func modelInt8(p *lowArgs) {
+	const aw, nr = 16, 32
+	for f := range p.count {
+		for r := range p.rows {
+			for j := range nr {
+				var s int32
+				if p.init != nil {
+					s = *at[int32](p.init, (f*nr+j)*4)
+				}
+				for k := range p.k {
+					x := *at[[4]uint8](p.a, (k*aw+r)*4)
+					y := *at[[4]int8](p.b, f*p.stepB+(k*nr+j)*4)
+					for i := range x {
+						s += int32(x[i]) * int32(y[i])
+					}
+				}
+				c := at[int32](p.c, r*p.ldc+(f*nr+j)*4)
+				if p.add != 0 {
+					s += *c
+				}
+				*c = s
+			}
+		}
+	}
+}
+
+// onEveryInt8Path runs f on every path, and with the packing for VNNI and a
+// model of its kernel.
+func onEveryInt8Path(t *testing.T, f func(t *testing.T, kernel lowKernel)) {
+	onEveryPath(t, func(t *testing.T) { f(t, int8Kernel()) })
+	for _, pt := range []path{currentPath(), pathGeneric} {
+		t.Run(fmt.Sprint("model ", pt), func(t *testing.T) {
+			if pt != pathAVX512 && pt != pathGeneric {
+				t.Skip("the tile is that of AVX-512")
+			}
+			f(t, lowKernel{path: pt, mr: 14, aw: 16, nr: 32, pack: packBytes, run: modelInt8})
+		})
+	}
+}
+
 type int8Problem struct {
 	m, n, k    int
 	la, lb, lc layout
@@ -45,7 +86,7 @@ type int8Problem struct {
 
 // checkInt8 compares with sums of int64, cut to 32 bits. Operands are full of
 // extremes, where instructions that saturate would show.
-func checkInt8[A int8 | uint8](t *testing.T, seed uint64, p int8Problem) {
+func checkInt8[A int8 | uint8](t *testing.T, kernel lowKernel, seed uint64, p int8Problem) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 3))
 	rsA, csA := p.la.stride(p.m, p.k)
@@ -73,7 +114,7 @@ func checkInt8[A int8 | uint8](t *testing.T, seed uint64, p int8Problem) {
 			}
 		}
 	}
-	GEMMInt8(nil, p.m, p.n, p.k, a, rsA, csA, b, rsB, csB, p.add, c.data, rsC, csC)
+	gemmInt8(kernel, 1, nil, p.m, p.n, p.k, a, rsA, csA, b, rsB, csB, p.add, c.data, rsC, csC)
 	step := 1
 	if p.m*p.n*p.k > 1<<20 {
 		step = 7
@@ -94,15 +135,15 @@ func checkInt8[A int8 | uint8](t *testing.T, seed uint64, p int8Problem) {
 }
 
 func TestInt8Sizes(t *testing.T) {
-	onEveryPath(t, func(t *testing.T) {
+	onEveryInt8Path(t, func(t *testing.T, kernel lowKernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
 		seed := uint64(0)
 		draw := func(d [3]int) {
 			seed++
 			p := int8Problem{m: d[0], n: d[1], k: d[2], add: rng.IntN(3) == 0,
 				la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))], lc: layouts[rng.IntN(len(layouts))]}
-			checkInt8[int8](t, seed, p)
-			checkInt8[uint8](t, seed, p)
+			checkInt8[int8](t, kernel, seed, p)
+			checkInt8[uint8](t, kernel, seed, p)
 		}
 		for size := 1; size <= 70; size++ {
 			for dim := range 3 {
@@ -122,13 +163,13 @@ func TestInt8Sizes(t *testing.T) {
 
 // Layouts that the packers treat in different ways, in every combination.
 func TestInt8Layouts(t *testing.T) {
-	onEveryPath(t, func(t *testing.T) {
+	onEveryInt8Path(t, func(t *testing.T, kernel lowKernel) {
 		for x, la := range layouts {
 			for y, lb := range layouts {
 				for _, d := range [][3]int{{33, 65, 37}, {64, 96, 128}} {
 					p := int8Problem{m: d[0], n: d[1], k: d[2], la: la, lb: lb, lc: layouts[(x+y)%len(layouts)]}
-					checkInt8[int8](t, uint64(x*10+y), p)
-					checkInt8[uint8](t, uint64(x*10+y), p)
+					checkInt8[int8](t, kernel, uint64(x*10+y), p)
+					checkInt8[uint8](t, kernel, uint64(x*10+y), p)
 				}
 			}
 		}
