@@ -49,6 +49,7 @@ func TestArgsLayout(t *testing.T) {
 		{"ahead", unsafe.Offsetof(a.ahead), 184}, {"aheadStep", unsafe.Offsetof(a.aheadStep), 192},
 		{"lines", unsafe.Offsetof(a.lines), 200}, {"stepA", unsafe.Offsetof(a.stepA), 208}, {"stepC", unsafe.Offsetof(a.stepC), 216},
 		{"linesLeft", unsafe.Offsetof(a.linesLeft), 224}, {"tapStep", unsafe.Offsetof(a.tapStep), 232},
+		{"tiles", unsafe.Offsetof(a.tiles), 240}, {"tileA", unsafe.Offsetof(a.tileA), 248}, {"tileC", unsafe.Offsetof(a.tileC), 256},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

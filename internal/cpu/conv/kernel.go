@@ -33,6 +33,9 @@ type args struct {
 	linesLeft    int // the kernel's own
 	tapStep      int // bytes between taps of the weights, for three side by side
 
+	tiles        int // of a call, one after the other
+	tileA, tileC int // bytes between them in A, and in C and what is added
+
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
 
 	tile *[48]uint64 // NEON: where a tile is finished that is not stored whole
@@ -127,6 +130,27 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 			v = clampTo(v, fromBits[T](p.lo), fromBits[T](p.hi))
 		}
 		dst[j] = v
+	}
+}
+
+// eachTile calls f for one tile after the other, for kernels that know one.
+func eachTile(p *args, rows int, f func()) {
+	for n := p.tiles; ; {
+		f()
+		if n--; n <= 0 {
+			return
+		}
+		next := func(by int, at0, at1 *unsafe.Pointer) {
+			*at0 = unsafe.Add(*at0, by)
+			if rows > 1 {
+				*at1 = unsafe.Add(*at1, by)
+			}
+		}
+		next(p.tileA, &p.a0, &p.a1)
+		next(p.tileC, &p.c0, &p.c1)
+		if p.flags&flagRes != 0 {
+			next(p.tileC, &p.r0, &p.r1)
+		}
 	}
 }
 

@@ -132,7 +132,7 @@ func convTile[T Float](pt path, p *args, rows int) {
 	switch {
 	case pt == pathGeneric:
 		p.rows = rows
-		genericTile[T](p, p.rs, int(unsafe.Sizeof(z)))
+		eachTile(p, rows, func() { genericTile[T](p, p.rs, int(unsafe.Sizeof(z))) })
 	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
 		sconvAVX512(p)
 	case unsafe.Sizeof(z) == 4:
@@ -155,7 +155,7 @@ func gradTile[T Float](pt path, p *args, rows int) {
 	switch {
 	case pt == pathGeneric:
 		p.rows = rows
-		genericTile[T](p, int(unsafe.Sizeof(z)), p.cs)
+		eachTile(p, rows, func() { genericTile[T](p, int(unsafe.Sizeof(z)), p.cs) })
 	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
 		sgradAVX512(p)
 	case unsafe.Sizeof(z) == 4:

@@ -48,10 +48,10 @@ func convTile[T Float](pt path, p *args, rows int) {
 	if pt == pathGeneric {
 		var z T
 		p.rows = rows
-		genericTile[T](p, p.rs, int(unsafe.Sizeof(z)))
+		eachTile(p, rows, func() { genericTile[T](p, p.rs, int(unsafe.Sizeof(z))) })
 		return
 	}
-	tile[T](p, rows, false)
+	eachTile(p, rows, func() { tile[T](p, rows, false) })
 }
 
 // gradTile runs the gradient micro-kernel on the given rows.
@@ -61,10 +61,10 @@ func gradTile[T Float](pt path, p *args, rows int) {
 	if pt == pathGeneric {
 		var z T
 		p.rows = rows
-		genericTile[T](p, int(unsafe.Sizeof(z)), p.cs)
+		eachTile(p, rows, func() { genericTile[T](p, int(unsafe.Sizeof(z)), p.cs) })
 		return
 	}
-	tile[T](p, rows, true)
+	eachTile(p, rows, func() { tile[T](p, rows, true) })
 }
 
 // tile runs a kernel, which stores whole tiles. Where fewer columns are in use

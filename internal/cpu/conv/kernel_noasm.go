@@ -10,14 +10,14 @@ func currentPath() path { return pathGeneric }
 func convTile[T Float](_ path, p *args, rows int) {
 	var z T
 	p.rows = rows
-	genericTile[T](p, p.rs, int(unsafe.Sizeof(z)))
+	eachTile(p, rows, func() { genericTile[T](p, p.rs, int(unsafe.Sizeof(z))) })
 }
 
 //go:noinline
 func gradTile[T Float](_ path, p *args, rows int) {
 	var z T
 	p.rows = rows
-	genericTile[T](p, int(unsafe.Sizeof(z)), p.cs)
+	eachTile(p, rows, func() { genericTile[T](p, int(unsafe.Sizeof(z)), p.cs) })
 }
 
 //go:noinline

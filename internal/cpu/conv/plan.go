@@ -51,6 +51,7 @@ type plan struct {
 const (
 	taskWork  = 24 << 20 // multiply-adds: some 150 µs on a slow core
 	fewTasks  = 8
+	callSteps = 1 << 16   // rows times steps of a call: some 30 µs
 	bandBytes = 256 << 10 // of the second-level cache, for the band
 	bandMost  = 384 << 10 // with all channels of a block
 

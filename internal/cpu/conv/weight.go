@@ -201,7 +201,7 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 	per := ceilDiv(g.bands, g.chunks)
 	run := g.run * kc // adjacent rows
 	maxRows, _ := tileSize[T](j.pt)
-	tiles := cut(run, maxRows)
+	tiles := ceilDiv(run, maxRows)
 
 	var p args
 	var f ahead
@@ -244,13 +244,14 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 			}
 		}
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
+		most := callTiles(maxRows, n*p.k)
 		g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
 		if q > chunk*per {
 			p.flags = flagLoadC
 		}
 		if q+1 < min((chunk+1)*per, g.bands) {
 			next := j.band(q + 1)
-			f.start(&p, ceilDiv(c1-c0, j.nr)*len(g.off)*(len(tiles)-1)*n*p.k, j.results(&next), j.lines(&next, &b))
+			f.start(&p, ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*n*p.k, j.results(&next), j.lines(&next, &b))
 		} else {
 			f.start(&p, 0)
 		}
@@ -261,18 +262,30 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 			p.b = unsafe.Add(packed, (c-c0)*count*es)
 			panel := unsafe.Add(out, (c-c0)*g.taps*j.cb*es)
 			for r, off := range g.off {
-				for t, i := range tiles[:len(tiles)-1] {
-					rows := tiles[t+1] - i
-					h := (rows + 1) / 2
-					p.a0 = unsafe.Add(band, off+i*es)
-					p.a1 = unsafe.Add(p.a0, h*es)
-					p.c0 = unsafe.Add(panel, (r*run+i)*p.ldc)
-					p.c1 = p.c0
-					if rows > h { // pointers stay inside their blocks
-						p.c1 = unsafe.Add(p.c0, h*p.ldc)
+				for i := 0; i < run; {
+					rows := run / tiles
+					count := tiles - run%tiles
+					if i < run%tiles*(rows+1) {
+						rows++
+						count = run % tiles
 					}
-					gradTile[T](j.pt, &p, rows)
-					f.check(&p)
+					end := i + min(count*rows, run-i)
+					h := (rows + 1) / 2
+					p.tileA, p.tileC = rows*es, rows*p.ldc
+					for i < end {
+						calls := min(most, (end-i)/rows)
+						p.tiles = calls
+						p.a0 = unsafe.Add(band, off+i*es)
+						p.a1 = unsafe.Add(p.a0, h*es)
+						p.c0 = unsafe.Add(panel, (r*run+i)*p.ldc)
+						p.c1 = p.c0
+						if rows > h { // pointers stay inside their blocks
+							p.c1 = unsafe.Add(p.c0, h*p.ldc)
+						}
+						gradTile[T](j.pt, &p, rows)
+						f.check(&p)
+						i += calls * rows
+					}
 				}
 			}
 		}

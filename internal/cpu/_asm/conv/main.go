@@ -57,6 +57,10 @@ const (
 	offLinesLeft = 224 // the kernel's own
 	offTapStep   = 232
 
+	offTiles = 240 // tiles one after the other, and bytes between them in A and C
+	offTileA = 248
+	offTileC = 256
+
 	flagLoadC  = 1
 	flagBias   = 2
 	flagRes    = 4
@@ -91,6 +95,8 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // rows by one or two vectors:
 //
 //	C[0:rows, 0:cols] = act(sum over segments s, steps k of A_s[row, k]·B[s, k] + C + bias + residual)
+//
+// One call computes some such tiles, one after the other in A and C.
 //
 // The rows are two groups with a pointer each, the first ⌈rows/2⌉ and the rest,
 // so that a tile may span two lines of an image. A segment is a run of k steps
@@ -289,20 +295,21 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 				g.I("SHRQ $%d, CX", s.Lanes())
 			}
 		}
-		g.epilogue(s, label, nv, rows, true)
+		g.epilogue(s, m, label, label, nv, rows, true)
 	default:
 		// Masked stores are slow on some processors: whole vectors avoid them.
 		masked := label + "_m"
 		g.I("TESTQ $%d, R15", flagMasked)
 		g.I("JNZ %s", masked)
-		g.epilogue(s, label, nv, rows, false)
+		g.epilogue(s, m, label, label, nv, rows, false)
 		g.L("%s:", masked)
-		g.epilogue(s, masked, nv, rows, true)
+		g.epilogue(s, m, label, masked, nv, rows, true)
 	}
 }
 
-// epilogue finishes the tile and stores it. The registers of B are free.
-func (g *gen) epilogue(s isa, label string, nv, rows int, masked bool) {
+// epilogue finishes the tile and stores it, and goes back to start for the next.
+// The registers of B are free.
+func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked bool) {
 	acc := func(r, v int) string { return s.V(r*nv + v) }
 	tmp := [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
 	bv := func(v int) string { return s.V(s.Regs - 2 - nv + v) } // AVX2: the masks
@@ -399,6 +406,25 @@ func (g *gen) epilogue(s isa, label string, nv, rows int, masked bool) {
 			move(true, acc(r, v), fmt.Sprintf("%d(SI)", v*s.Width), v)
 		}
 	})
+	g.I("DECQ %d(AX)", offTiles)
+	g.I("JLE %s_d", label)
+	advance := func(by int, at ...int) {
+		g.I("MOVQ %d(AX), SI", by)
+		for _, off := range at[:min(len(at), rows)] { // a single row has no second group
+			g.I("ADDQ SI, %d(AX)", off)
+		}
+	}
+	advance(offTileA, offA0, offA1)
+	advance(offTileC, offC0, offC1)
+	g.I("TESTQ $%d, R15", flagRes)
+	g.I("JZ %s_n", label)
+	advance(offTileC, offR0, offR1)
+	g.L("%s_n:", label)
+	g.I("MOVQ %d(AX), BX", offB)
+	g.I("MOVQ %d(AX), R12", offSeg)
+	g.I("MOVQ %d(AX), R8", map[mode]int{forward: offRS, gradient: offAheadStep}[m])
+	g.I("JMP %s", start)
+	g.L("%s_d:", label)
 	g.I("VZEROUPPER")
 	g.I("RET")
 }
