@@ -34,12 +34,10 @@ func (j *job[T]) runDepthwise(src packSource[T]) {
 		}
 	}
 	d.wrow = channels * d.es
-	// One row more holds the bias, so that it can be read in whole vectors.
-	w := make([]T, (taps+1)*channels+l)
-	d.w = unsafe.Pointer(&w[0])
-	transpose(w, channels, src.data, src.groups, j.groups, min(taps, src.groups))
-	if j.bias != nil {
-		b := w[taps*channels:]
+	d.w = d.weights(src, channels, min(taps, src.groups))
+	if j.bias != nil && (d.pt != pathAVX512 || !j.in.Last || !j.out.Last) {
+		// Read in whole vectors.
+		b := make([]T, channels+l)
 		copy(b, unsafe.Slice((*T)(j.bias), j.groups))
 		j.bias = unsafe.Pointer(&b[0])
 	}
@@ -48,6 +46,26 @@ func (j *job[T]) runDepthwise(src packSource[T]) {
 		return
 	}
 	d.runBands(l)
+}
+
+// weights lays out the taps one after the other, or takes them from the last
+// call.
+func (d *depthJob[T]) weights(src packSource[T], channels, taps int) unsafe.Pointer {
+	c := d.packed
+	key := packedKey{pt: d.pt, groups: d.groups, co: channels, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
+	if c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.w != nil && c.key == key {
+			return c.w
+		}
+	}
+	w := make([]T, max(taps, 1)*channels+lanes[T](d.pt))
+	transpose(w, channels, src.data, src.groups, d.groups, taps)
+	if c != nil {
+		c.w, c.key = unsafe.Pointer(&w[0]), key
+	}
+	return unsafe.Pointer(&w[0])
 }
 
 // setup prepares the arguments that all tiles share.

@@ -14,8 +14,9 @@ var winogradOn atomic.Bool
 // SetWinograd allows 3x3 convolutions of stride 1 in float32 to be computed by
 // Winograd's F(4×4, 3×3), and returns the previous setting; off is the default.
 // It takes a quarter of the multiplications, at the price of rounding errors
-// about fifteen times as large. Where there are no kernels for it the setting
-// has no effect.
+// about fifteen times as large. Where there are no kernels for it, or where it
+// would gain little, as with many channels and few positions, the setting has no
+// effect.
 func SetWinograd(on bool) (old bool) { return winogradOn.Swap(on) }
 
 // Winograd reports the setting of SetWinograd.
@@ -42,6 +43,10 @@ const (
 
 var winConsts = [8]float32{2, 4, 5, 8, 1.0 / 4, 1.0 / 6, 1.0 / 24, 1.0 / 12}
 
+// winSkew is how many elements the 36 matrices are shifted against each other: at
+// a power of two their elements would share a set of the cache.
+const winSkew = 16
+
 // winTiles is about how many 4x4 tiles of the result a task computes.
 const winTiles = 64
 
@@ -61,7 +66,28 @@ func (j *job[T]) winogradFits() bool {
 			return false
 		}
 	}
-	return true
+	return j.winogradPays()
+}
+
+// winogradGain is the least gain for which accuracy is given up; tests lower it.
+var winogradGain = 1.3
+
+// winogradPays weighs the multiplications that are saved against what comes on
+// top, in units of a multiplication of the kernel: few tiles do not pay for the
+// transformed weights, which are four times as many.
+func (j *job[T]) winogradPays() bool {
+	const (
+		perValue = 25  // to transform a value of the input or the result
+		perRead  = 25  // to read a transformed weight for some tiles
+		perMade  = 100 // to make it
+	)
+	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
+	weights := 36 * j.ci * j.co
+	cost := 36*tiles*(j.ci*j.co+(j.ci+j.co)*perValue) + weights*perRead*ceilDiv(tiles, winTiles)
+	if j.packed == nil {
+		cost += weights * perMade
+	}
+	return float64(9*j.n*volume(j.outD)*j.ci*j.co) >= winogradGain*float64(cost)
 }
 
 // winogradJob is a job cut into tiles: transformed inputs V and products M are
@@ -70,8 +96,10 @@ type winogradJob struct {
 	*job[float32]
 	tx, ty int // tiles of a task's band
 	u      unsafe.Pointer
+	uLen   int // bytes to free
 	bias   unsafe.Pointer
 	vFreq  int // elements of one matrix of V
+	vPitch int // and of a row of it
 	mFreq  int
 	mPitch int
 }
@@ -89,28 +117,9 @@ func (w *winogradJob) run(src packSource[float32]) {
 	k := &packer[float32]{job: j, src: src}
 	k.makeTables()
 	np := ceilDiv(j.co, j.nr)
-	uLen := 36 * j.groups * j.ci * j.ocols * 4
-	w.u = mem.Alloc(uLen)
-	defer mem.Free(w.u, uLen)
-	par.For(j.groups*np, 1, func(lo, hi int) {
-		n := (9*j.ci + j.cb + 1) * j.nr * 4
-		buf := mem.Alloc(n + 36*64)
-		defer mem.Free(buf, n+36*64)
-		for t := lo; t < hi; t++ {
-			g, c := t/np, t%np*j.nr
-			width := min(j.nr, j.ocols-c)
-			k.panel(0, g, 0, c, buf, 9*j.ci*width*4)
-			size := j.ci * width * 4
-			// Some channels at a time, to keep the calls short.
-			for at := 0; at < size; at += 1 << 14 {
-				winTransform(winWeights, &winArgs{
-					dst: unsafe.Add(w.u, 36*(g*j.ci*j.ocols+j.ci*c)*4+at), src: unsafe.Add(buf, at), tmp: unsafe.Add(buf, n),
-					row: 3 * size, col: size, outRow: 6 * size, outCol: size, n: min(1<<14, size-at) / 64,
-					consts: unsafe.Pointer(&winConsts),
-				})
-			}
-		}
-	})
+	if w.transformWeights(k, np); w.uLen > 0 {
+		defer mem.Free(w.u, w.uLen)
+	}
 	// The kernel's pointer walks to the end, which must be inside.
 	bias := make([]float32, j.co*j.groups+16)
 	if j.bias != nil {
@@ -128,6 +137,53 @@ func (w *winogradJob) run(src packSource[float32]) {
 		mem.Free(buf, n)
 		s.free()
 	})
+}
+
+// panelAt is where the transformed weights of a panel begin.
+func (w *winogradJob) panelAt(group, c int) int {
+	j := w.job
+	panel := group*ceilDiv(j.co, j.nr) + c/j.nr
+	return 36 * (group*j.ci*j.ocols + j.ci*c + panel*winSkew)
+}
+
+// transformWeights takes the weights of the last call, or transforms them.
+func (w *winogradJob) transformWeights(k *packer[float32], np int) {
+	j, cache := w.job, w.packed
+	uLen := w.panelAt(j.groups, 0) * 4
+	key := packedKey{pt: j.pt, groups: j.groups, ci: j.ci, co: j.co, cb: -1, nr: j.nr, es: 4, taps: 36, data: unsafe.Pointer(&k.src.data[0]), row: k.src.row, col: k.src.col}
+	if cache != nil {
+		cache.mu.Lock()
+		defer cache.mu.Unlock()
+		if cache.w != nil && cache.key == key {
+			w.u = cache.w
+			return
+		}
+	}
+	u := mem.Alloc(uLen)
+	par.For(j.groups*np, 1, func(lo, hi int) {
+		n := (9*j.ci + j.cb + 1) * j.nr * 4
+		buf := mem.Alloc(n + 36*64)
+		defer mem.Free(buf, n+36*64)
+		for t := lo; t < hi; t++ {
+			g, c := t/np, t%np*j.nr
+			width := min(j.nr, j.ocols-c)
+			k.panel(0, g, 0, c, buf, 9*j.ci*width*4)
+			size := j.ci * width * 4
+			// Some channels at a time, to keep the calls short.
+			for at := 0; at < size; at += 1 << 14 {
+				winTransform(winWeights, &winArgs{
+					dst: unsafe.Add(u, w.panelAt(g, c)*4+at), src: unsafe.Add(buf, at), tmp: unsafe.Add(buf, n),
+					row: 3 * size, col: size, outRow: 6 * (size + winSkew*4), outCol: size + winSkew*4, n: min(1<<14, size-at) / 64,
+					consts: unsafe.Pointer(&winConsts),
+				})
+			}
+		}
+	})
+	if w.u = u; cache != nil {
+		cache.w, cache.key = u, key // the collector's from here on
+		return
+	}
+	w.uLen = uLen
 }
 
 // plan cuts the grid into bands of whole tiles.
@@ -149,7 +205,7 @@ func (w *winogradJob) plan() {
 	j.nImg = ceilDiv(j.n, j.images)
 	j.cb = j.ci
 	total := ceilDiv(j.co, j.nr)
-	j.npb = min(total, max(1, ceilDiv(8, j.nImg*j.ny*j.groups)))
+	j.npb = min(total, max(1, ceilDiv(4, j.nImg*j.ny*j.groups)))
 	j.panels = ceilDiv(total, j.npb)
 	j.npb = ceilDiv(total, j.panels)
 	j.layout(4)
@@ -162,9 +218,10 @@ func (w *winogradJob) plan() {
 	if pitch%32 == 0 {
 		pitch += 16
 	}
-	w.vFreq = tiles * pitch
+	w.vPitch = pitch
+	w.vFreq = tiles*pitch + winSkew
 	w.mPitch = j.outPitch()
-	w.mFreq = tiles * w.mPitch
+	w.mFreq = tiles*w.mPitch + winSkew
 }
 
 func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
@@ -182,7 +239,7 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 	j.load(&b, band, 0, j.ci)
 
 	images, ty := b.n1-b.n0, ceilDiv(b.hi[1]-b.lo[1], 4)
-	pitch := w.vFreq / tiles
+	pitch := w.vPitch
 	v, m := buf, unsafe.Add(buf, 36*w.vFreq*4)
 	edge := unsafe.Add(m, 36*w.mFreq*4)
 	a := winArgs{
@@ -205,11 +262,24 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 	cuts := cut(count, rows)
 	seg := [2]int{}
 	p := args{seg: unsafe.Pointer(&seg[0]), segEnd: unsafe.Pointer(&seg[1]), rs: pitch * 4, ldc: w.mPitch * 4, k: j.ci}
+	// The weights of panel c of matrix f.
+	panel := func(f, c int) span {
+		width := min(j.nr, j.ocols-c)
+		at := uintptr(w.u) + uintptr(w.panelAt(b.group, c)+f*(j.ci*width+winSkew))*4
+		return span{at, at + uintptr(j.ci*width*4)}
+	}
+	var fetch ahead
 	for f := range 36 {
 		for c := b.c0; c < b.c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
+			switch {
+			case c+j.nr < b.c1:
+				fetch.start(&p, (len(cuts)-1)*j.ci, panel(f, c+j.nr))
+			case f+1 < 36:
+				fetch.start(&p, (len(cuts)-1)*j.ci, panel(f+1, b.c0))
+			}
 			setColumns[float32](j.pt, &p, width, width)
-			p.b = unsafe.Add(w.u, (36*(b.group*j.ci*j.ocols+j.ci*c)+f*j.ci*width)*4)
+			p.b = unsafe.Add(w.u, (w.panelAt(b.group, c)+f*(j.ci*width+winSkew))*4)
 			for i, r := range cuts[:len(cuts)-1] {
 				n := cuts[i+1] - r
 				h := (n + 1) / 2
@@ -220,6 +290,7 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 					p.a1, p.c1 = unsafe.Add(p.a0, h*p.rs), unsafe.Add(p.c0, h*p.ldc)
 				}
 				convTile[float32](j.pt, &p, n)
+				fetch.check(&p)
 			}
 		}
 	}

@@ -27,6 +27,8 @@ func TestWinArgsLayout(t *testing.T) {
 
 // Winograd's results lie within a small multiple of the direct kernel's error.
 func TestWinograd(t *testing.T) {
+	defer func(old float64) { winogradGain = old }(winogradGain)
+	winogradGain = 0
 	for _, s := range []*Shape{
 		shape2d(2, 64, 64, 16, 16, 3, 1, 1, 1, 1), shape2d(3, 40, 48, 13, 9, 3, 1, 1, 1, 1), shape2d(2, 16, 32, 7, 7, 3, 1, 1, 1, 1),
 		shape2d(1, 32, 80, 30, 31, 3, 1, 0, 1, 1), shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2), shape2d(1, 32, 32, 3, 2, 3, 1, 2, 1, 1),
@@ -42,6 +44,7 @@ func TestWinograd(t *testing.T) {
 				ep.Bias[i] = float32(i % 5)
 			}
 			plain := Epilogue[float32]{Bias: ep.Bias}.ReLU()
+			kept := Epilogue[float32]{Packed: &PackedWeights{}}
 			for _, c := range []struct {
 				name string
 				n    int
@@ -50,6 +53,8 @@ func TestWinograd(t *testing.T) {
 				{"forward", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, nil) }},
 				{"bias and ReLU", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &plain) }},
 				{"residual and ReLU6", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &ep) }},
+				{"weights kept", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &kept) }},
+				{"weights kept, again", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &kept) }},
 				{"gradient of the input", len(xr), func(out []float32) { BackwardData(s, Image[float32]{out, last}, g, w, nil) }},
 			} {
 				what := fmt.Sprintf("%+v, last %v, %s", *s, last, c.name)
@@ -68,6 +73,21 @@ func TestWinograd(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// It is used where it pays.
+func TestWinogradPays(t *testing.T) {
+	for _, c := range []struct {
+		s    *Shape
+		pays bool
+	}{
+		{shape2d(16, 64, 64, 56, 56, 3, 1, 1, 1, 1), true}, {shape2d(16, 256, 256, 14, 14, 3, 1, 1, 1, 1), true},
+		{shape2d(16, 512, 512, 7, 7, 3, 1, 1, 1, 1), false}, {shape2d(1, 256, 256, 14, 14, 3, 1, 1, 1, 1), false},
+	} {
+		if got := forwardJob(c.s, Image[float32]{}, Image[float32]{}, nil).winogradPays(); got != c.pays {
+			t.Errorf("%+v: %v", *c.s, got)
 		}
 	}
 }
