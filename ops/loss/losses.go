@@ -277,6 +277,20 @@ func aten(schema, doc string, how int, f func(c *Ctx) *T) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Go: "-", Out: true, Body: func(c *Ctx) { c.Return(reduce(f(c), c.Int(how))) }})
 }
 
+// reduced is aten for losses that see to their reduction.
+//
+//gen:reduced
+func reduced(schema, doc string, how int, f func(c *Ctx, how int) *T) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Go: "-", Out: true, Body: func(c *Ctx) { c.Return(f(c, c.Int(how))) }})
+}
+
+// functionalReduced is functional for them.
+//
+//gen:functionalReduced
+func functionalReduced(schema, doc string, oldA, oldB, text int, f func(c *Ctx, how int) *T) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: func(c *Ctx) { c.Return(f(c, reduction(c, oldA, oldB, text))) }})
+}
+
 // functional declares a function of torch.nn.functional; text is the position of reduction, old that of size_average and reduce (0: none).
 //
 //gen:functional
@@ -330,16 +344,16 @@ func init() {
 		Grad: "BinaryCrossEntropyBackward0",
 		AMP:  tensor.AMPBanned,
 	})
-	aten("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor", "is quadratic for differences below beta, linear above.", 2,
-		func(c *Ctx) *T { return smoothL1(c, c.T(0), c.T(1), c.Float(3)) })
-	aten("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor", "is quadratic for differences up to delta, linear above.", 2,
-		func(c *Ctx) *T { return huber(c, c.T(0), c.T(1), c.Float(3)) })
-	aten("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor", "is the cross entropy of probabilities and targets between 0 and 1.", 3,
-		func(c *Ctx) *T { return bce(c, c.T(0), c.T(1), c.T(2)) })
-	aten("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor", "is the cross entropy of logits and targets between 0 and 1.", 4,
-		func(c *Ctx) *T { return bceLogits(c, c.T(0), c.T(1), c.T(2), c.T(3)) })
-	aten("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor", "is target * (log(target) - self).", 2,
-		func(c *Ctx) *T { return klDiv(c.T(0), c.T(1), c.Bool(3)) })
+	reduced("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor", "is quadratic for differences below beta, linear above.", 2,
+		func(c *Ctx, how int) *T { return smoothL1Reduced(c, c.Float(3), how) })
+	reduced("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor", "is quadratic for differences up to delta, linear above.", 2,
+		func(c *Ctx, how int) *T { return huberReduced(c, c.Float(3), how) })
+	reduced("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor", "is the cross entropy of probabilities and targets between 0 and 1.", 3,
+		func(c *Ctx, how int) *T { return bceReduced(c, c.T(2), how) })
+	reduced("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor", "is the cross entropy of logits and targets between 0 and 1.", 4,
+		func(c *Ctx, how int) *T { return bceLogitsReduced(c, c.T(2), c.T(3), how) })
+	reduced("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor", "is target * (log(target) - self).", 2,
+		func(c *Ctx, how int) *T { return klReduced(c, c.Bool(3), how) })
 	aten("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", "is log(1 + exp(-target*self)).", 2,
 		func(c *Ctx) *T { return softMargin(c.T(0), c.T(1)) })
 	aten("margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor", "is max(0, -target*(input1-input2) + margin).", 4,
@@ -359,32 +373,32 @@ func init() {
 	aten("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor", "is the negative log-likelihood of Poisson counts.", 5,
 		func(c *Ctx) *T { return poissonNLL(c.T(0), c.T(1), c.Bool(2), c.Bool(3), c.Float(4)) })
 
-	functional("F::smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor", "is quadratic for differences below beta, linear above.\n"+page, 2, 3, 4,
-		func(c *Ctx) *T { return smoothL1(c, c.T(0), c.T(1), c.Float(5)) })
+	functionalReduced("F::smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor", "is quadratic for differences below beta, linear above.\n"+page, 2, 3, 4,
+		func(c *Ctx, how int) *T { return smoothL1Reduced(c, c.Float(5), how) })
 	tensor.Register(tensor.Def{
 		Schema: "F::huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
 		Doc:    "is quadratic for differences up to delta, linear above.\n" + page,
 		Body: func(c *Ctx) {
-			c.Return(weighted(c, c.T(0), c.T(4), reduction(c, -1, -1, 2), func(how int) *T { return reduce(huber(c, c.T(0), c.T(1), c.Float(3)), how) }))
+			c.Return(weighted(c, c.T(0), c.T(4), reduction(c, -1, -1, 2), func(how int) *T { return huberReduced(c, c.Float(3), how) }))
 		},
 	})
-	functional("F::binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is the cross entropy of probabilities and targets between 0 and 1.\n"+page, 3, 4, 5,
-		func(c *Ctx) *T { return bce(c, c.T(0), c.T(1), c.T(2)) })
-	functional("F::binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? pos_weight=None) -> Tensor", "is the cross entropy of logits and targets between 0 and 1.\n"+page, 3, 4, 5,
-		func(c *Ctx) *T { return bceLogits(c, c.T(0), c.T(1), c.T(2), c.T(6)) })
+	functionalReduced("F::binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is the cross entropy of probabilities and targets between 0 and 1.\n"+page, 3, 4, 5,
+		func(c *Ctx, how int) *T { return bceReduced(c, c.T(2), how) })
+	functionalReduced("F::binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? pos_weight=None) -> Tensor", "is the cross entropy of logits and targets between 0 and 1.\n"+page, 3, 4, 5,
+		func(c *Ctx, how int) *T { return bceLogitsReduced(c, c.T(2), c.T(6), how) })
 	tensor.Register(tensor.Def{
 		Schema: "F::kl_div(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', bool log_target=False) -> Tensor",
 		Doc:    "is the Kullback-Leibler divergence of log-probabilities (input) from target; reduction batchmean divides by the batch size.\n" + page,
 		Body: func(c *Ctx) {
-			y := klDiv(c.T(0), c.T(1), c.Bool(5))
 			if c.Str(4) == "batchmean" && !c.Has(2) && !c.Has(3) {
-				if y = y.Sum(); c.T(0).Dim() > 0 {
+				y := klReduced(c, c.Bool(5), sumOf)
+				if c.T(0).Dim() > 0 {
 					y = y.DivScalar(c.T(0).Size(0))
 				}
 				c.Return(y)
 				return
 			}
-			c.Return(reduce(y, reduction(c, 2, 3, 4)))
+			c.Return(klReduced(c, c.Bool(5), reduction(c, 2, 3, 4)))
 		},
 	})
 	functional("F::soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is log(1 + exp(-target*input)).\n"+page, 2, 3, 4,

@@ -169,48 +169,10 @@ var (
 	geluTanh64K         = f64of(geluTanh64)
 	geluBack64K         = zip64(geluBackward64)
 	geluTanhBack64K     = zip64(geluTanhBackward64)
-	mish32K, mish64K    = f32of(mish64), f64of(mish64)
-	mishBack32K         = zip32(mishBackward64)
+	mish64K             = f64of(mish64)
 	mishBack64K         = zip64(mishBackward64)
-	logSig32K           = f32of(logSigmoid64)
 	logSig64K           = f64of(logSigmoid64)
 )
-
-// hardSigmoid and its like are written for both widths: their steps must round as the dtype does.
-func hardSigmoidK[E float](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = min(max(x+3, 0), 6) / 6
-	}
-}
-
-func hardSigmoidBackK[E float](d, g, a []E) {
-	for i, x := range a[:len(d)] {
-		if x > -3 && x < 3 {
-			d[i] = g[i] / 6
-		} else {
-			d[i] = 0
-		}
-	}
-}
-
-func hardSwishK[E float](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = x * min(max(x+3, 0), 6) / 6
-	}
-}
-
-func hardSwishBackK[E float](d, g, a []E) {
-	for i, x := range a[:len(d)] {
-		switch {
-		case x <= -3:
-			d[i] = 0
-		case x < 3:
-			d[i] = g[i] * (x/3 + 0.5)
-		default:
-			d[i] = g[i]
-		}
-	}
-}
 
 func hardShrinkK[E float](l E) func(d, a []E) {
 	return func(d, a []E) {
@@ -502,9 +464,9 @@ func init() {
 			}
 			return r
 		}})
-	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, none1, mish32K, mish64K) },
+	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, vec.Mish16, vec.MishF32, mish64K) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return mishBackward(tv(g), tv(c.T(0))) })})
-	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, none2, mishBack32K, mishBack64K) },
+	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, none2, vec.MishBackwardF32, mishBack64K) },
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
 			r := []*T{mishBackward(tv(g), tv(x)), nil}
@@ -556,7 +518,11 @@ func init() {
 	})
 	gradient("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor", "is the gradient of elu.", 5, func(c *Ctx) {
 		a, s, in, r := c.Num(1).F, c.Num(2).F, c.Num(3).F, c.Bool(4)
-		floats2(c, "elu_backward", 0, 5, none2, eluBackK[float32](a, s, in, r), eluBackK[float64](a, s, in, r))
+		f32 := eluBackK[float32](a, s, in, r)
+		if !r {
+			f32 = func(d, g, x []float32) { vec.ELUBackwardF32(d, g, x, float32(a), float32(s), float32(in)) }
+		}
+		floats2(c, "elu_backward", 0, 5, none2, f32, eluBackK[float64](a, s, in, r))
 	}, tensor.Def{Save: "grad_output self_or_result", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(5)
 		r := []*T{eluBackward(tv(g), c.Value(1), c.Value(2), c.Value(3), c.Value(4), tv(x)), nil}
@@ -616,20 +582,20 @@ func init() {
 			c.Return(call(opHardtanh, tv(c.T(0)), tensor.IntValue(0), tensor.IntValue(6)))
 		},
 	})
-	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardsigmoid", 0, none1, hardSigmoidK[float32], hardSigmoidK[float64]) },
+	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardsigmoid", 0, vec.Hardsigmoid16, vec.HardsigmoidF32, vec.HardsigmoidF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardsigmoidBackward(tv(g), tv(c.T(0))) })})
 	gradient("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", "is grad_output / 6 where -3 < self < 3 and 0 elsewhere.", 1,
 		func(c *Ctx) {
-			floats2(c, "hardsigmoid_backward", 0, 1, none2, hardSigmoidBackK[float32], hardSigmoidBackK[float64])
+			floats2(c, "hardsigmoid_backward", 0, 1, none2, vec.HardsigmoidBackwardF32, vec.HardsigmoidBackwardF64)
 		},
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 			return []*T{hardsigmoidBackward(tv(g), tv(c.T(1))), zeros(c.Shape(1), c.ArgDType(1))}
 		}})
-	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardswish", 0, none1, hardSwishK[float32], hardSwishK[float64]) },
+	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardswish", 0, vec.Hardswish16, vec.HardswishF32, vec.HardswishF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardswishBackward(tv(g), tv(c.T(0))) })})
 	gradient("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of hardswish.", 1,
 		func(c *Ctx) {
-			floats2(c, "hardswish_backward", 0, 1, none2, hardSwishBackK[float32], hardSwishBackK[float64])
+			floats2(c, "hardswish_backward", 0, 1, none2, vec.HardswishBackwardF32, vec.HardswishBackwardF64)
 		},
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
@@ -695,12 +661,12 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "log_sigmoid(Tensor self) -> Tensor", Doc: "is log(sigmoid(self)).", Out: true, Elementwise: true,
 		Infer: sameInfer(0),
-		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, none1, logSig32K, logSig64K) },
+		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, none1, vec.LogSigmoidF32, logSig64K) },
 		Save:  "self",
 		VJP:   rule(func(c *Ctx, g *T) *T { x := c.T(0); return logSigmoidBackward(tv(g), tv(x), tv(x)) }),
 	})
 	gradient("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor", "is grad_output * sigmoid(-self); the buffer is not read.", 1, func(c *Ctx) {
-		floats2(c, "log_sigmoid_backward", 0, 1, none2, zip32(logSigmoidBackward64), zip64(logSigmoidBackward64))
+		floats2(c, "log_sigmoid_backward", 0, 1, none2, vec.LogSigmoidBackwardF32, zip64(logSigmoidBackward64))
 	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(1)
 		r := []*T{g.Mul(x.Neg().Sigmoid()), nil, nil}

@@ -211,7 +211,7 @@ func powC128(d, a, b []complex128) {
 	}
 }
 
-var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: zip32(math.Pow), f64: zip64(math.Pow), c64: powC64, c128: powC128}
+var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: vec.PowF32, f64: zip64(math.Pow), c64: powC64, c128: powC128}
 
 func cubeK[E number](d, a []E) {
 	for i, x := range a[:len(d)] {

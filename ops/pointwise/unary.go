@@ -309,7 +309,7 @@ func init() {
 	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: fracF[float32], f64: fracF[float64]}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
 	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC).halves(vec.Exp16), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
-	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fn("exp2", math.Exp2, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
+	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fast("exp2", vec.Exp2F32, math.Exp2, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
 		tensor.Def{Aliases: []string{"special_exp2"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj()).MulScalar(ln2) })})
 	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast("expm1", vec.Expm1F32, math.Expm1, expm1C),
 		tensor.Def{Aliases: []string{"special_expm1"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj().AddScalar(1)) })})

@@ -3663,7 +3663,7 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 //go:noescape
 func eLUF32NEON(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
 
-// ELUBackwardF32 sets dst[i] = grad[i]*scale where x[i] > 0, else grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale).
+// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
@@ -4137,6 +4137,204 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 
 //go:noescape
 func maxTapGradRowsF32NEON(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+// squaredErrorBlockF32 returns the sum of (a-b)² over a block.
+func squaredErrorBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return squaredErrorBlockF32NEON(&a[0], &b[0], n)
+	}
+	return squaredErrorBlockF32Generic(a, b)
+}
+
+//go:noescape
+func squaredErrorBlockF32NEON(a *float32, b *float32, n int) (sum float32)
+
+// SquaredErrorGradF32 sets dst[i] = s * (a[i] - b[i]).
+func SquaredErrorGradF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		squaredErrorGradF32Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		squaredErrorGradF32NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func squaredErrorGradF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
+
+// absErrorBlockF32 returns the sum of |a-b| over a block.
+func absErrorBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return absErrorBlockF32NEON(&a[0], &b[0], n)
+	}
+	return absErrorBlockF32Generic(a, b)
+}
+
+//go:noescape
+func absErrorBlockF32NEON(a *float32, b *float32, n int) (sum float32)
+
+// AbsErrorGradF32 sets dst[i] = s * the sign of a[i] - b[i]; 0 for NaN.
+func AbsErrorGradF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		absErrorGradF32Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		absErrorGradF32NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func absErrorGradF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
+
+// huberBlockF32 returns the sum of square*z² where z = |a-b| is up to limit, else slope*(z - limit/2), over a block.
+func huberBlockF32(a, b []float32, limit, square, slope float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return huberBlockF32NEON(&a[0], &b[0], limit, square, slope, n)
+	}
+	return huberBlockF32Generic(a, b, limit, square, slope)
+}
+
+//go:noescape
+func huberBlockF32NEON(a *float32, b *float32, limit float32, square float32, slope float32, n int) (sum float32)
+
+// HuberGradF32 sets dst[i] = s * (a[i] - b[i]), kept within limit.
+func HuberGradF32(dst, a, b []float32, s, limit float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberGradF32Generic(dst, a, b, s, limit)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberGradF32NEON(&dst[i], &a[i], &b[i], s, limit, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberGradF32NEON(dst *float32, a *float32, b *float32, s float32, limit float32, n int)
+
+// crossEntropyBlockF32 returns the sum of -(b*log(a) + (1-b)*log(1-a)) over a block, with logarithms of at least -100, and the number of a outside of [0, 1].
+func crossEntropyBlockF32(a, b []float32) (sum, bad float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return crossEntropyBlockF32NEON(&a[0], &b[0], n)
+	}
+	return crossEntropyBlockF32Generic(a, b)
+}
+
+//go:noescape
+func crossEntropyBlockF32NEON(a *float32, b *float32, n int) (sum, bad float32)
+
+// CrossEntropyGradF32 sets dst[i] = s * (a[i] - b[i]) / max(a[i]*(1-a[i]), 1e-12).
+func CrossEntropyGradF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		crossEntropyGradF32Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		crossEntropyGradF32NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func crossEntropyGradF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
+
+// logitEntropyBlockF32 returns the sum of (1-b)*a - log(sigmoid(a)) over a block.
+func logitEntropyBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return logitEntropyBlockF32NEON(&a[0], &b[0], n)
+	}
+	return logitEntropyBlockF32Generic(a, b)
+}
+
+//go:noescape
+func logitEntropyBlockF32NEON(a *float32, b *float32, n int) (sum float32)
+
+// LogitEntropyGradF32 sets dst[i] = s * (sigmoid(a[i]) - b[i]).
+func LogitEntropyGradF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		logitEntropyGradF32Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logitEntropyGradF32NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logitEntropyGradF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
+
+// divergenceBlockF32 returns the sum of b*(log(b) - a), 0 where b is, over a block.
+func divergenceBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return divergenceBlockF32NEON(&a[0], &b[0], n)
+	}
+	return divergenceBlockF32Generic(a, b)
+}
+
+//go:noescape
+func divergenceBlockF32NEON(a *float32, b *float32, n int) (sum float32)
+
+// logDivergenceBlockF32 returns the sum of e^b*(b - a) over a block.
+func logDivergenceBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return logDivergenceBlockF32NEON(&a[0], &b[0], n)
+	}
+	return logDivergenceBlockF32Generic(a, b)
+}
+
+//go:noescape
+func logDivergenceBlockF32NEON(a *float32, b *float32, n int) (sum float32)
+
+// LogDivergenceGradF32 sets dst[i] = s * e^b[i].
+func LogDivergenceGradF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		logDivergenceGradF32Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logDivergenceGradF32NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logDivergenceGradF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
 
 // AbsF16 sets dst[i] = |a[i]|, on float16.
 func AbsF16(dst, a []uint16) {

@@ -495,7 +495,7 @@ func hardsigmoidF32Generic(dst, a []float32) {
 		v1 := v0 + 3
 		v2 := sel32(0 > v1, 0, v1)
 		v3 := sel32(6 < v2, 6, v2)
-		v4 := float32(v3 * 0x1.555556p-03)
+		v4 := v3 / 6
 		dst[i] = v4
 	}
 }
@@ -509,7 +509,7 @@ func hardswishF32Generic(dst, a []float32) {
 		v2 := sel32(0 > v1, 0, v1)
 		v3 := sel32(6 < v2, 6, v2)
 		v4 := float32(v0 * v3)
-		v5 := float32(v4 * 0x1.555556p-03)
+		v5 := v4 / 6
 		dst[i] = v5
 	}
 }
@@ -520,7 +520,7 @@ func hardsigmoidBackwardF32Generic(dst, grad, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
 		v0 := grad[i]
-		v1 := float32(v0 * 0x1.555556p-03)
+		v1 := v0 / 6
 		v2 := x[i]
 		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
 		v4 := v3 < 3
@@ -536,20 +536,14 @@ func hardswishBackwardF32Generic(dst, grad, x []float32) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := grad[i]
-		var v2 float32
-		if nativeFMA {
-			v2 = v0*0x1.555556p-02 + 0x1p-01
-		} else if sum64 := float64(v0)*float64(0x1.555556p-02) + float64(0x1p-01); roundsOnceNormal(sum64) {
-			v2 = float32(sum64)
-		} else {
-			v2 = fma32Slow(v0, 0x1.555556p-02, 0x1p-01)
-		}
-		v3 := float32(v1 * v2)
-		v4 := v0 >= 3
-		v5 := sel32(v4, v1, v3)
-		v6 := v0 <= -3
-		v7 := sel32(v6, 0, v5)
-		dst[i] = v7
+		v2 := v0 / 3
+		v3 := v2 + 0x1p-01
+		v4 := float32(v1 * v3)
+		v5 := v0 >= 3
+		v6 := sel32(v5, v1, v4)
+		v7 := v0 <= -3
+		v8 := sel32(v7, 0, v6)
+		dst[i] = v8
 	}
 }
 
@@ -1855,7 +1849,7 @@ func hardsigmoidF64Generic(dst, a []float64) {
 		v1 := v0 + 3
 		v2 := sel64(0 > v1, 0, v1)
 		v3 := sel64(6 < v2, 6, v2)
-		v4 := float64(v3 * 0x1.5555555555555p-03)
+		v4 := v3 / 6
 		dst[i] = v4
 	}
 }
@@ -1869,7 +1863,7 @@ func hardswishF64Generic(dst, a []float64) {
 		v2 := sel64(0 > v1, 0, v1)
 		v3 := sel64(6 < v2, 6, v2)
 		v4 := float64(v0 * v3)
-		v5 := float64(v4 * 0x1.5555555555555p-03)
+		v5 := v4 / 6
 		dst[i] = v5
 	}
 }
@@ -1880,7 +1874,7 @@ func hardsigmoidBackwardF64Generic(dst, grad, x []float64) {
 	x = x[:len(dst)]
 	for i := range dst {
 		v0 := grad[i]
-		v1 := float64(v0 * 0x1.5555555555555p-03)
+		v1 := v0 / 6
 		v2 := x[i]
 		v3 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
 		v4 := v3 < 3
@@ -1896,13 +1890,14 @@ func hardswishBackwardF64Generic(dst, grad, x []float64) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := grad[i]
-		v2 := math.FMA(v0, 0x1.5555555555555p-02, 0x1p-01)
-		v3 := float64(v1 * v2)
-		v4 := v0 >= 3
-		v5 := sel64(v4, v1, v3)
-		v6 := v0 <= -3
-		v7 := sel64(v6, 0, v5)
-		dst[i] = v7
+		v2 := v0 / 3
+		v3 := v2 + 0x1p-01
+		v4 := float64(v1 * v3)
+		v5 := v0 >= 3
+		v6 := sel64(v5, v1, v4)
+		v7 := v0 <= -3
+		v8 := sel64(v7, 0, v6)
+		dst[i] = v8
 	}
 }
 
@@ -6834,8 +6829,8 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		v29 := float32(v28 * inputScale)
 		v30 := float32(v27 * v29)
 		v31 := grad[i]
-		v32 := v0 > 0
-		v33 := sel32(v32, scale, v30)
+		v32 := v0 <= 0
+		v33 := sel32(v32, v30, scale)
 		v34 := float32(v31 * v33)
 		dst[i] = v34
 	}
@@ -7338,6 +7333,1064 @@ func maxTapGradF32Generic(dst, grad []float32, at []uint8, tap float32) {
 		v5 := sel32(v2, v4, 0)
 		v6 := v3 + v5
 		dst[i] = v6
+	}
+}
+
+// squaredErrorBlockF32Generic is the plain Go version of squaredErrorBlockF32.
+func squaredErrorBlockF32Generic(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := sums[l]
+		var v4 float32
+		if nativeFMA {
+			v4 = v2*v2 + v3
+		} else if sum64 := float64(v2)*float64(v2) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v2, v2, v3)
+		}
+		sums[l] = v4
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// squaredErrorGradF32Generic is the plain Go version of SquaredErrorGradF32.
+func squaredErrorGradF32Generic(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := float32(v2 * s)
+		dst[i] = v3
+	}
+}
+
+// absErrorBlockF32Generic is the plain Go version of absErrorBlockF32.
+func absErrorBlockF32Generic(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		v5 := v0 + v4
+		sums[l] = v5
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// absErrorGradF32Generic is the plain Go version of AbsErrorGradF32.
+func absErrorGradF32Generic(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := v2 > 0
+		v4 := sel32(v3, s, 0)
+		v5 := v2 < 0
+		v6 := math.Float32frombits(math.Float32bits(s) ^ 0x80000000)
+		v7 := sel32(v5, v6, v4)
+		dst[i] = v7
+	}
+}
+
+// huberBlockF32Generic is the plain Go version of huberBlockF32.
+func huberBlockF32Generic(a, b []float32, limit, square, slope float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		var v5 float32
+		if nativeFMA {
+			v5 = -limit*0x1p-01 + v4
+		} else if sum64 := float64(-limit)*float64(0x1p-01) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-limit, 0x1p-01, v4)
+		}
+		v6 := float32(v5 * slope)
+		v7 := v4 > limit
+		v8 := float32(v4 * v4)
+		v9 := float32(v8 * square)
+		v10 := sel32(v7, v6, v9)
+		v11 := v0 + v10
+		sums[l] = v11
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// huberGradF32Generic is the plain Go version of HuberGradF32.
+func huberGradF32Generic(dst, a, b []float32, s, limit float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(limit) ^ 0x80000000)
+		v3 := v0 - v1
+		v4 := sel32(v2 > v3, v2, v3)
+		v5 := sel32(limit < v4, limit, v4)
+		v6 := float32(v5 * s)
+		dst[i] = v6
+	}
+}
+
+// crossEntropyBlockF32Generic is the plain Go version of crossEntropyBlockF32.
+func crossEntropyBlockF32Generic(a, b []float32) (sum, bad float32) {
+	b = b[:len(a)]
+	var sums [16]float32
+	var bads [16]float32
+	for i := range a {
+		l := i & 15
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 < 0x1p-126
+		v3 := float32(v0 * 0x1p+23)
+		v4 := sel32(v2, v3, v0)
+		v5 := sel32(v2, -23, 0)
+		v6 := int32(math.Float32bits(v4))
+		v7 := v6 - 1060439283
+		v8 := v7 >> 23
+		v9 := float32(v8)
+		v10 := v9 + v5
+		v11 := v7 & 8388607
+		v12 := v11 + 1060439283
+		v13 := math.Float32frombits(uint32(v12))
+		v14 := v13 - 1
+		var v15 float32
+		if nativeFMA {
+			v15 = -0x1.38c144p-04*v14 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v14) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(-0x1.38c144p-04, v14, 0x1.056484p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v14 + -0x1.0d8764p-03
+		} else if sum64 := float64(v15)*float64(v14) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v14, -0x1.0d8764p-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v14 + 0x1.22d90ep-03
+		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v14, 0x1.22d90ep-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v14 + -0x1.5471f4p-03
+		} else if sum64 := float64(v17)*float64(v14) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v14, -0x1.5471f4p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v14 + 0x1.99a01p-03
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v14, 0x1.99a01p-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v14 + -0x1.000228p-02
+		} else if sum64 := float64(v19)*float64(v14) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v14, -0x1.000228p-02)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v14 + 0x1.555554p-02
+		} else if sum64 := float64(v20)*float64(v14) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v14, 0x1.555554p-02)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v14*v21 + -0x1p-01
+		} else if sum64 := float64(v14)*float64(v21) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v14, v21, -0x1p-01)
+		}
+		v23 := float32(v14 * v14)
+		v24 := float32(v23 * v22)
+		var v25 float32
+		if nativeFMA {
+			v25 = v10*-0x1.05c61p-29 + v24
+		} else if sum64 := float64(v10)*float64(-0x1.05c61p-29) + float64(v24); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v10, -0x1.05c61p-29, v24)
+		}
+		v26 := v14 + v25
+		var v27 float32
+		if nativeFMA {
+			v27 = v10*0x1.62e43p-01 + v26
+		} else if sum64 := float64(v10)*float64(0x1.62e43p-01) + float64(v26); roundsOnce(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v10, 0x1.62e43p-01, v26)
+		}
+		v28 := v0 < inf32
+		v29 := sel32(v28, v27, v0)
+		v30 := v0 == 0
+		v31 := sel32(v30, -inf32, v29)
+		v32 := v0 < 0
+		v33 := sel32(v32, nan32, v31)
+		v34 := sel32(-100 > v33, -100, v33)
+		v35 := float32(v1 * v34)
+		v36 := v1 - 1
+		v37 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v38 := v37 + 1
+		v39 := int32(math.Float32bits(v38))
+		v40 := v39 - 1060439283
+		v41 := v40 >> 23
+		v42 := float32(v41)
+		v43 := 129 - v41
+		v44 := v43 << 23
+		v45 := math.Float32frombits(uint32(v44))
+		v46 := float32(v37 * 0x1p-02)
+		var v47 float32
+		if nativeFMA {
+			v47 = v45*0x1p-02 + -1
+		} else if sum64 := float64(v45)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v45, 0x1p-02, -1)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v46*v45 + v47
+		} else if sum64 := float64(v46)*float64(v45) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v46, v45, v47)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = -0x1.38c144p-04*v48 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v48) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(-0x1.38c144p-04, v48, 0x1.056484p-03)
+		}
+		var v50 float32
+		if nativeFMA {
+			v50 = v49*v48 + -0x1.0d8764p-03
+		} else if sum64 := float64(v49)*float64(v48) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v49, v48, -0x1.0d8764p-03)
+		}
+		var v51 float32
+		if nativeFMA {
+			v51 = v50*v48 + 0x1.22d90ep-03
+		} else if sum64 := float64(v50)*float64(v48) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v50, v48, 0x1.22d90ep-03)
+		}
+		var v52 float32
+		if nativeFMA {
+			v52 = v51*v48 + -0x1.5471f4p-03
+		} else if sum64 := float64(v51)*float64(v48) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(v51, v48, -0x1.5471f4p-03)
+		}
+		var v53 float32
+		if nativeFMA {
+			v53 = v52*v48 + 0x1.99a01p-03
+		} else if sum64 := float64(v52)*float64(v48) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v53 = float32(sum64)
+		} else {
+			v53 = fma32Slow(v52, v48, 0x1.99a01p-03)
+		}
+		var v54 float32
+		if nativeFMA {
+			v54 = v53*v48 + -0x1.000228p-02
+		} else if sum64 := float64(v53)*float64(v48) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v54 = float32(sum64)
+		} else {
+			v54 = fma32Slow(v53, v48, -0x1.000228p-02)
+		}
+		var v55 float32
+		if nativeFMA {
+			v55 = v54*v48 + 0x1.555554p-02
+		} else if sum64 := float64(v54)*float64(v48) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v54, v48, 0x1.555554p-02)
+		}
+		var v56 float32
+		if nativeFMA {
+			v56 = v48*v55 + -0x1p-01
+		} else if sum64 := float64(v48)*float64(v55) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v56 = float32(sum64)
+		} else {
+			v56 = fma32Slow(v48, v55, -0x1p-01)
+		}
+		v57 := float32(v48 * v48)
+		v58 := float32(v57 * v56)
+		var v59 float32
+		if nativeFMA {
+			v59 = v42*-0x1.05c61p-29 + v58
+		} else if sum64 := float64(v42)*float64(-0x1.05c61p-29) + float64(v58); roundsOnce(sum64) {
+			v59 = float32(sum64)
+		} else {
+			v59 = fma32Slow(v42, -0x1.05c61p-29, v58)
+		}
+		v60 := v48 + v59
+		var v61 float32
+		if nativeFMA {
+			v61 = v42*0x1.62e43p-01 + v60
+		} else if sum64 := float64(v42)*float64(0x1.62e43p-01) + float64(v60); roundsOnce(sum64) {
+			v61 = float32(sum64)
+		} else {
+			v61 = fma32Slow(v42, 0x1.62e43p-01, v60)
+		}
+		v62 := math.Float32frombits(math.Float32bits(v37) & 0x7fffffff)
+		v63 := v62 < 0x1p-25
+		v64 := sel32(v63, v37, v61)
+		v65 := v37 < inf32
+		v66 := sel32(v65, v64, v37)
+		v67 := v37 == -1
+		v68 := sel32(v67, -inf32, v66)
+		v69 := v37 < -1
+		v70 := sel32(v69, nan32, v68)
+		v71 := sel32(-100 > v70, -100, v70)
+		v72 := float32(v36 * v71)
+		v73 := sums[l]
+		v74 := v72 - v35
+		v75 := v73 + v74
+		sums[l] = v75
+		v77 := v0 < 0
+		v78 := v0 > 1
+		v79 := v77 || v78
+		v80 := bads[l]
+		v81 := sel32(v79, 1, 0)
+		v82 := v80 + v81
+		bads[l] = v82
+	}
+	for m := 8; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+			bads[l] += bads[l+m]
+		}
+	}
+	return sums[0], bads[0]
+}
+
+// crossEntropyGradF32Generic is the plain Go version of CrossEntropyGradF32.
+func crossEntropyGradF32Generic(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := 1 - v0
+		v3 := float32(v2 * v0)
+		v4 := sel32(0x1.197998p-40 > v3, 0x1.197998p-40, v3)
+		v5 := v0 - v1
+		v6 := float32(s * v5)
+		v7 := v6 / v4
+		dst[i] = v7
+	}
+}
+
+// logitEntropyBlockF32Generic is the plain Go version of logitEntropyBlockF32.
+func logitEntropyBlockF32Generic(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := 1 - v2
+		v4 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v5 := math.Float32frombits(math.Float32bits(v4) ^ 0x80000000)
+		v6 := sel32(104 < v5, 104, v5)
+		v7 := sel32(-104 > v6, -104, v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v7)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v9 := v8 - 0x1.8p+23
+		var v10 float32
+		if nativeFMA {
+			v10 = -v9*0x1.62e43p-01 + v7
+		} else if sum64 := float64(-v9)*float64(0x1.62e43p-01) + float64(v7); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v9, 0x1.62e43p-01, v7)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = -v9*-0x1.05c61p-29 + v10
+		} else if sum64 := float64(-v9)*float64(-0x1.05c61p-29) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(-v9, -0x1.05c61p-29, v10)
+		}
+		v12 := float32(v11 * v11)
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.123a0cp-07*v12 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v12) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.123a0cp-07, v12, 0x1.555492p-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = 0x1.6a23fp-10*v12 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v12) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(0x1.6a23fp-10, v12, 0x1.5558f2p-05)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v12 + 0x1.fffffcp-02
+		} else if sum64 := float64(v14)*float64(v12) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v12, 0x1.fffffcp-02)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v13*v11 + v15
+		} else if sum64 := float64(v13)*float64(v11) + float64(v15); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v13, v11, v15)
+		}
+		v17 := float32(v11 * v11)
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v16 + v11
+		} else if sum64 := float64(v17)*float64(v16) + float64(v11); roundsOnce(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v16, v11)
+		}
+		v19 := v18 + 1
+		v20 := int32(math.Float32bits(v8))
+		v21 := v20 - 1262485504
+		v22 := v21 >> 1
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := v21 - v22
+		v27 := v26 + 127
+		v28 := v27 << 23
+		v29 := math.Float32frombits(uint32(v28))
+		v30 := float32(v19 * v25)
+		v31 := float32(v30 * v29)
+		v32 := sel32(0 < v1, 0, v1)
+		v33 := v31 + 1
+		v34 := int32(math.Float32bits(v33))
+		v35 := v34 - 1060439283
+		v36 := v35 >> 23
+		v37 := float32(v36)
+		v38 := 129 - v36
+		v39 := v38 << 23
+		v40 := math.Float32frombits(uint32(v39))
+		v41 := float32(v31 * 0x1p-02)
+		var v42 float32
+		if nativeFMA {
+			v42 = v40*0x1p-02 + -1
+		} else if sum64 := float64(v40)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v40, 0x1p-02, -1)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v41*v40 + v42
+		} else if sum64 := float64(v41)*float64(v40) + float64(v42); roundsOnce(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v41, v40, v42)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = -0x1.38c144p-04*v43 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v43) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(-0x1.38c144p-04, v43, 0x1.056484p-03)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*v43 + -0x1.0d8764p-03
+		} else if sum64 := float64(v44)*float64(v43) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, v43, -0x1.0d8764p-03)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v43 + 0x1.22d90ep-03
+		} else if sum64 := float64(v45)*float64(v43) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v43, 0x1.22d90ep-03)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = v46*v43 + -0x1.5471f4p-03
+		} else if sum64 := float64(v46)*float64(v43) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v46, v43, -0x1.5471f4p-03)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*v43 + 0x1.99a01p-03
+		} else if sum64 := float64(v47)*float64(v43) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v47, v43, 0x1.99a01p-03)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = v48*v43 + -0x1.000228p-02
+		} else if sum64 := float64(v48)*float64(v43) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v48, v43, -0x1.000228p-02)
+		}
+		var v50 float32
+		if nativeFMA {
+			v50 = v49*v43 + 0x1.555554p-02
+		} else if sum64 := float64(v49)*float64(v43) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v49, v43, 0x1.555554p-02)
+		}
+		var v51 float32
+		if nativeFMA {
+			v51 = v43*v50 + -0x1p-01
+		} else if sum64 := float64(v43)*float64(v50) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v43, v50, -0x1p-01)
+		}
+		v52 := float32(v43 * v43)
+		v53 := float32(v52 * v51)
+		var v54 float32
+		if nativeFMA {
+			v54 = v37*-0x1.05c61p-29 + v53
+		} else if sum64 := float64(v37)*float64(-0x1.05c61p-29) + float64(v53); roundsOnce(sum64) {
+			v54 = float32(sum64)
+		} else {
+			v54 = fma32Slow(v37, -0x1.05c61p-29, v53)
+		}
+		v55 := v43 + v54
+		var v56 float32
+		if nativeFMA {
+			v56 = v37*0x1.62e43p-01 + v55
+		} else if sum64 := float64(v37)*float64(0x1.62e43p-01) + float64(v55); roundsOnce(sum64) {
+			v56 = float32(sum64)
+		} else {
+			v56 = fma32Slow(v37, 0x1.62e43p-01, v55)
+		}
+		v57 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
+		v58 := v57 < 0x1p-25
+		v59 := sel32(v58, v31, v56)
+		v60 := v31 < inf32
+		v61 := sel32(v60, v59, v31)
+		v62 := v31 == -1
+		v63 := sel32(v62, -inf32, v61)
+		v64 := v31 < -1
+		v65 := sel32(v64, nan32, v63)
+		v66 := v32 - v65
+		v67 := math.Float32frombits(math.Float32bits(v66) ^ 0x80000000)
+		var v68 float32
+		if nativeFMA {
+			v68 = v3*v1 + v67
+		} else if sum64 := float64(v3)*float64(v1) + float64(v67); roundsOnce(sum64) {
+			v68 = float32(sum64)
+		} else {
+			v68 = fma32Slow(v3, v1, v67)
+		}
+		v69 := v0 + v68
+		sums[l] = v69
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// logitEntropyGradF32Generic is the plain Go version of LogitEntropyGradF32.
+func logitEntropyGradF32Generic(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v6 := v5 - 0x1.8p+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		v14 := float32(v8 * v8)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + v8
+		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, v8)
+		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v5))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v28 + 1
+		v30 := 1 / v29
+		v31 := v30 - v1
+		v32 := float32(v31 * s)
+		dst[i] = v32
+	}
+}
+
+// divergenceBlockF32Generic is the plain Go version of divergenceBlockF32.
+func divergenceBlockF32Generic(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v2 == 0
+		v4 := v2 < 0x1p-126
+		v5 := float32(v2 * 0x1p+23)
+		v6 := sel32(v4, v5, v2)
+		v7 := sel32(v4, -23, 0)
+		v8 := int32(math.Float32bits(v6))
+		v9 := v8 - 1060439283
+		v10 := v9 >> 23
+		v11 := float32(v10)
+		v12 := v11 + v7
+		v13 := v9 & 8388607
+		v14 := v13 + 1060439283
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v15 - 1
+		var v17 float32
+		if nativeFMA {
+			v17 = -0x1.38c144p-04*v16 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v16) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-0x1.38c144p-04, v16, 0x1.056484p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v16 + -0x1.0d8764p-03
+		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v16, -0x1.0d8764p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v16 + 0x1.22d90ep-03
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v16, 0x1.22d90ep-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v16 + -0x1.5471f4p-03
+		} else if sum64 := float64(v19)*float64(v16) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v16, -0x1.5471f4p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v16 + 0x1.99a01p-03
+		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v16, 0x1.99a01p-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v16 + -0x1.000228p-02
+		} else if sum64 := float64(v21)*float64(v16) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v16, -0x1.000228p-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v16 + 0x1.555554p-02
+		} else if sum64 := float64(v22)*float64(v16) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, v16, 0x1.555554p-02)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v16*v23 + -0x1p-01
+		} else if sum64 := float64(v16)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v16, v23, -0x1p-01)
+		}
+		v25 := float32(v16 * v16)
+		v26 := float32(v25 * v24)
+		var v27 float32
+		if nativeFMA {
+			v27 = v12*-0x1.05c61p-29 + v26
+		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v26); roundsOnce(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v12, -0x1.05c61p-29, v26)
+		}
+		v28 := v16 + v27
+		var v29 float32
+		if nativeFMA {
+			v29 = v12*0x1.62e43p-01 + v28
+		} else if sum64 := float64(v12)*float64(0x1.62e43p-01) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v12, 0x1.62e43p-01, v28)
+		}
+		v30 := v2 < inf32
+		v31 := sel32(v30, v29, v2)
+		v32 := v2 == 0
+		v33 := sel32(v32, -inf32, v31)
+		v34 := v2 < 0
+		v35 := sel32(v34, nan32, v33)
+		v36 := float32(v2 * v35)
+		v37 := sel32(v3, 0, v36)
+		v38 := float32(v2 * v1)
+		v39 := v37 - v38
+		v40 := v0 + v39
+		sums[l] = v40
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// logDivergenceBlockF32Generic is the plain Go version of logDivergenceBlockF32.
+func logDivergenceBlockF32Generic(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v6 := v5 - 0x1.8p+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		v14 := float32(v8 * v8)
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + v8
+		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, v8)
+		}
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v5))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v2 - v1
+		v30 := float32(v28 * v29)
+		v31 := v0 + v30
+		sums[l] = v31
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// logDivergenceGradF32Generic is the plain Go version of LogDivergenceGradF32.
+func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := b[i]
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v4 := v3 - 0x1.8p+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		v12 := float32(v6 * v6)
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v11 + v6
+		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v11, v6)
+		}
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v3))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := float32(v26 * s)
+		dst[i] = v27
 	}
 }
 
@@ -9728,7 +10781,7 @@ func hardsigmoidF16Generic(dst, a []uint16) {
 		v1 := v0 + 3
 		v2 := sel32(0 > v1, 0, v1)
 		v3 := sel32(6 < v2, 6, v2)
-		v4 := float32(v3 * 0x1.555556p-03)
+		v4 := v3 / 6
 		dst[i] = F32ToF16(v4)
 	}
 }
@@ -9741,7 +10794,7 @@ func hardsigmoidBF16Generic(dst, a []uint16) {
 		v1 := v0 + 3
 		v2 := sel32(0 > v1, 0, v1)
 		v3 := sel32(6 < v2, 6, v2)
-		v4 := float32(v3 * 0x1.555556p-03)
+		v4 := v3 / 6
 		v5 := int32(math.Float32bits(v4))
 		v6 := int32(uint32(v5) >> 16)
 		v7 := v6 & 1
@@ -9766,7 +10819,7 @@ func hardswishF16Generic(dst, a []uint16) {
 		v2 := sel32(0 > v1, 0, v1)
 		v3 := sel32(6 < v2, 6, v2)
 		v4 := float32(v0 * v3)
-		v5 := float32(v4 * 0x1.555556p-03)
+		v5 := v4 / 6
 		dst[i] = F32ToF16(v5)
 	}
 }
@@ -9780,7 +10833,7 @@ func hardswishBF16Generic(dst, a []uint16) {
 		v2 := sel32(0 > v1, 0, v1)
 		v3 := sel32(6 < v2, 6, v2)
 		v4 := float32(v0 * v3)
-		v5 := float32(v4 * 0x1.555556p-03)
+		v5 := v4 / 6
 		v6 := int32(math.Float32bits(v5))
 		v7 := int32(uint32(v6) >> 16)
 		v8 := v7 & 1

@@ -13,351 +13,347 @@ DATA pool<>+16(SB)/8, $0x0000000000000000
 DATA pool<>+24(SB)/8, $0x0000000000000000
 DATA pool<>+32(SB)/8, $0xbf800000bf800000
 DATA pool<>+40(SB)/8, $0xbf800000bf800000
-DATA pool<>+48(SB)/8, $0x4040000040400000
-DATA pool<>+56(SB)/8, $0x4040000040400000
-DATA pool<>+64(SB)/8, $0x40c0000040c00000
-DATA pool<>+72(SB)/8, $0x40c0000040c00000
-DATA pool<>+80(SB)/8, $0x3e2aaaab3e2aaaab
-DATA pool<>+88(SB)/8, $0x3e2aaaab3e2aaaab
-DATA pool<>+96(SB)/8, $0x3eaaaaab3eaaaaab
-DATA pool<>+104(SB)/8, $0x3eaaaaab3eaaaaab
-DATA pool<>+112(SB)/8, $0xc0400000c0400000
-DATA pool<>+120(SB)/8, $0xc0400000c0400000
-DATA pool<>+128(SB)/8, $0x3f0000003f000000
-DATA pool<>+136(SB)/8, $0x3f0000003f000000
-DATA pool<>+144(SB)/8, $0xff800000ff800000
-DATA pool<>+152(SB)/8, $0xff800000ff800000
-DATA pool<>+160(SB)/8, $0x7f8000007f800000
-DATA pool<>+168(SB)/8, $0x7f8000007f800000
-DATA pool<>+176(SB)/8, $0x3ff0000000000000
-DATA pool<>+184(SB)/8, $0x3ff0000000000000
-DATA pool<>+192(SB)/8, $0xbff0000000000000
-DATA pool<>+200(SB)/8, $0xbff0000000000000
-DATA pool<>+208(SB)/8, $0x4008000000000000
-DATA pool<>+216(SB)/8, $0x4008000000000000
-DATA pool<>+224(SB)/8, $0x4018000000000000
-DATA pool<>+232(SB)/8, $0x4018000000000000
-DATA pool<>+240(SB)/8, $0x3fc5555555555555
-DATA pool<>+248(SB)/8, $0x3fc5555555555555
-DATA pool<>+256(SB)/8, $0x3fd5555555555555
-DATA pool<>+264(SB)/8, $0x3fd5555555555555
-DATA pool<>+272(SB)/8, $0xc008000000000000
-DATA pool<>+280(SB)/8, $0xc008000000000000
-DATA pool<>+288(SB)/8, $0x3fe0000000000000
-DATA pool<>+296(SB)/8, $0x3fe0000000000000
-DATA pool<>+304(SB)/8, $0xfff0000000000000
-DATA pool<>+312(SB)/8, $0xfff0000000000000
-DATA pool<>+320(SB)/8, $0x7ff0000000000000
-DATA pool<>+328(SB)/8, $0x7ff0000000000000
-DATA pool<>+336(SB)/8, $0x0000007f0000007f
-DATA pool<>+344(SB)/8, $0x0000007f0000007f
-DATA pool<>+352(SB)/8, $0x42d0000042d00000
-DATA pool<>+360(SB)/8, $0x42d0000042d00000
-DATA pool<>+368(SB)/8, $0xc2d00000c2d00000
-DATA pool<>+376(SB)/8, $0xc2d00000c2d00000
-DATA pool<>+384(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA pool<>+392(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA pool<>+400(SB)/8, $0x4b4000004b400000
-DATA pool<>+408(SB)/8, $0x4b4000004b400000
-DATA pool<>+416(SB)/8, $0x3f3172183f317218
-DATA pool<>+424(SB)/8, $0x3f3172183f317218
-DATA pool<>+432(SB)/8, $0xb102e308b102e308
-DATA pool<>+440(SB)/8, $0xb102e308b102e308
-DATA pool<>+448(SB)/8, $0x3c091d063c091d06
-DATA pool<>+456(SB)/8, $0x3c091d063c091d06
-DATA pool<>+464(SB)/8, $0x3ab511f83ab511f8
-DATA pool<>+472(SB)/8, $0x3ab511f83ab511f8
-DATA pool<>+480(SB)/8, $0x3e2aaa493e2aaa49
-DATA pool<>+488(SB)/8, $0x3e2aaa493e2aaa49
-DATA pool<>+496(SB)/8, $0x3d2aac793d2aac79
-DATA pool<>+504(SB)/8, $0x3d2aac793d2aac79
-DATA pool<>+512(SB)/8, $0x3efffffe3efffffe
-DATA pool<>+520(SB)/8, $0x3efffffe3efffffe
-DATA pool<>+528(SB)/8, $0x42b1999a42b1999a
-DATA pool<>+536(SB)/8, $0x42b1999a42b1999a
-DATA pool<>+544(SB)/8, $0xc1a00000c1a00000
-DATA pool<>+552(SB)/8, $0xc1a00000c1a00000
-DATA pool<>+560(SB)/8, $0x0000007e0000007e
-DATA pool<>+568(SB)/8, $0x0000007e0000007e
-DATA pool<>+576(SB)/8, $0x8000000080000000
-DATA pool<>+584(SB)/8, $0x8000000080000000
-DATA pool<>+592(SB)/8, $0x3f3504f33f3504f3
-DATA pool<>+600(SB)/8, $0x3f3504f33f3504f3
-DATA pool<>+608(SB)/8, $0x0080000000800000
-DATA pool<>+616(SB)/8, $0x0080000000800000
-DATA pool<>+624(SB)/8, $0x4b0000004b000000
-DATA pool<>+632(SB)/8, $0x4b0000004b000000
-DATA pool<>+640(SB)/8, $0xc1b80000c1b80000
-DATA pool<>+648(SB)/8, $0xc1b80000c1b80000
-DATA pool<>+656(SB)/8, $0x007fffff007fffff
-DATA pool<>+664(SB)/8, $0x007fffff007fffff
-DATA pool<>+672(SB)/8, $0xbd9c60a2bd9c60a2
-DATA pool<>+680(SB)/8, $0xbd9c60a2bd9c60a2
-DATA pool<>+688(SB)/8, $0x7fc000007fc00000
-DATA pool<>+696(SB)/8, $0x7fc000007fc00000
-DATA pool<>+704(SB)/8, $0x3e02b2423e02b242
-DATA pool<>+712(SB)/8, $0x3e02b2423e02b242
-DATA pool<>+720(SB)/8, $0xbe06c3b2be06c3b2
-DATA pool<>+728(SB)/8, $0xbe06c3b2be06c3b2
-DATA pool<>+736(SB)/8, $0x3e116c873e116c87
-DATA pool<>+744(SB)/8, $0x3e116c873e116c87
-DATA pool<>+752(SB)/8, $0xbe2a38fabe2a38fa
-DATA pool<>+760(SB)/8, $0xbe2a38fabe2a38fa
-DATA pool<>+768(SB)/8, $0x3e4cd0083e4cd008
-DATA pool<>+776(SB)/8, $0x3e4cd0083e4cd008
-DATA pool<>+784(SB)/8, $0xbe800114be800114
-DATA pool<>+792(SB)/8, $0xbe800114be800114
-DATA pool<>+800(SB)/8, $0x3eaaaaaa3eaaaaaa
-DATA pool<>+808(SB)/8, $0x3eaaaaaa3eaaaaaa
-DATA pool<>+816(SB)/8, $0xbf000000bf000000
-DATA pool<>+824(SB)/8, $0xbf000000bf000000
-DATA pool<>+832(SB)/8, $0x3e8000003e800000
-DATA pool<>+840(SB)/8, $0x3e8000003e800000
-DATA pool<>+848(SB)/8, $0x0000008100000081
-DATA pool<>+856(SB)/8, $0x0000008100000081
-DATA pool<>+864(SB)/8, $0x3300000033000000
-DATA pool<>+872(SB)/8, $0x3300000033000000
-DATA pool<>+880(SB)/8, $0x3ede5bd93ede5bd9
-DATA pool<>+888(SB)/8, $0x3ede5bd93ede5bd9
-DATA pool<>+896(SB)/8, $0x4318000043180000
-DATA pool<>+904(SB)/8, $0x4318000043180000
-DATA pool<>+912(SB)/8, $0xc3180000c3180000
-DATA pool<>+920(SB)/8, $0xc3180000c3180000
-DATA pool<>+928(SB)/8, $0x3102e3083102e308
-DATA pool<>+936(SB)/8, $0x3102e3083102e308
-DATA pool<>+944(SB)/8, $0x4000000040000000
-DATA pool<>+952(SB)/8, $0x4000000040000000
-DATA pool<>+960(SB)/8, $0x41a0000041a00000
-DATA pool<>+968(SB)/8, $0x41a0000041a00000
-DATA pool<>+976(SB)/8, $0x4120000041200000
-DATA pool<>+984(SB)/8, $0x4120000041200000
-DATA pool<>+992(SB)/8, $0x4038aa3b4038aa3b
-DATA pool<>+1000(SB)/8, $0x4038aa3b4038aa3b
-DATA pool<>+1008(SB)/8, $0x4b40007f4b40007f
-DATA pool<>+1016(SB)/8, $0x4b40007f4b40007f
-DATA pool<>+1024(SB)/8, $0x3eb172183eb17218
-DATA pool<>+1032(SB)/8, $0x3eb172183eb17218
-DATA pool<>+1040(SB)/8, $0xb082e308b082e308
-DATA pool<>+1048(SB)/8, $0xb082e308b082e308
-DATA pool<>+1056(SB)/8, $0x3e091d063e091d06
-DATA pool<>+1064(SB)/8, $0x3e091d063e091d06
-DATA pool<>+1072(SB)/8, $0x3d3511f83d3511f8
-DATA pool<>+1080(SB)/8, $0x3d3511f83d3511f8
-DATA pool<>+1088(SB)/8, $0x3f2aaa493f2aaa49
-DATA pool<>+1096(SB)/8, $0x3f2aaa493f2aaa49
-DATA pool<>+1104(SB)/8, $0x3eaaac793eaaac79
-DATA pool<>+1112(SB)/8, $0x3eaaac793eaaac79
-DATA pool<>+1120(SB)/8, $0x3f7ffffe3f7ffffe
-DATA pool<>+1128(SB)/8, $0x3f7ffffe3f7ffffe
-DATA pool<>+1136(SB)/8, $0x38ae6af138ae6af1
-DATA pool<>+1144(SB)/8, $0x38ae6af138ae6af1
-DATA pool<>+1152(SB)/8, $0x4080000040800000
-DATA pool<>+1160(SB)/8, $0x4080000040800000
-DATA pool<>+1168(SB)/8, $0x37b0f53237b0f532
-DATA pool<>+1176(SB)/8, $0x37b0f53237b0f532
-DATA pool<>+1184(SB)/8, $0x3f6c00003f6c0000
-DATA pool<>+1192(SB)/8, $0x3f6c00003f6c0000
-DATA pool<>+1200(SB)/8, $0xba551fcdba551fcd
-DATA pool<>+1208(SB)/8, $0xba551fcdba551fcd
-DATA pool<>+1216(SB)/8, $0x3baa64023baa6402
-DATA pool<>+1224(SB)/8, $0x3baa64023baa6402
-DATA pool<>+1232(SB)/8, $0xbcdc0749bcdc0749
-DATA pool<>+1240(SB)/8, $0xbcdc0749bcdc0749
-DATA pool<>+1248(SB)/8, $0x3de717053de71705
-DATA pool<>+1256(SB)/8, $0x3de717053de71705
-DATA pool<>+1264(SB)/8, $0xbec093a1bec093a1
-DATA pool<>+1272(SB)/8, $0xbec093a1bec093a1
-DATA pool<>+1280(SB)/8, $0x3e0375d43e0375d4
-DATA pool<>+1288(SB)/8, $0x3e0375d43e0375d4
-DATA pool<>+1296(SB)/8, $0xb9e3c888b9e3c888
-DATA pool<>+1304(SB)/8, $0xb9e3c888b9e3c888
-DATA pool<>+1312(SB)/8, $0x3b88ad663b88ad66
-DATA pool<>+1320(SB)/8, $0x3b88ad663b88ad66
-DATA pool<>+1328(SB)/8, $0xbccdc73fbccdc73f
-DATA pool<>+1336(SB)/8, $0xbccdc73fbccdc73f
-DATA pool<>+1344(SB)/8, $0x3dddc1f33dddc1f3
-DATA pool<>+1352(SB)/8, $0x3dddc1f33dddc1f3
-DATA pool<>+1360(SB)/8, $0x3f2223063f222306
-DATA pool<>+1368(SB)/8, $0x3f2223063f222306
-DATA pool<>+1376(SB)/8, $0x3f9093f23f9093f2
-DATA pool<>+1384(SB)/8, $0x3f9093f23f9093f2
-DATA pool<>+1392(SB)/8, $0xb9372b5bb9372b5b
-DATA pool<>+1400(SB)/8, $0xb9372b5bb9372b5b
-DATA pool<>+1408(SB)/8, $0x4140000041400000
-DATA pool<>+1416(SB)/8, $0x4140000041400000
-DATA pool<>+1424(SB)/8, $0x3794afac3794afac
-DATA pool<>+1432(SB)/8, $0x3794afac3794afac
-DATA pool<>+1440(SB)/8, $0xb58b89d5b58b89d5
-DATA pool<>+1448(SB)/8, $0xb58b89d5b58b89d5
-DATA pool<>+1456(SB)/8, $0x3a2f9f2a3a2f9f2a
-DATA pool<>+1464(SB)/8, $0x3a2f9f2a3a2f9f2a
-DATA pool<>+1472(SB)/8, $0x38a0fdde38a0fdde
-DATA pool<>+1480(SB)/8, $0x38a0fdde38a0fdde
-DATA pool<>+1488(SB)/8, $0xb9c44dcfb9c44dcf
-DATA pool<>+1496(SB)/8, $0xb9c44dcfb9c44dcf
-DATA pool<>+1504(SB)/8, $0xbd57cab9bd57cab9
-DATA pool<>+1512(SB)/8, $0xbd57cab9bd57cab9
-DATA pool<>+1520(SB)/8, $0xbf93579ebf93579e
-DATA pool<>+1528(SB)/8, $0xbf93579ebf93579e
-DATA pool<>+1536(SB)/8, $0xb8b14581b8b14581
-DATA pool<>+1544(SB)/8, $0xb8b14581b8b14581
-DATA pool<>+1552(SB)/8, $0x3bf110283bf11028
-DATA pool<>+1560(SB)/8, $0x3bf110283bf11028
-DATA pool<>+1568(SB)/8, $0xbeeb15fdbeeb15fd
-DATA pool<>+1576(SB)/8, $0xbeeb15fdbeeb15fd
-DATA pool<>+1584(SB)/8, $0x33f52b7f33f52b7f
-DATA pool<>+1592(SB)/8, $0x33f52b7f33f52b7f
-DATA pool<>+1600(SB)/8, $0x3ce357743ce35774
-DATA pool<>+1608(SB)/8, $0x3ce357743ce35774
-DATA pool<>+1616(SB)/8, $0x3b9d96a63b9d96a6
-DATA pool<>+1624(SB)/8, $0x3b9d96a63b9d96a6
-DATA pool<>+1632(SB)/8, $0x3df5fdee3df5fdee
-DATA pool<>+1640(SB)/8, $0x3df5fdee3df5fdee
-DATA pool<>+1648(SB)/8, $0xbd922279bd922279
-DATA pool<>+1656(SB)/8, $0xbd922279bd922279
-DATA pool<>+1664(SB)/8, $0xbfcc422abfcc422a
-DATA pool<>+1672(SB)/8, $0xbfcc422abfcc422a
-DATA pool<>+1680(SB)/8, $0x3f22f9833f22f983
-DATA pool<>+1688(SB)/8, $0x3f22f9833f22f983
-DATA pool<>+1696(SB)/8, $0x3fc90fdb3fc90fdb
-DATA pool<>+1704(SB)/8, $0x3fc90fdb3fc90fdb
-DATA pool<>+1712(SB)/8, $0xb33bbd2eb33bbd2e
-DATA pool<>+1720(SB)/8, $0xb33bbd2eb33bbd2e
-DATA pool<>+1728(SB)/8, $0xa6f72ceda6f72ced
-DATA pool<>+1736(SB)/8, $0xa6f72ceda6f72ced
-DATA pool<>+1744(SB)/8, $0x3636685536366855
-DATA pool<>+1752(SB)/8, $0x3636685536366855
-DATA pool<>+1760(SB)/8, $0xb4920ed2b4920ed2
-DATA pool<>+1768(SB)/8, $0xb4920ed2b4920ed2
-DATA pool<>+1776(SB)/8, $0x0000000100000001
-DATA pool<>+1784(SB)/8, $0x0000000100000001
-DATA pool<>+1792(SB)/8, $0x0000000200000002
-DATA pool<>+1800(SB)/8, $0x0000000200000002
-DATA pool<>+1808(SB)/8, $0xb95007bdb95007bd
-DATA pool<>+1816(SB)/8, $0xb95007bdb95007bd
-DATA pool<>+1824(SB)/8, $0x3c0888843c088884
-DATA pool<>+1832(SB)/8, $0x3c0888843c088884
-DATA pool<>+1840(SB)/8, $0xbe2aaaabbe2aaaab
-DATA pool<>+1848(SB)/8, $0xbe2aaaabbe2aaaab
-DATA pool<>+1856(SB)/8, $0x37d0086d37d0086d
-DATA pool<>+1864(SB)/8, $0x37d0086d37d0086d
-DATA pool<>+1872(SB)/8, $0xbab60b5cbab60b5c
-DATA pool<>+1880(SB)/8, $0xbab60b5cbab60b5c
-DATA pool<>+1888(SB)/8, $0x3d2aaaab3d2aaaab
-DATA pool<>+1896(SB)/8, $0x3d2aaaab3d2aaaab
-DATA pool<>+1904(SB)/8, $0x00000000000003ff
-DATA pool<>+1912(SB)/8, $0x00000000000003ff
-DATA pool<>+1920(SB)/8, $0x4086300000000000
-DATA pool<>+1928(SB)/8, $0x4086300000000000
-DATA pool<>+1936(SB)/8, $0xc087500000000000
-DATA pool<>+1944(SB)/8, $0xc087500000000000
-DATA pool<>+1952(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+1960(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+1968(SB)/8, $0x4338000000000000
-DATA pool<>+1976(SB)/8, $0x4338000000000000
-DATA pool<>+1984(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+1992(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+2000(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+2008(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+2016(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+2024(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+2032(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+2040(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+2048(SB)/8, $0x0000000000001000
-DATA pool<>+2056(SB)/8, $0x0000000000001000
-DATA pool<>+2064(SB)/8, $0x0000000000000800
-DATA pool<>+2072(SB)/8, $0x0000000000000800
-DATA pool<>+2080(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+2088(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+2096(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+2104(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+2112(SB)/8, $0x3f811111111109a6
-DATA pool<>+2120(SB)/8, $0x3f811111111109a6
-DATA pool<>+2128(SB)/8, $0x3fc5555555555556
-DATA pool<>+2136(SB)/8, $0x3fc5555555555556
-DATA pool<>+2144(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+2152(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+2160(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+2168(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+2176(SB)/8, $0x3fa5555555553d37
-DATA pool<>+2184(SB)/8, $0x3fa5555555553d37
-DATA pool<>+2192(SB)/8, $0x3fe0000000000001
-DATA pool<>+2200(SB)/8, $0x3fe0000000000001
-DATA pool<>+2208(SB)/8, $0x0010000000000000
-DATA pool<>+2216(SB)/8, $0x0010000000000000
-DATA pool<>+2224(SB)/8, $0x4330000000000000
-DATA pool<>+2232(SB)/8, $0x4330000000000000
-DATA pool<>+2240(SB)/8, $0x00095f619980c433
-DATA pool<>+2248(SB)/8, $0x00095f619980c433
-DATA pool<>+2256(SB)/8, $0x4330000000000433
-DATA pool<>+2264(SB)/8, $0x4330000000000433
-DATA pool<>+2272(SB)/8, $0x43300000000003ff
-DATA pool<>+2280(SB)/8, $0x43300000000003ff
-DATA pool<>+2288(SB)/8, $0x000fffffffffffff
-DATA pool<>+2296(SB)/8, $0x000fffffffffffff
-DATA pool<>+2304(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+2312(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+2320(SB)/8, $0x4000000000000000
-DATA pool<>+2328(SB)/8, $0x4000000000000000
-DATA pool<>+2336(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+2344(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+2352(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+2360(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+2368(SB)/8, $0x7ff8000000000001
-DATA pool<>+2376(SB)/8, $0x7ff8000000000001
-DATA pool<>+2384(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+2392(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+2400(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+2408(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+2416(SB)/8, $0x3fd9999999999a39
-DATA pool<>+2424(SB)/8, $0x3fd9999999999a39
-DATA pool<>+2432(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+2440(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+2448(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+2456(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+2464(SB)/8, $0x3fe5555555555555
-DATA pool<>+2472(SB)/8, $0x3fe5555555555555
-DATA pool<>+2480(SB)/8, $0x4034000000000000
-DATA pool<>+2488(SB)/8, $0x4034000000000000
-DATA pool<>+2496(SB)/8, $0xc000000000000000
-DATA pool<>+2504(SB)/8, $0xc000000000000000
-DATA pool<>+2512(SB)/8, $0x8000000000000000
-DATA pool<>+2520(SB)/8, $0x8000000000000000
-DATA pool<>+2528(SB)/8, $0x3ecc422a3ecc422a
-DATA pool<>+2536(SB)/8, $0x3ecc422a3ecc422a
-DATA pool<>+2544(SB)/8, $0x42a0000042a00000
-DATA pool<>+2552(SB)/8, $0x42a0000042a00000
-DATA pool<>+2560(SB)/8, $0x3e5b33b63e5b33b6
-DATA pool<>+2568(SB)/8, $0x3e5b33b63e5b33b6
-DATA pool<>+2576(SB)/8, $0x3fcc422a3fcc422a
-DATA pool<>+2584(SB)/8, $0x3fcc422a3fcc422a
-DATA pool<>+2592(SB)/8, $0x3f2aaaab3f2aaaab
-DATA pool<>+2600(SB)/8, $0x3f2aaaab3f2aaaab
-DATA pool<>+2608(SB)/8, $0x3f3172003f317200
-DATA pool<>+2616(SB)/8, $0x3f3172003f317200
-DATA pool<>+2624(SB)/8, $0x3e3a2e8c3e3a2e8c
-DATA pool<>+2632(SB)/8, $0x3e3a2e8c3e3a2e8c
-DATA pool<>+2640(SB)/8, $0x35bfbe8e35bfbe8e
-DATA pool<>+2648(SB)/8, $0x35bfbe8e35bfbe8e
-DATA pool<>+2656(SB)/8, $0x42d2000042d20000
-DATA pool<>+2664(SB)/8, $0x42d2000042d20000
-DATA pool<>+2672(SB)/8, $0xc2d20000c2d20000
-DATA pool<>+2680(SB)/8, $0xc2d20000c2d20000
-DATA pool<>+2688(SB)/8, $0x3e638e393e638e39
-DATA pool<>+2696(SB)/8, $0x3e638e393e638e39
-DATA pool<>+2704(SB)/8, $0x3e9249253e924925
-DATA pool<>+2712(SB)/8, $0x3e9249253e924925
-DATA pool<>+2720(SB)/8, $0x3ecccccd3ecccccd
-DATA pool<>+2728(SB)/8, $0x3ecccccd3ecccccd
-DATA pool<>+2736(SB)/8, $0xb2aaaaabb2aaaaab
-DATA pool<>+2744(SB)/8, $0xb2aaaaabb2aaaaab
-DATA pool<>+2752(SB)/8, $0x00007fc000007fc0
-DATA pool<>+2760(SB)/8, $0x00007fc000007fc0
-DATA pool<>+2768(SB)/8, $0x00007fff00007fff
-DATA pool<>+2776(SB)/8, $0x00007fff00007fff
-DATA pool<>+2784(SB)/8, $0x4f0000004f000000
-DATA pool<>+2792(SB)/8, $0x4f0000004f000000
-GLOBL pool<>(SB), RODATA|NOPTR, $2800
+DATA pool<>+48(SB)/8, $0x40c0000040c00000
+DATA pool<>+56(SB)/8, $0x40c0000040c00000
+DATA pool<>+64(SB)/8, $0x4040000040400000
+DATA pool<>+72(SB)/8, $0x4040000040400000
+DATA pool<>+80(SB)/8, $0x3f0000003f000000
+DATA pool<>+88(SB)/8, $0x3f0000003f000000
+DATA pool<>+96(SB)/8, $0xc0400000c0400000
+DATA pool<>+104(SB)/8, $0xc0400000c0400000
+DATA pool<>+112(SB)/8, $0xff800000ff800000
+DATA pool<>+120(SB)/8, $0xff800000ff800000
+DATA pool<>+128(SB)/8, $0x7f8000007f800000
+DATA pool<>+136(SB)/8, $0x7f8000007f800000
+DATA pool<>+144(SB)/8, $0x3ff0000000000000
+DATA pool<>+152(SB)/8, $0x3ff0000000000000
+DATA pool<>+160(SB)/8, $0xbff0000000000000
+DATA pool<>+168(SB)/8, $0xbff0000000000000
+DATA pool<>+176(SB)/8, $0x4018000000000000
+DATA pool<>+184(SB)/8, $0x4018000000000000
+DATA pool<>+192(SB)/8, $0x4008000000000000
+DATA pool<>+200(SB)/8, $0x4008000000000000
+DATA pool<>+208(SB)/8, $0x3fe0000000000000
+DATA pool<>+216(SB)/8, $0x3fe0000000000000
+DATA pool<>+224(SB)/8, $0xc008000000000000
+DATA pool<>+232(SB)/8, $0xc008000000000000
+DATA pool<>+240(SB)/8, $0xfff0000000000000
+DATA pool<>+248(SB)/8, $0xfff0000000000000
+DATA pool<>+256(SB)/8, $0x7ff0000000000000
+DATA pool<>+264(SB)/8, $0x7ff0000000000000
+DATA pool<>+272(SB)/8, $0x0000007f0000007f
+DATA pool<>+280(SB)/8, $0x0000007f0000007f
+DATA pool<>+288(SB)/8, $0x42d0000042d00000
+DATA pool<>+296(SB)/8, $0x42d0000042d00000
+DATA pool<>+304(SB)/8, $0xc2d00000c2d00000
+DATA pool<>+312(SB)/8, $0xc2d00000c2d00000
+DATA pool<>+320(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA pool<>+328(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA pool<>+336(SB)/8, $0x4b4000004b400000
+DATA pool<>+344(SB)/8, $0x4b4000004b400000
+DATA pool<>+352(SB)/8, $0x3f3172183f317218
+DATA pool<>+360(SB)/8, $0x3f3172183f317218
+DATA pool<>+368(SB)/8, $0xb102e308b102e308
+DATA pool<>+376(SB)/8, $0xb102e308b102e308
+DATA pool<>+384(SB)/8, $0x3c091d063c091d06
+DATA pool<>+392(SB)/8, $0x3c091d063c091d06
+DATA pool<>+400(SB)/8, $0x3ab511f83ab511f8
+DATA pool<>+408(SB)/8, $0x3ab511f83ab511f8
+DATA pool<>+416(SB)/8, $0x3e2aaa493e2aaa49
+DATA pool<>+424(SB)/8, $0x3e2aaa493e2aaa49
+DATA pool<>+432(SB)/8, $0x3d2aac793d2aac79
+DATA pool<>+440(SB)/8, $0x3d2aac793d2aac79
+DATA pool<>+448(SB)/8, $0x3efffffe3efffffe
+DATA pool<>+456(SB)/8, $0x3efffffe3efffffe
+DATA pool<>+464(SB)/8, $0x42b1999a42b1999a
+DATA pool<>+472(SB)/8, $0x42b1999a42b1999a
+DATA pool<>+480(SB)/8, $0xc1a00000c1a00000
+DATA pool<>+488(SB)/8, $0xc1a00000c1a00000
+DATA pool<>+496(SB)/8, $0x0000007e0000007e
+DATA pool<>+504(SB)/8, $0x0000007e0000007e
+DATA pool<>+512(SB)/8, $0x8000000080000000
+DATA pool<>+520(SB)/8, $0x8000000080000000
+DATA pool<>+528(SB)/8, $0x3f3504f33f3504f3
+DATA pool<>+536(SB)/8, $0x3f3504f33f3504f3
+DATA pool<>+544(SB)/8, $0x0080000000800000
+DATA pool<>+552(SB)/8, $0x0080000000800000
+DATA pool<>+560(SB)/8, $0x4b0000004b000000
+DATA pool<>+568(SB)/8, $0x4b0000004b000000
+DATA pool<>+576(SB)/8, $0xc1b80000c1b80000
+DATA pool<>+584(SB)/8, $0xc1b80000c1b80000
+DATA pool<>+592(SB)/8, $0x007fffff007fffff
+DATA pool<>+600(SB)/8, $0x007fffff007fffff
+DATA pool<>+608(SB)/8, $0xbd9c60a2bd9c60a2
+DATA pool<>+616(SB)/8, $0xbd9c60a2bd9c60a2
+DATA pool<>+624(SB)/8, $0x7fc000007fc00000
+DATA pool<>+632(SB)/8, $0x7fc000007fc00000
+DATA pool<>+640(SB)/8, $0x3e02b2423e02b242
+DATA pool<>+648(SB)/8, $0x3e02b2423e02b242
+DATA pool<>+656(SB)/8, $0xbe06c3b2be06c3b2
+DATA pool<>+664(SB)/8, $0xbe06c3b2be06c3b2
+DATA pool<>+672(SB)/8, $0x3e116c873e116c87
+DATA pool<>+680(SB)/8, $0x3e116c873e116c87
+DATA pool<>+688(SB)/8, $0xbe2a38fabe2a38fa
+DATA pool<>+696(SB)/8, $0xbe2a38fabe2a38fa
+DATA pool<>+704(SB)/8, $0x3e4cd0083e4cd008
+DATA pool<>+712(SB)/8, $0x3e4cd0083e4cd008
+DATA pool<>+720(SB)/8, $0xbe800114be800114
+DATA pool<>+728(SB)/8, $0xbe800114be800114
+DATA pool<>+736(SB)/8, $0x3eaaaaaa3eaaaaaa
+DATA pool<>+744(SB)/8, $0x3eaaaaaa3eaaaaaa
+DATA pool<>+752(SB)/8, $0xbf000000bf000000
+DATA pool<>+760(SB)/8, $0xbf000000bf000000
+DATA pool<>+768(SB)/8, $0x3e8000003e800000
+DATA pool<>+776(SB)/8, $0x3e8000003e800000
+DATA pool<>+784(SB)/8, $0x0000008100000081
+DATA pool<>+792(SB)/8, $0x0000008100000081
+DATA pool<>+800(SB)/8, $0x3300000033000000
+DATA pool<>+808(SB)/8, $0x3300000033000000
+DATA pool<>+816(SB)/8, $0x3ede5bd93ede5bd9
+DATA pool<>+824(SB)/8, $0x3ede5bd93ede5bd9
+DATA pool<>+832(SB)/8, $0x4318000043180000
+DATA pool<>+840(SB)/8, $0x4318000043180000
+DATA pool<>+848(SB)/8, $0xc3180000c3180000
+DATA pool<>+856(SB)/8, $0xc3180000c3180000
+DATA pool<>+864(SB)/8, $0x3102e3083102e308
+DATA pool<>+872(SB)/8, $0x3102e3083102e308
+DATA pool<>+880(SB)/8, $0x4000000040000000
+DATA pool<>+888(SB)/8, $0x4000000040000000
+DATA pool<>+896(SB)/8, $0x41a0000041a00000
+DATA pool<>+904(SB)/8, $0x41a0000041a00000
+DATA pool<>+912(SB)/8, $0x4120000041200000
+DATA pool<>+920(SB)/8, $0x4120000041200000
+DATA pool<>+928(SB)/8, $0x4038aa3b4038aa3b
+DATA pool<>+936(SB)/8, $0x4038aa3b4038aa3b
+DATA pool<>+944(SB)/8, $0x4b40007f4b40007f
+DATA pool<>+952(SB)/8, $0x4b40007f4b40007f
+DATA pool<>+960(SB)/8, $0x3eb172183eb17218
+DATA pool<>+968(SB)/8, $0x3eb172183eb17218
+DATA pool<>+976(SB)/8, $0xb082e308b082e308
+DATA pool<>+984(SB)/8, $0xb082e308b082e308
+DATA pool<>+992(SB)/8, $0x3e091d063e091d06
+DATA pool<>+1000(SB)/8, $0x3e091d063e091d06
+DATA pool<>+1008(SB)/8, $0x3d3511f83d3511f8
+DATA pool<>+1016(SB)/8, $0x3d3511f83d3511f8
+DATA pool<>+1024(SB)/8, $0x3f2aaa493f2aaa49
+DATA pool<>+1032(SB)/8, $0x3f2aaa493f2aaa49
+DATA pool<>+1040(SB)/8, $0x3eaaac793eaaac79
+DATA pool<>+1048(SB)/8, $0x3eaaac793eaaac79
+DATA pool<>+1056(SB)/8, $0x3f7ffffe3f7ffffe
+DATA pool<>+1064(SB)/8, $0x3f7ffffe3f7ffffe
+DATA pool<>+1072(SB)/8, $0x38ae6af138ae6af1
+DATA pool<>+1080(SB)/8, $0x38ae6af138ae6af1
+DATA pool<>+1088(SB)/8, $0x4080000040800000
+DATA pool<>+1096(SB)/8, $0x4080000040800000
+DATA pool<>+1104(SB)/8, $0x37b0f53237b0f532
+DATA pool<>+1112(SB)/8, $0x37b0f53237b0f532
+DATA pool<>+1120(SB)/8, $0x3f6c00003f6c0000
+DATA pool<>+1128(SB)/8, $0x3f6c00003f6c0000
+DATA pool<>+1136(SB)/8, $0xba551fcdba551fcd
+DATA pool<>+1144(SB)/8, $0xba551fcdba551fcd
+DATA pool<>+1152(SB)/8, $0x3baa64023baa6402
+DATA pool<>+1160(SB)/8, $0x3baa64023baa6402
+DATA pool<>+1168(SB)/8, $0xbcdc0749bcdc0749
+DATA pool<>+1176(SB)/8, $0xbcdc0749bcdc0749
+DATA pool<>+1184(SB)/8, $0x3de717053de71705
+DATA pool<>+1192(SB)/8, $0x3de717053de71705
+DATA pool<>+1200(SB)/8, $0xbec093a1bec093a1
+DATA pool<>+1208(SB)/8, $0xbec093a1bec093a1
+DATA pool<>+1216(SB)/8, $0x3e0375d43e0375d4
+DATA pool<>+1224(SB)/8, $0x3e0375d43e0375d4
+DATA pool<>+1232(SB)/8, $0xb9e3c888b9e3c888
+DATA pool<>+1240(SB)/8, $0xb9e3c888b9e3c888
+DATA pool<>+1248(SB)/8, $0x3b88ad663b88ad66
+DATA pool<>+1256(SB)/8, $0x3b88ad663b88ad66
+DATA pool<>+1264(SB)/8, $0xbccdc73fbccdc73f
+DATA pool<>+1272(SB)/8, $0xbccdc73fbccdc73f
+DATA pool<>+1280(SB)/8, $0x3dddc1f33dddc1f3
+DATA pool<>+1288(SB)/8, $0x3dddc1f33dddc1f3
+DATA pool<>+1296(SB)/8, $0x3f2223063f222306
+DATA pool<>+1304(SB)/8, $0x3f2223063f222306
+DATA pool<>+1312(SB)/8, $0x3f9093f23f9093f2
+DATA pool<>+1320(SB)/8, $0x3f9093f23f9093f2
+DATA pool<>+1328(SB)/8, $0xb9372b5bb9372b5b
+DATA pool<>+1336(SB)/8, $0xb9372b5bb9372b5b
+DATA pool<>+1344(SB)/8, $0x4140000041400000
+DATA pool<>+1352(SB)/8, $0x4140000041400000
+DATA pool<>+1360(SB)/8, $0x3794afac3794afac
+DATA pool<>+1368(SB)/8, $0x3794afac3794afac
+DATA pool<>+1376(SB)/8, $0xb58b89d5b58b89d5
+DATA pool<>+1384(SB)/8, $0xb58b89d5b58b89d5
+DATA pool<>+1392(SB)/8, $0x3a2f9f2a3a2f9f2a
+DATA pool<>+1400(SB)/8, $0x3a2f9f2a3a2f9f2a
+DATA pool<>+1408(SB)/8, $0x38a0fdde38a0fdde
+DATA pool<>+1416(SB)/8, $0x38a0fdde38a0fdde
+DATA pool<>+1424(SB)/8, $0xb9c44dcfb9c44dcf
+DATA pool<>+1432(SB)/8, $0xb9c44dcfb9c44dcf
+DATA pool<>+1440(SB)/8, $0xbd57cab9bd57cab9
+DATA pool<>+1448(SB)/8, $0xbd57cab9bd57cab9
+DATA pool<>+1456(SB)/8, $0xbf93579ebf93579e
+DATA pool<>+1464(SB)/8, $0xbf93579ebf93579e
+DATA pool<>+1472(SB)/8, $0xb8b14581b8b14581
+DATA pool<>+1480(SB)/8, $0xb8b14581b8b14581
+DATA pool<>+1488(SB)/8, $0x3bf110283bf11028
+DATA pool<>+1496(SB)/8, $0x3bf110283bf11028
+DATA pool<>+1504(SB)/8, $0xbeeb15fdbeeb15fd
+DATA pool<>+1512(SB)/8, $0xbeeb15fdbeeb15fd
+DATA pool<>+1520(SB)/8, $0x33f52b7f33f52b7f
+DATA pool<>+1528(SB)/8, $0x33f52b7f33f52b7f
+DATA pool<>+1536(SB)/8, $0x3ce357743ce35774
+DATA pool<>+1544(SB)/8, $0x3ce357743ce35774
+DATA pool<>+1552(SB)/8, $0x3b9d96a63b9d96a6
+DATA pool<>+1560(SB)/8, $0x3b9d96a63b9d96a6
+DATA pool<>+1568(SB)/8, $0x3df5fdee3df5fdee
+DATA pool<>+1576(SB)/8, $0x3df5fdee3df5fdee
+DATA pool<>+1584(SB)/8, $0xbd922279bd922279
+DATA pool<>+1592(SB)/8, $0xbd922279bd922279
+DATA pool<>+1600(SB)/8, $0xbfcc422abfcc422a
+DATA pool<>+1608(SB)/8, $0xbfcc422abfcc422a
+DATA pool<>+1616(SB)/8, $0x3f22f9833f22f983
+DATA pool<>+1624(SB)/8, $0x3f22f9833f22f983
+DATA pool<>+1632(SB)/8, $0x3fc90fdb3fc90fdb
+DATA pool<>+1640(SB)/8, $0x3fc90fdb3fc90fdb
+DATA pool<>+1648(SB)/8, $0xb33bbd2eb33bbd2e
+DATA pool<>+1656(SB)/8, $0xb33bbd2eb33bbd2e
+DATA pool<>+1664(SB)/8, $0xa6f72ceda6f72ced
+DATA pool<>+1672(SB)/8, $0xa6f72ceda6f72ced
+DATA pool<>+1680(SB)/8, $0x3636685536366855
+DATA pool<>+1688(SB)/8, $0x3636685536366855
+DATA pool<>+1696(SB)/8, $0xb4920ed2b4920ed2
+DATA pool<>+1704(SB)/8, $0xb4920ed2b4920ed2
+DATA pool<>+1712(SB)/8, $0x0000000100000001
+DATA pool<>+1720(SB)/8, $0x0000000100000001
+DATA pool<>+1728(SB)/8, $0x0000000200000002
+DATA pool<>+1736(SB)/8, $0x0000000200000002
+DATA pool<>+1744(SB)/8, $0xb95007bdb95007bd
+DATA pool<>+1752(SB)/8, $0xb95007bdb95007bd
+DATA pool<>+1760(SB)/8, $0x3c0888843c088884
+DATA pool<>+1768(SB)/8, $0x3c0888843c088884
+DATA pool<>+1776(SB)/8, $0xbe2aaaabbe2aaaab
+DATA pool<>+1784(SB)/8, $0xbe2aaaabbe2aaaab
+DATA pool<>+1792(SB)/8, $0x37d0086d37d0086d
+DATA pool<>+1800(SB)/8, $0x37d0086d37d0086d
+DATA pool<>+1808(SB)/8, $0xbab60b5cbab60b5c
+DATA pool<>+1816(SB)/8, $0xbab60b5cbab60b5c
+DATA pool<>+1824(SB)/8, $0x3d2aaaab3d2aaaab
+DATA pool<>+1832(SB)/8, $0x3d2aaaab3d2aaaab
+DATA pool<>+1840(SB)/8, $0x00000000000003ff
+DATA pool<>+1848(SB)/8, $0x00000000000003ff
+DATA pool<>+1856(SB)/8, $0x4086300000000000
+DATA pool<>+1864(SB)/8, $0x4086300000000000
+DATA pool<>+1872(SB)/8, $0xc087500000000000
+DATA pool<>+1880(SB)/8, $0xc087500000000000
+DATA pool<>+1888(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+1896(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+1904(SB)/8, $0x4338000000000000
+DATA pool<>+1912(SB)/8, $0x4338000000000000
+DATA pool<>+1920(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+1928(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+1936(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+1944(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+1952(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+1960(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+1968(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+1976(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+1984(SB)/8, $0x0000000000001000
+DATA pool<>+1992(SB)/8, $0x0000000000001000
+DATA pool<>+2000(SB)/8, $0x0000000000000800
+DATA pool<>+2008(SB)/8, $0x0000000000000800
+DATA pool<>+2016(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+2024(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+2032(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+2040(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+2048(SB)/8, $0x3f811111111109a6
+DATA pool<>+2056(SB)/8, $0x3f811111111109a6
+DATA pool<>+2064(SB)/8, $0x3fc5555555555556
+DATA pool<>+2072(SB)/8, $0x3fc5555555555556
+DATA pool<>+2080(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+2088(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+2096(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+2104(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+2112(SB)/8, $0x3fa5555555553d37
+DATA pool<>+2120(SB)/8, $0x3fa5555555553d37
+DATA pool<>+2128(SB)/8, $0x3fe0000000000001
+DATA pool<>+2136(SB)/8, $0x3fe0000000000001
+DATA pool<>+2144(SB)/8, $0x0010000000000000
+DATA pool<>+2152(SB)/8, $0x0010000000000000
+DATA pool<>+2160(SB)/8, $0x4330000000000000
+DATA pool<>+2168(SB)/8, $0x4330000000000000
+DATA pool<>+2176(SB)/8, $0x00095f619980c433
+DATA pool<>+2184(SB)/8, $0x00095f619980c433
+DATA pool<>+2192(SB)/8, $0x4330000000000433
+DATA pool<>+2200(SB)/8, $0x4330000000000433
+DATA pool<>+2208(SB)/8, $0x43300000000003ff
+DATA pool<>+2216(SB)/8, $0x43300000000003ff
+DATA pool<>+2224(SB)/8, $0x000fffffffffffff
+DATA pool<>+2232(SB)/8, $0x000fffffffffffff
+DATA pool<>+2240(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+2248(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+2256(SB)/8, $0x4000000000000000
+DATA pool<>+2264(SB)/8, $0x4000000000000000
+DATA pool<>+2272(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+2280(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+2288(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+2296(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+2304(SB)/8, $0x7ff8000000000001
+DATA pool<>+2312(SB)/8, $0x7ff8000000000001
+DATA pool<>+2320(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+2328(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+2336(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+2344(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+2352(SB)/8, $0x3fd9999999999a39
+DATA pool<>+2360(SB)/8, $0x3fd9999999999a39
+DATA pool<>+2368(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+2376(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+2384(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+2392(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+2400(SB)/8, $0x3fe5555555555555
+DATA pool<>+2408(SB)/8, $0x3fe5555555555555
+DATA pool<>+2416(SB)/8, $0x4034000000000000
+DATA pool<>+2424(SB)/8, $0x4034000000000000
+DATA pool<>+2432(SB)/8, $0xc000000000000000
+DATA pool<>+2440(SB)/8, $0xc000000000000000
+DATA pool<>+2448(SB)/8, $0x8000000000000000
+DATA pool<>+2456(SB)/8, $0x8000000000000000
+DATA pool<>+2464(SB)/8, $0x3ecc422a3ecc422a
+DATA pool<>+2472(SB)/8, $0x3ecc422a3ecc422a
+DATA pool<>+2480(SB)/8, $0x42a0000042a00000
+DATA pool<>+2488(SB)/8, $0x42a0000042a00000
+DATA pool<>+2496(SB)/8, $0x3e5b33b63e5b33b6
+DATA pool<>+2504(SB)/8, $0x3e5b33b63e5b33b6
+DATA pool<>+2512(SB)/8, $0x3fcc422a3fcc422a
+DATA pool<>+2520(SB)/8, $0x3fcc422a3fcc422a
+DATA pool<>+2528(SB)/8, $0x3f2aaaab3f2aaaab
+DATA pool<>+2536(SB)/8, $0x3f2aaaab3f2aaaab
+DATA pool<>+2544(SB)/8, $0x3f3172003f317200
+DATA pool<>+2552(SB)/8, $0x3f3172003f317200
+DATA pool<>+2560(SB)/8, $0x3e3a2e8c3e3a2e8c
+DATA pool<>+2568(SB)/8, $0x3e3a2e8c3e3a2e8c
+DATA pool<>+2576(SB)/8, $0x35bfbe8e35bfbe8e
+DATA pool<>+2584(SB)/8, $0x35bfbe8e35bfbe8e
+DATA pool<>+2592(SB)/8, $0x42d2000042d20000
+DATA pool<>+2600(SB)/8, $0x42d2000042d20000
+DATA pool<>+2608(SB)/8, $0xc2d20000c2d20000
+DATA pool<>+2616(SB)/8, $0xc2d20000c2d20000
+DATA pool<>+2624(SB)/8, $0x3e638e393e638e39
+DATA pool<>+2632(SB)/8, $0x3e638e393e638e39
+DATA pool<>+2640(SB)/8, $0x3e9249253e924925
+DATA pool<>+2648(SB)/8, $0x3e9249253e924925
+DATA pool<>+2656(SB)/8, $0x3ecccccd3ecccccd
+DATA pool<>+2664(SB)/8, $0x3ecccccd3ecccccd
+DATA pool<>+2672(SB)/8, $0xb2aaaaabb2aaaaab
+DATA pool<>+2680(SB)/8, $0xb2aaaaabb2aaaaab
+DATA pool<>+2688(SB)/8, $0x00007fc000007fc0
+DATA pool<>+2696(SB)/8, $0x00007fc000007fc0
+DATA pool<>+2704(SB)/8, $0x00007fff00007fff
+DATA pool<>+2712(SB)/8, $0x00007fff00007fff
+DATA pool<>+2720(SB)/8, $0x4f0000004f000000
+DATA pool<>+2728(SB)/8, $0x4f0000004f000000
+DATA pool<>+2736(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+2744(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+2752(SB)/8, $0x2b8cbccc2b8cbccc
+DATA pool<>+2760(SB)/8, $0x2b8cbccc2b8cbccc
+GLOBL pool<>(SB), RODATA|NOPTR, $2768
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -3270,141 +3266,45 @@ done:
 	RET
 
 // hardsigmoidF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V3.
+// Constants: V0-V2.
 TEXT ·hardsigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 64(R11), F2
-	FMOVQ 80(R11), F3
+	FMOVQ 64(R11), F1
+	FMOVQ 16(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
-	FMOVQ (R1), F4
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	FMOVQ F5, (R0)
-	FMOVQ 16(R1), F4
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	FMOVQ F5, 16(R0)
-	FMOVQ 32(R1), F4
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	FMOVQ F5, 32(R0)
-	FMOVQ 48(R1), F4
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	FMOVQ F5, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	SUB $16, R9
-	CMP $16, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ (R1), F4
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	FMOVQ F5, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD (R1), F4
-	TBZ $0, R9, l2
-	ADD $8, R1, R10
-	VLD1 (R10), V4.S[2]
-	JMP l2
-l1:
-	FMOVS (R1), F4
-l2:
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	TBZ $1, R9, l3
-	FMOVD F5, (R0)
-	TBZ $0, R9, l4
-	ADD $8, R0, R10
-	VST1 V5.S[2], (R10)
-	JMP l4
-l3:
-	FMOVS F5, (R0)
-l4:
-done:
-	RET
-
-// hardswishF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V3.
-TEXT ·hardswishF32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 48(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 64(R11), F2
-	FMOVQ 80(R11), F3
-	CMP $16, R9
-	BLT single
-loop:
-	FMOVQ (R1), F4
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ (R1), F3
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
 	FMOVQ F4, (R0)
-	FMOVQ 16(R1), F4
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ 16(R1), F3
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
 	FMOVQ F4, 16(R0)
-	FMOVQ 32(R1), F4
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ 32(R1), F3
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
 	FMOVQ F4, 32(R0)
-	FMOVQ 48(R1), F4
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ 48(R1), F3
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
 	FMOVQ F4, 48(R0)
 	ADD $64, R0
 	ADD $64, R1
@@ -3415,13 +3315,12 @@ single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R1), F4
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ (R1), F3
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
 	FMOVQ F4, (R0)
 	ADD $16, R0
 	ADD $16, R1
@@ -3431,20 +3330,19 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R1), F4
+	FMOVD (R1), F3
 	TBZ $0, R9, l2
 	ADD $8, R1, R10
-	VLD1 (R10), V4.S[2]
+	VLD1 (R10), V3.S[2]
 	JMP l2
 l1:
-	FMOVS (R1), F4
+	FMOVS (R1), F3
 l2:
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
 	TBZ $1, R9, l3
 	FMOVD F4, (R0)
 	TBZ $0, R9, l4
@@ -3457,6 +3355,102 @@ l4:
 done:
 	RET
 
+// hardswishF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V2.
+TEXT ·hardswishF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 48(R11), F0
+	FMOVQ 64(R11), F1
+	FMOVQ 16(R11), F2
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVQ F3, (R0)
+	FMOVQ 16(R1), F3
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVQ F3, 16(R0)
+	FMOVQ 32(R1), F3
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVQ F3, 32(R0)
+	FMOVQ 48(R1), F3
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F3
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V3.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F3
+l2:
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD F3, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V3.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F3, (R0)
+l4:
+done:
+	RET
+
 // hardsigmoidBackwardF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=x float32; R9=elements left.
 // Constants: V0-V2.
 TEXT ·hardsigmoidBackwardF32NEON(SB), NOSPLIT, $0-32
@@ -3465,35 +3459,35 @@ TEXT ·hardsigmoidBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 80(R11), F0
-	FMOVQ 48(R11), F1
+	FMOVQ 48(R11), F0
+	FMOVQ 64(R11), F1
 	FMOVQ 16(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
 	FMOVQ (R1), F3
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
 	FMOVQ (R2), F4
 	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
 	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
 	VBSL V2.B16, V3.B16, V4.B16
 	FMOVQ F4, (R0)
 	FMOVQ 16(R1), F3
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
 	FMOVQ 16(R2), F4
 	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
 	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
 	VBSL V2.B16, V3.B16, V4.B16
 	FMOVQ F4, 16(R0)
 	FMOVQ 32(R1), F3
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
 	FMOVQ 32(R2), F4
 	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
 	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
 	VBSL V2.B16, V3.B16, V4.B16
 	FMOVQ F4, 32(R0)
 	FMOVQ 48(R1), F3
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
 	FMOVQ 48(R2), F4
 	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
 	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
@@ -3510,7 +3504,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F3
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
 	FMOVQ (R2), F4
 	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
 	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
@@ -3533,7 +3527,7 @@ tail:
 l1:
 	FMOVS (R1), F3
 l2:
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
 	TBZ $1, R9, l3
 	FMOVD (R2), F4
 	TBZ $0, R9, l4
@@ -3566,29 +3560,29 @@ TEXT ·hardswishBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 96(R11), F0
-	FMOVQ 48(R11), F1
-	FMOVQ 112(R11), F2
+	FMOVQ 64(R11), F0
+	FMOVQ 80(R11), F1
+	FMOVQ 96(R11), F2
 	FMOVQ 16(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R2), F4
 	FMOVQ (R1), F5
-	FMOVQ 128(R11), F6
-	VFMLA V0.S4, V4.S4, V6.S4
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
 	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
-	WORD $0x6e21e487 // fcmge v7.4s, v4.4s, v1.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
 	VBSL V7.B16, V3.B16, V4.B16
 	FMOVQ F4, (R0)
 	FMOVQ 16(R2), F4
 	FMOVQ 16(R1), F5
-	FMOVQ 128(R11), F6
-	VFMLA V0.S4, V4.S4, V6.S4
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
 	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
-	WORD $0x6e21e487 // fcmge v7.4s, v4.4s, v1.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
 	VBSL V7.B16, V3.B16, V4.B16
@@ -3605,10 +3599,10 @@ single:
 one:
 	FMOVQ (R2), F4
 	FMOVQ (R1), F5
-	FMOVQ 128(R11), F6
-	VFMLA V0.S4, V4.S4, V6.S4
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
 	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
-	WORD $0x6e21e487 // fcmge v7.4s, v4.4s, v1.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
 	VBSL V7.B16, V3.B16, V4.B16
@@ -3639,10 +3633,10 @@ l2:
 l3:
 	FMOVS (R1), F5
 l4:
-	FMOVQ 128(R11), F6
-	VFMLA V0.S4, V4.S4, V6.S4
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
 	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
-	WORD $0x6e21e487 // fcmge v7.4s, v4.4s, v1.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
 	VBSL V7.B16, V3.B16, V4.B16
@@ -7701,7 +7695,7 @@ TEXT ·maxBlockF32NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 144(R11), F0
+	FMOVQ 112(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -8381,7 +8375,7 @@ TEXT ·minBlockF32NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
+	FMOVQ 128(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -12668,7 +12662,7 @@ TEXT ·rsqrtF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 176(R11), F0
+	FMOVQ 144(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -12722,7 +12716,7 @@ TEXT ·reciprocalF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 176(R11), F0
+	FMOVQ 144(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -12871,8 +12865,8 @@ TEXT ·signF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 176(R11), F1
-	FMOVQ 192(R11), F2
+	FMOVQ 144(R11), F1
+	FMOVQ 160(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -13798,125 +13792,45 @@ done:
 	RET
 
 // hardsigmoidF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
-// Constants: V0-V3.
+// Constants: V0-V2.
 TEXT ·hardsigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 208(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 224(R11), F2
-	FMOVQ 240(R11), F3
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
+	FMOVQ 16(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
-	FMOVQ (R1), F4
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x6ee4e425 // fcmgt v5.2d, v1.2d, v4.2d
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ee5f445 // fmin v5.2d, v2.2d, v5.2d
-	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
-	FMOVQ F5, (R0)
-	FMOVQ 16(R1), F4
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x6ee4e425 // fcmgt v5.2d, v1.2d, v4.2d
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ee5f445 // fmin v5.2d, v2.2d, v5.2d
-	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
-	FMOVQ F5, 16(R0)
-	FMOVQ 32(R1), F4
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x6ee4e425 // fcmgt v5.2d, v1.2d, v4.2d
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ee5f445 // fmin v5.2d, v2.2d, v5.2d
-	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
-	FMOVQ F5, 32(R0)
-	FMOVQ 48(R1), F4
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x6ee4e425 // fcmgt v5.2d, v1.2d, v4.2d
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ee5f445 // fmin v5.2d, v2.2d, v5.2d
-	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
-	FMOVQ F5, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ (R1), F4
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x6ee4e425 // fcmgt v5.2d, v1.2d, v4.2d
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ee5f445 // fmin v5.2d, v2.2d, v5.2d
-	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
-	FMOVQ F5, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD (R1), F4
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x6ee4e425 // fcmgt v5.2d, v1.2d, v4.2d
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ee5f445 // fmin v5.2d, v2.2d, v5.2d
-	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
-	FMOVD F5, (R0)
-done:
-	RET
-
-// hardswishF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
-// Constants: V0-V3.
-TEXT ·hardswishF64NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 208(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 224(R11), F2
-	FMOVQ 240(R11), F3
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVQ (R1), F4
-	WORD $0x4e60d485 // fadd v5.2d, v4.2d, v0.2d
-	WORD $0x6ee5e426 // fcmgt v6.2d, v1.2d, v5.2d
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ee6f446 // fmin v6.2d, v2.2d, v6.2d
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ (R1), F3
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	WORD $0x6ee3e444 // fcmgt v4.2d, v2.2d, v3.2d
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ee4f404 // fmin v4.2d, v0.2d, v4.2d
+	WORD $0x6e60fc84 // fdiv v4.2d, v4.2d, v0.2d
 	FMOVQ F4, (R0)
-	FMOVQ 16(R1), F4
-	WORD $0x4e60d485 // fadd v5.2d, v4.2d, v0.2d
-	WORD $0x6ee5e426 // fcmgt v6.2d, v1.2d, v5.2d
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ee6f446 // fmin v6.2d, v2.2d, v6.2d
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ 16(R1), F3
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	WORD $0x6ee3e444 // fcmgt v4.2d, v2.2d, v3.2d
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ee4f404 // fmin v4.2d, v0.2d, v4.2d
+	WORD $0x6e60fc84 // fdiv v4.2d, v4.2d, v0.2d
 	FMOVQ F4, 16(R0)
-	FMOVQ 32(R1), F4
-	WORD $0x4e60d485 // fadd v5.2d, v4.2d, v0.2d
-	WORD $0x6ee5e426 // fcmgt v6.2d, v1.2d, v5.2d
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ee6f446 // fmin v6.2d, v2.2d, v6.2d
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ 32(R1), F3
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	WORD $0x6ee3e444 // fcmgt v4.2d, v2.2d, v3.2d
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ee4f404 // fmin v4.2d, v0.2d, v4.2d
+	WORD $0x6e60fc84 // fdiv v4.2d, v4.2d, v0.2d
 	FMOVQ F4, 32(R0)
-	FMOVQ 48(R1), F4
-	WORD $0x4e60d485 // fadd v5.2d, v4.2d, v0.2d
-	WORD $0x6ee5e426 // fcmgt v6.2d, v1.2d, v5.2d
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ee6f446 // fmin v6.2d, v2.2d, v6.2d
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ 48(R1), F3
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	WORD $0x6ee3e444 // fcmgt v4.2d, v2.2d, v3.2d
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ee4f404 // fmin v4.2d, v0.2d, v4.2d
+	WORD $0x6e60fc84 // fdiv v4.2d, v4.2d, v0.2d
 	FMOVQ F4, 48(R0)
 	ADD $64, R0
 	ADD $64, R1
@@ -13927,13 +13841,12 @@ single:
 	CMP $2, R9
 	BLT tail
 one:
-	FMOVQ (R1), F4
-	WORD $0x4e60d485 // fadd v5.2d, v4.2d, v0.2d
-	WORD $0x6ee5e426 // fcmgt v6.2d, v1.2d, v5.2d
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ee6f446 // fmin v6.2d, v2.2d, v6.2d
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ (R1), F3
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	WORD $0x6ee3e444 // fcmgt v4.2d, v2.2d, v3.2d
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ee4f404 // fmin v4.2d, v0.2d, v4.2d
+	WORD $0x6e60fc84 // fdiv v4.2d, v4.2d, v0.2d
 	FMOVQ F4, (R0)
 	ADD $16, R0
 	ADD $16, R1
@@ -13942,14 +13855,93 @@ one:
 	BGE one
 tail:
 	CBZ R9, done
-	FMOVD (R1), F4
-	WORD $0x4e60d485 // fadd v5.2d, v4.2d, v0.2d
-	WORD $0x6ee5e426 // fcmgt v6.2d, v1.2d, v5.2d
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ee6f446 // fmin v6.2d, v2.2d, v6.2d
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVD (R1), F3
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
+	WORD $0x6ee3e444 // fcmgt v4.2d, v2.2d, v3.2d
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ee4f404 // fmin v4.2d, v0.2d, v4.2d
+	WORD $0x6e60fc84 // fdiv v4.2d, v4.2d, v0.2d
 	FMOVD F4, (R0)
+done:
+	RET
+
+// hardswishF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V2.
+TEXT ·hardswishF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
+	FMOVQ 16(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	WORD $0x4e61d464 // fadd v4.2d, v3.2d, v1.2d
+	WORD $0x6ee4e445 // fcmgt v5.2d, v2.2d, v4.2d
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ee5f405 // fmin v5.2d, v0.2d, v5.2d
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	FMOVQ F3, (R0)
+	FMOVQ 16(R1), F3
+	WORD $0x4e61d464 // fadd v4.2d, v3.2d, v1.2d
+	WORD $0x6ee4e445 // fcmgt v5.2d, v2.2d, v4.2d
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ee5f405 // fmin v5.2d, v0.2d, v5.2d
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	FMOVQ F3, 16(R0)
+	FMOVQ 32(R1), F3
+	WORD $0x4e61d464 // fadd v4.2d, v3.2d, v1.2d
+	WORD $0x6ee4e445 // fcmgt v5.2d, v2.2d, v4.2d
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ee5f405 // fmin v5.2d, v0.2d, v5.2d
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	FMOVQ F3, 32(R0)
+	FMOVQ 48(R1), F3
+	WORD $0x4e61d464 // fadd v4.2d, v3.2d, v1.2d
+	WORD $0x6ee4e445 // fcmgt v5.2d, v2.2d, v4.2d
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ee5f405 // fmin v5.2d, v0.2d, v5.2d
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	WORD $0x4e61d464 // fadd v4.2d, v3.2d, v1.2d
+	WORD $0x6ee4e445 // fcmgt v5.2d, v2.2d, v4.2d
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ee5f405 // fmin v5.2d, v0.2d, v5.2d
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F3
+	WORD $0x4e61d464 // fadd v4.2d, v3.2d, v1.2d
+	WORD $0x6ee4e445 // fcmgt v5.2d, v2.2d, v4.2d
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ee5f405 // fmin v5.2d, v0.2d, v5.2d
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
+	FMOVD F3, (R0)
 done:
 	RET
 
@@ -13961,35 +13953,35 @@ TEXT ·hardsigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 240(R11), F0
-	FMOVQ 208(R11), F1
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
 	FMOVQ 16(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F3
-	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
 	FMOVQ (R2), F4
 	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
 	WORD $0x6ee4e424 // fcmgt v4.2d, v1.2d, v4.2d
 	VBSL V2.B16, V3.B16, V4.B16
 	FMOVQ F4, (R0)
 	FMOVQ 16(R1), F3
-	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
 	FMOVQ 16(R2), F4
 	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
 	WORD $0x6ee4e424 // fcmgt v4.2d, v1.2d, v4.2d
 	VBSL V2.B16, V3.B16, V4.B16
 	FMOVQ F4, 16(R0)
 	FMOVQ 32(R1), F3
-	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
 	FMOVQ 32(R2), F4
 	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
 	WORD $0x6ee4e424 // fcmgt v4.2d, v1.2d, v4.2d
 	VBSL V2.B16, V3.B16, V4.B16
 	FMOVQ F4, 32(R0)
 	FMOVQ 48(R1), F3
-	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
 	FMOVQ 48(R2), F4
 	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
 	WORD $0x6ee4e424 // fcmgt v4.2d, v1.2d, v4.2d
@@ -14006,7 +13998,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F3
-	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
 	FMOVQ (R2), F4
 	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
 	WORD $0x6ee4e424 // fcmgt v4.2d, v1.2d, v4.2d
@@ -14021,7 +14013,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F3
-	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60fc63 // fdiv v3.2d, v3.2d, v0.2d
 	FMOVD (R2), F4
 	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
 	WORD $0x6ee4e424 // fcmgt v4.2d, v1.2d, v4.2d
@@ -14038,29 +14030,29 @@ TEXT ·hardswishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 256(R11), F0
+	FMOVQ 192(R11), F0
 	FMOVQ 208(R11), F1
-	FMOVQ 272(R11), F2
+	FMOVQ 224(R11), F2
 	FMOVQ 16(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R2), F4
 	FMOVQ (R1), F5
-	FMOVQ 288(R11), F6
-	VFMLA V0.D2, V4.D2, V6.D2
+	WORD $0x6e60fc86 // fdiv v6.2d, v4.2d, v0.2d
+	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
 	WORD $0x6e66dca6 // fmul v6.2d, v5.2d, v6.2d
-	WORD $0x6e61e487 // fcmge v7.2d, v4.2d, v1.2d
+	WORD $0x6e60e487 // fcmge v7.2d, v4.2d, v0.2d
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e64e444 // fcmge v4.2d, v2.2d, v4.2d
 	VBSL V7.B16, V3.B16, V4.B16
 	FMOVQ F4, (R0)
 	FMOVQ 16(R2), F4
 	FMOVQ 16(R1), F5
-	FMOVQ 288(R11), F6
-	VFMLA V0.D2, V4.D2, V6.D2
+	WORD $0x6e60fc86 // fdiv v6.2d, v4.2d, v0.2d
+	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
 	WORD $0x6e66dca6 // fmul v6.2d, v5.2d, v6.2d
-	WORD $0x6e61e487 // fcmge v7.2d, v4.2d, v1.2d
+	WORD $0x6e60e487 // fcmge v7.2d, v4.2d, v0.2d
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e64e444 // fcmge v4.2d, v2.2d, v4.2d
 	VBSL V7.B16, V3.B16, V4.B16
@@ -14077,10 +14069,10 @@ single:
 one:
 	FMOVQ (R2), F4
 	FMOVQ (R1), F5
-	FMOVQ 288(R11), F6
-	VFMLA V0.D2, V4.D2, V6.D2
+	WORD $0x6e60fc86 // fdiv v6.2d, v4.2d, v0.2d
+	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
 	WORD $0x6e66dca6 // fmul v6.2d, v5.2d, v6.2d
-	WORD $0x6e61e487 // fcmge v7.2d, v4.2d, v1.2d
+	WORD $0x6e60e487 // fcmge v7.2d, v4.2d, v0.2d
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e64e444 // fcmge v4.2d, v2.2d, v4.2d
 	VBSL V7.B16, V3.B16, V4.B16
@@ -14095,10 +14087,10 @@ tail:
 	CBZ R9, done
 	FMOVD (R2), F4
 	FMOVD (R1), F5
-	FMOVQ 288(R11), F6
-	VFMLA V0.D2, V4.D2, V6.D2
+	WORD $0x6e60fc86 // fdiv v6.2d, v4.2d, v0.2d
+	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
 	WORD $0x6e66dca6 // fmul v6.2d, v5.2d, v6.2d
-	WORD $0x6e61e487 // fcmge v7.2d, v4.2d, v1.2d
+	WORD $0x6e60e487 // fcmge v7.2d, v4.2d, v0.2d
 	VBSL V6.B16, V5.B16, V7.B16
 	WORD $0x6e64e444 // fcmge v4.2d, v2.2d, v4.2d
 	VBSL V7.B16, V3.B16, V4.B16
@@ -14251,25 +14243,25 @@ TEXT ·tanhBackwardF64NEON(SB), NOSPLIT, $0-32
 loop:
 	FMOVQ (R2), F0
 	FMOVQ (R1), F1
-	FMOVQ 176(R11), F2
+	FMOVQ 144(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, (R0)
 	FMOVQ 16(R2), F0
 	FMOVQ 16(R1), F1
-	FMOVQ 176(R11), F2
+	FMOVQ 144(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R2), F0
 	FMOVQ 32(R1), F1
-	FMOVQ 176(R11), F2
+	FMOVQ 144(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R2), F0
 	FMOVQ 48(R1), F1
-	FMOVQ 176(R11), F2
+	FMOVQ 144(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, 48(R0)
@@ -14285,7 +14277,7 @@ single:
 one:
 	FMOVQ (R2), F0
 	FMOVQ (R1), F1
-	FMOVQ 176(R11), F2
+	FMOVQ 144(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, (R0)
@@ -14299,7 +14291,7 @@ tail:
 	CBZ R9, done
 	FMOVD (R2), F0
 	FMOVD (R1), F1
-	FMOVQ 176(R11), F2
+	FMOVQ 144(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVD F1, (R0)
@@ -14314,7 +14306,7 @@ TEXT ·sigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 176(R11), F0
+	FMOVQ 144(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -17196,7 +17188,7 @@ TEXT ·maxBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 304(R11), F0
+	FMOVQ 240(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -17743,7 +17735,7 @@ TEXT ·minBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 320(R11), F0
+	FMOVQ 256(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -21416,34 +21408,34 @@ TEXT ·expF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 352(R11), F1
-	FMOVQ 368(R11), F2
-	FMOVQ 384(R11), F3
-	FMOVQ 400(R11), F4
-	FMOVQ 416(R11), F5
-	FMOVQ 432(R11), F6
-	FMOVQ 448(R11), F7
-	FMOVQ 464(R11), F8
+	FMOVQ 272(R11), F0
+	FMOVQ 288(R11), F1
+	FMOVQ 304(R11), F2
+	FMOVQ 320(R11), F3
+	FMOVQ 336(R11), F4
+	FMOVQ 352(R11), F5
+	FMOVQ 368(R11), F6
+	FMOVQ 384(R11), F7
+	FMOVQ 400(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -21462,17 +21454,17 @@ loop:
 	FMOVQ 16(R1), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -21500,17 +21492,17 @@ one:
 	FMOVQ (R1), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -21544,17 +21536,17 @@ l1:
 l2:
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -21588,35 +21580,35 @@ TEXT ·expm1F32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 528(R11), F0
-	FMOVQ 544(R11), F1
-	FMOVQ 384(R11), F2
-	FMOVQ 400(R11), F3
-	FMOVQ 416(R11), F4
-	FMOVQ 432(R11), F5
-	FMOVQ 448(R11), F6
-	FMOVQ 464(R11), F7
-	FMOVQ 400(R11), F8
-	FMOVQ 560(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 576(R11), F11
+	FMOVQ 464(R11), F0
+	FMOVQ 480(R11), F1
+	FMOVQ 320(R11), F2
+	FMOVQ 336(R11), F3
+	FMOVQ 352(R11), F4
+	FMOVQ 368(R11), F5
+	FMOVQ 384(R11), F6
+	FMOVQ 400(R11), F7
+	FMOVQ 336(R11), F8
+	FMOVQ 496(R11), F9
+	FMOVQ 80(R11), F10
+	FMOVQ 512(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F12
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 400(R11), F14
+	FMOVQ 336(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -21633,17 +21625,17 @@ loop:
 	FMOVQ 16(R1), F12
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 400(R11), F14
+	FMOVQ 336(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -21669,17 +21661,17 @@ one:
 	FMOVQ (R1), F12
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 400(R11), F14
+	FMOVQ 336(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -21711,17 +21703,17 @@ l1:
 l2:
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 400(R11), F14
+	FMOVQ 336(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -21754,18 +21746,18 @@ TEXT ·logF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 592(R11), F1
-	FMOVQ 608(R11), F2
-	FMOVQ 624(R11), F3
-	FMOVQ 640(R11), F4
-	FMOVQ 656(R11), F5
+	FMOVQ 528(R11), F1
+	FMOVQ 544(R11), F2
+	FMOVQ 560(R11), F3
+	FMOVQ 576(R11), F4
+	FMOVQ 592(R11), F5
 	FMOVQ 0(R11), F6
-	FMOVQ 672(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 416(R11), F9
-	FMOVQ 160(R11), F10
-	FMOVQ 144(R11), F11
-	FMOVQ 688(R11), F12
+	FMOVQ 608(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 352(R11), F9
+	FMOVQ 128(R11), F10
+	FMOVQ 112(R11), F11
+	FMOVQ 624(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -21782,21 +21774,21 @@ one:
 	VAND V5.B16, V15.B16, V15.B16
 	VADD V1.S4, V15.S4, V15.S4
 	WORD $0x4ea6d5ef // fsub v15.4s, v15.4s, v6.4s
-	FMOVQ 704(R11), F14
+	FMOVQ 640(R11), F14
 	VFMLA V15.S4, V7.S4, V14.S4
+	FMOVQ 656(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 672(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 688(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 704(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 720(R11), F17
 	VFMLA V15.S4, V14.S4, V17.S4
 	FMOVQ 736(R11), F14
 	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 752(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 768(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 784(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 800(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 816(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
 	WORD $0x6e2fddee // fmul v14.4s, v15.4s, v15.4s
 	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
@@ -21837,21 +21829,21 @@ l2:
 	VAND V5.B16, V15.B16, V15.B16
 	VADD V1.S4, V15.S4, V15.S4
 	WORD $0x4ea6d5ef // fsub v15.4s, v15.4s, v6.4s
-	FMOVQ 704(R11), F14
+	FMOVQ 640(R11), F14
 	VFMLA V15.S4, V7.S4, V14.S4
+	FMOVQ 656(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 672(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 688(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 704(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 720(R11), F17
 	VFMLA V15.S4, V14.S4, V17.S4
 	FMOVQ 736(R11), F14
 	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 752(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 768(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 784(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 800(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 816(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
 	WORD $0x6e2fddee // fmul v14.4s, v15.4s, v15.4s
 	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
@@ -21883,18 +21875,18 @@ TEXT ·log1pF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 832(R11), F0
+	FMOVQ 768(R11), F0
 	FMOVQ 32(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 592(R11), F3
-	FMOVQ 848(R11), F4
-	FMOVQ 672(R11), F5
-	FMOVQ 432(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 864(R11), F8
-	FMOVQ 160(R11), F9
-	FMOVQ 144(R11), F10
-	FMOVQ 688(R11), F11
+	FMOVQ 528(R11), F3
+	FMOVQ 784(R11), F4
+	FMOVQ 608(R11), F5
+	FMOVQ 368(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 800(R11), F8
+	FMOVQ 128(R11), F9
+	FMOVQ 112(R11), F10
+	FMOVQ 624(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -21910,21 +21902,21 @@ one:
 	FMOVQ 32(R11), F16
 	VFMLA V0.S4, V13.S4, V16.S4
 	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 704(R11), F13
+	FMOVQ 640(R11), F13
 	VFMLA V16.S4, V5.S4, V13.S4
+	FMOVQ 656(R11), F15
+	VFMLA V16.S4, V13.S4, V15.S4
+	FMOVQ 672(R11), F13
+	VFMLA V16.S4, V15.S4, V13.S4
+	FMOVQ 688(R11), F15
+	VFMLA V16.S4, V13.S4, V15.S4
+	FMOVQ 704(R11), F13
+	VFMLA V16.S4, V15.S4, V13.S4
 	FMOVQ 720(R11), F15
 	VFMLA V16.S4, V13.S4, V15.S4
 	FMOVQ 736(R11), F13
 	VFMLA V16.S4, V15.S4, V13.S4
 	FMOVQ 752(R11), F15
-	VFMLA V16.S4, V13.S4, V15.S4
-	FMOVQ 768(R11), F13
-	VFMLA V16.S4, V15.S4, V13.S4
-	FMOVQ 784(R11), F15
-	VFMLA V16.S4, V13.S4, V15.S4
-	FMOVQ 800(R11), F13
-	VFMLA V16.S4, V15.S4, V13.S4
-	FMOVQ 816(R11), F15
 	VFMLA V13.S4, V16.S4, V15.S4
 	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
 	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
@@ -21967,21 +21959,21 @@ l2:
 	FMOVQ 32(R11), F16
 	VFMLA V0.S4, V13.S4, V16.S4
 	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 704(R11), F13
+	FMOVQ 640(R11), F13
 	VFMLA V16.S4, V5.S4, V13.S4
+	FMOVQ 656(R11), F15
+	VFMLA V16.S4, V13.S4, V15.S4
+	FMOVQ 672(R11), F13
+	VFMLA V16.S4, V15.S4, V13.S4
+	FMOVQ 688(R11), F15
+	VFMLA V16.S4, V13.S4, V15.S4
+	FMOVQ 704(R11), F13
+	VFMLA V16.S4, V15.S4, V13.S4
 	FMOVQ 720(R11), F15
 	VFMLA V16.S4, V13.S4, V15.S4
 	FMOVQ 736(R11), F13
 	VFMLA V16.S4, V15.S4, V13.S4
 	FMOVQ 752(R11), F15
-	VFMLA V16.S4, V13.S4, V15.S4
-	FMOVQ 768(R11), F13
-	VFMLA V16.S4, V15.S4, V13.S4
-	FMOVQ 784(R11), F15
-	VFMLA V16.S4, V13.S4, V15.S4
-	FMOVQ 800(R11), F13
-	VFMLA V16.S4, V15.S4, V13.S4
-	FMOVQ 816(R11), F15
 	VFMLA V13.S4, V16.S4, V15.S4
 	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
 	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
@@ -22017,19 +22009,19 @@ TEXT ·log2F32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 592(R11), F1
-	FMOVQ 608(R11), F2
-	FMOVQ 624(R11), F3
-	FMOVQ 640(R11), F4
-	FMOVQ 656(R11), F5
+	FMOVQ 528(R11), F1
+	FMOVQ 544(R11), F2
+	FMOVQ 560(R11), F3
+	FMOVQ 576(R11), F4
+	FMOVQ 592(R11), F5
 	FMOVQ 0(R11), F6
-	FMOVQ 672(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 416(R11), F9
-	FMOVQ 160(R11), F10
-	FMOVQ 144(R11), F11
-	FMOVQ 688(R11), F12
-	FMOVQ 384(R11), F13
+	FMOVQ 608(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 352(R11), F9
+	FMOVQ 128(R11), F10
+	FMOVQ 112(R11), F11
+	FMOVQ 624(R11), F12
+	FMOVQ 320(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -22046,21 +22038,21 @@ one:
 	VAND V5.B16, V16.B16, V16.B16
 	VADD V1.S4, V16.S4, V16.S4
 	WORD $0x4ea6d610 // fsub v16.4s, v16.4s, v6.4s
-	FMOVQ 704(R11), F15
+	FMOVQ 640(R11), F15
 	VFMLA V16.S4, V7.S4, V15.S4
+	FMOVQ 656(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 672(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
+	FMOVQ 688(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 704(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 720(R11), F18
 	VFMLA V16.S4, V15.S4, V18.S4
 	FMOVQ 736(R11), F15
 	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 752(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 768(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 784(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 800(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 816(R11), F18
 	VFMLA V15.S4, V16.S4, V18.S4
 	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
 	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
@@ -22102,21 +22094,21 @@ l2:
 	VAND V5.B16, V16.B16, V16.B16
 	VADD V1.S4, V16.S4, V16.S4
 	WORD $0x4ea6d610 // fsub v16.4s, v16.4s, v6.4s
-	FMOVQ 704(R11), F15
+	FMOVQ 640(R11), F15
 	VFMLA V16.S4, V7.S4, V15.S4
+	FMOVQ 656(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 672(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
+	FMOVQ 688(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 704(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 720(R11), F18
 	VFMLA V16.S4, V15.S4, V18.S4
 	FMOVQ 736(R11), F15
 	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 752(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 768(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 784(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 800(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 816(R11), F18
 	VFMLA V15.S4, V16.S4, V18.S4
 	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
 	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
@@ -22150,19 +22142,19 @@ TEXT ·log10F32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 592(R11), F1
-	FMOVQ 608(R11), F2
-	FMOVQ 624(R11), F3
-	FMOVQ 640(R11), F4
-	FMOVQ 656(R11), F5
+	FMOVQ 528(R11), F1
+	FMOVQ 544(R11), F2
+	FMOVQ 560(R11), F3
+	FMOVQ 576(R11), F4
+	FMOVQ 592(R11), F5
 	FMOVQ 0(R11), F6
-	FMOVQ 672(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 416(R11), F9
-	FMOVQ 160(R11), F10
-	FMOVQ 144(R11), F11
-	FMOVQ 688(R11), F12
-	FMOVQ 880(R11), F13
+	FMOVQ 608(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 352(R11), F9
+	FMOVQ 128(R11), F10
+	FMOVQ 112(R11), F11
+	FMOVQ 624(R11), F12
+	FMOVQ 816(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -22179,21 +22171,21 @@ one:
 	VAND V5.B16, V16.B16, V16.B16
 	VADD V1.S4, V16.S4, V16.S4
 	WORD $0x4ea6d610 // fsub v16.4s, v16.4s, v6.4s
-	FMOVQ 704(R11), F15
+	FMOVQ 640(R11), F15
 	VFMLA V16.S4, V7.S4, V15.S4
+	FMOVQ 656(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 672(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
+	FMOVQ 688(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 704(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 720(R11), F18
 	VFMLA V16.S4, V15.S4, V18.S4
 	FMOVQ 736(R11), F15
 	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 752(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 768(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 784(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 800(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 816(R11), F18
 	VFMLA V15.S4, V16.S4, V18.S4
 	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
 	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
@@ -22235,21 +22227,21 @@ l2:
 	VAND V5.B16, V16.B16, V16.B16
 	VADD V1.S4, V16.S4, V16.S4
 	WORD $0x4ea6d610 // fsub v16.4s, v16.4s, v6.4s
-	FMOVQ 704(R11), F15
+	FMOVQ 640(R11), F15
 	VFMLA V16.S4, V7.S4, V15.S4
+	FMOVQ 656(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 672(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
+	FMOVQ 688(R11), F18
+	VFMLA V16.S4, V15.S4, V18.S4
+	FMOVQ 704(R11), F15
+	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 720(R11), F18
 	VFMLA V16.S4, V15.S4, V18.S4
 	FMOVQ 736(R11), F15
 	VFMLA V16.S4, V18.S4, V15.S4
 	FMOVQ 752(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 768(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 784(R11), F18
-	VFMLA V16.S4, V15.S4, V18.S4
-	FMOVQ 800(R11), F15
-	VFMLA V16.S4, V18.S4, V15.S4
-	FMOVQ 816(R11), F18
 	VFMLA V15.S4, V16.S4, V18.S4
 	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
 	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
@@ -22282,16 +22274,16 @@ TEXT ·exp2F32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
-	FMOVQ 416(R11), F1
-	FMOVQ 336(R11), F2
-	FMOVQ 896(R11), F3
-	FMOVQ 912(R11), F4
-	FMOVQ 928(R11), F5
-	FMOVQ 448(R11), F6
-	FMOVQ 464(R11), F7
+	FMOVQ 336(R11), F0
+	FMOVQ 352(R11), F1
+	FMOVQ 272(R11), F2
+	FMOVQ 832(R11), F3
+	FMOVQ 848(R11), F4
+	FMOVQ 864(R11), F5
+	FMOVQ 384(R11), F6
+	FMOVQ 400(R11), F7
 	FMOVQ 0(R11), F8
-	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
@@ -22308,11 +22300,11 @@ loop:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -22341,11 +22333,11 @@ loop:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -22383,11 +22375,11 @@ one:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -22431,11 +22423,11 @@ l2:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -22469,27 +22461,27 @@ TEXT ·logSigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 416(R11), F0
-	FMOVQ 432(R11), F1
+	FMOVQ 352(R11), F0
+	FMOVQ 368(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 336(R11), F3
-	FMOVQ 832(R11), F4
+	FMOVQ 272(R11), F3
+	FMOVQ 768(R11), F4
 	FMOVQ 32(R11), F5
-	FMOVQ 352(R11), F6
-	FMOVQ 368(R11), F7
-	FMOVQ 384(R11), F8
-	FMOVQ 400(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
-	FMOVQ 400(R11), F12
+	FMOVQ 288(R11), F6
+	FMOVQ 304(R11), F7
+	FMOVQ 320(R11), F8
+	FMOVQ 336(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F12
 	FMOVQ 16(R11), F13
-	FMOVQ 592(R11), F14
-	FMOVQ 848(R11), F15
-	FMOVQ 672(R11), F16
-	FMOVQ 864(R11), F17
-	FMOVQ 160(R11), F18
-	FMOVQ 144(R11), F19
-	FMOVQ 688(R11), F20
+	FMOVQ 528(R11), F14
+	FMOVQ 784(R11), F15
+	FMOVQ 608(R11), F16
+	FMOVQ 800(R11), F17
+	FMOVQ 128(R11), F18
+	FMOVQ 112(R11), F19
+	FMOVQ 624(R11), F20
 single:
 	CMP $4, R9
 	BLT tail
@@ -22499,17 +22491,17 @@ one:
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
 	WORD $0x4eb6f4d6 // fmin v22.4s, v6.4s, v22.4s
 	WORD $0x4e36f4f6 // fmax v22.4s, v7.4s, v22.4s
-	FMOVQ 400(R11), F23
+	FMOVQ 336(R11), F23
 	VFMLA V8.S4, V22.S4, V23.S4
 	WORD $0x4ea9d6f8 // fsub v24.4s, v23.4s, v9.4s
 	VFMLS V0.S4, V24.S4, V22.S4
 	VFMLS V1.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 480(R11), F25
+	FMOVQ 416(R11), F25
 	VFMLA V24.S4, V10.S4, V25.S4
-	FMOVQ 496(R11), F26
+	FMOVQ 432(R11), F26
 	VFMLA V24.S4, V11.S4, V26.S4
-	FMOVQ 512(R11), F27
+	FMOVQ 448(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
@@ -22536,21 +22528,21 @@ one:
 	FMOVQ 32(R11), F26
 	VFMLA V4.S4, V21.S4, V26.S4
 	VFMLA V21.S4, V25.S4, V26.S4
-	FMOVQ 704(R11), F21
+	FMOVQ 640(R11), F21
 	VFMLA V26.S4, V16.S4, V21.S4
+	FMOVQ 656(R11), F25
+	VFMLA V26.S4, V21.S4, V25.S4
+	FMOVQ 672(R11), F21
+	VFMLA V26.S4, V25.S4, V21.S4
+	FMOVQ 688(R11), F25
+	VFMLA V26.S4, V21.S4, V25.S4
+	FMOVQ 704(R11), F21
+	VFMLA V26.S4, V25.S4, V21.S4
 	FMOVQ 720(R11), F25
 	VFMLA V26.S4, V21.S4, V25.S4
 	FMOVQ 736(R11), F21
 	VFMLA V26.S4, V25.S4, V21.S4
 	FMOVQ 752(R11), F25
-	VFMLA V26.S4, V21.S4, V25.S4
-	FMOVQ 768(R11), F21
-	VFMLA V26.S4, V25.S4, V21.S4
-	FMOVQ 784(R11), F25
-	VFMLA V26.S4, V21.S4, V25.S4
-	FMOVQ 800(R11), F21
-	VFMLA V26.S4, V25.S4, V21.S4
-	FMOVQ 816(R11), F25
 	VFMLA V21.S4, V26.S4, V25.S4
 	WORD $0x6e3adf55 // fmul v21.4s, v26.4s, v26.4s
 	WORD $0x6e39deb5 // fmul v21.4s, v21.4s, v25.4s
@@ -22588,17 +22580,17 @@ l2:
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
 	WORD $0x4eb6f4d6 // fmin v22.4s, v6.4s, v22.4s
 	WORD $0x4e36f4f6 // fmax v22.4s, v7.4s, v22.4s
-	FMOVQ 400(R11), F23
+	FMOVQ 336(R11), F23
 	VFMLA V8.S4, V22.S4, V23.S4
 	WORD $0x4ea9d6f8 // fsub v24.4s, v23.4s, v9.4s
 	VFMLS V0.S4, V24.S4, V22.S4
 	VFMLS V1.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 480(R11), F25
+	FMOVQ 416(R11), F25
 	VFMLA V24.S4, V10.S4, V25.S4
-	FMOVQ 496(R11), F26
+	FMOVQ 432(R11), F26
 	VFMLA V24.S4, V11.S4, V26.S4
-	FMOVQ 512(R11), F27
+	FMOVQ 448(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
@@ -22625,21 +22617,21 @@ l2:
 	FMOVQ 32(R11), F26
 	VFMLA V4.S4, V21.S4, V26.S4
 	VFMLA V21.S4, V25.S4, V26.S4
-	FMOVQ 704(R11), F21
+	FMOVQ 640(R11), F21
 	VFMLA V26.S4, V16.S4, V21.S4
+	FMOVQ 656(R11), F25
+	VFMLA V26.S4, V21.S4, V25.S4
+	FMOVQ 672(R11), F21
+	VFMLA V26.S4, V25.S4, V21.S4
+	FMOVQ 688(R11), F25
+	VFMLA V26.S4, V21.S4, V25.S4
+	FMOVQ 704(R11), F21
+	VFMLA V26.S4, V25.S4, V21.S4
 	FMOVQ 720(R11), F25
 	VFMLA V26.S4, V21.S4, V25.S4
 	FMOVQ 736(R11), F21
 	VFMLA V26.S4, V25.S4, V21.S4
 	FMOVQ 752(R11), F25
-	VFMLA V26.S4, V21.S4, V25.S4
-	FMOVQ 768(R11), F21
-	VFMLA V26.S4, V25.S4, V21.S4
-	FMOVQ 784(R11), F25
-	VFMLA V26.S4, V21.S4, V25.S4
-	FMOVQ 800(R11), F21
-	VFMLA V26.S4, V25.S4, V21.S4
-	FMOVQ 816(R11), F25
 	VFMLA V21.S4, V26.S4, V25.S4
 	WORD $0x6e3adf55 // fmul v21.4s, v26.4s, v26.4s
 	WORD $0x6e39deb5 // fmul v21.4s, v21.4s, v25.4s
@@ -22675,19 +22667,19 @@ TEXT ·mishF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 944(R11), F1
-	FMOVQ 960(R11), F2
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
+	FMOVQ 272(R11), F0
+	FMOVQ 880(R11), F1
+	FMOVQ 896(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
 	FMOVQ 0(R11), F11
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -22696,17 +22688,17 @@ one:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -22746,17 +22738,17 @@ l2:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -22795,38 +22787,38 @@ TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 976(R11), F0
-	FMOVQ 992(R11), F1
-	FMOVQ 1008(R11), F2
-	FMOVQ 1024(R11), F3
-	FMOVQ 1040(R11), F4
-	FMOVQ 1056(R11), F5
-	FMOVQ 1072(R11), F6
-	FMOVQ 128(R11), F7
+	FMOVQ 912(R11), F0
+	FMOVQ 928(R11), F1
+	FMOVQ 944(R11), F2
+	FMOVQ 960(R11), F3
+	FMOVQ 976(R11), F4
+	FMOVQ 992(R11), F5
+	FMOVQ 1008(R11), F6
+	FMOVQ 80(R11), F7
 	FMOVQ 0(R11), F8
-	FMOVQ 576(R11), F9
+	FMOVQ 512(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F10
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -22837,22 +22829,22 @@ loop:
 	FMOVQ 16(R1), F10
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -22872,22 +22864,22 @@ one:
 	FMOVQ (R1), F10
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -22913,22 +22905,22 @@ l1:
 l2:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -22955,16 +22947,16 @@ TEXT ·sigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -22972,17 +22964,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -23004,17 +22996,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -23045,17 +23037,17 @@ one:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -23092,17 +23084,17 @@ l2:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -23139,19 +23131,19 @@ TEXT ·erfF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1136(R11), F2
-	FMOVQ 1152(R11), F3
-	FMOVQ 1168(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 576(R11), F12
-	FMOVQ 1184(R11), F13
+	FMOVQ 272(R11), F1
+	FMOVQ 1072(R11), F2
+	FMOVQ 1088(R11), F3
+	FMOVQ 1104(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
+	FMOVQ 512(R11), F12
+	FMOVQ 1120(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -23159,48 +23151,48 @@ one:
 	FMOVQ (R1), F14
 	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1200(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1152(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1168(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1184(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1200(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
 	FMOVQ 1216(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1232(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1248(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1264(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1280(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VORR V14.B16, V14.B16, V16.B16
 	VFMLA V14.S4, V18.S4, V16.S4
 	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
-	FMOVQ 1296(R11), F18
+	FMOVQ 1232(R11), F18
 	VFMLA V17.S4, V4.S4, V18.S4
+	FMOVQ 1248(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1264(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1280(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1296(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
 	FMOVQ 1312(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	FMOVQ 1328(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1344(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1360(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1376(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1392(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 400(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -23238,48 +23230,48 @@ l1:
 l2:
 	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1200(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1152(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1168(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1184(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1200(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
 	FMOVQ 1216(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1232(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1248(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1264(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1280(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VORR V14.B16, V14.B16, V16.B16
 	VFMLA V14.S4, V18.S4, V16.S4
 	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
-	FMOVQ 1296(R11), F18
+	FMOVQ 1232(R11), F18
 	VFMLA V17.S4, V4.S4, V18.S4
+	FMOVQ 1248(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1264(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1280(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1296(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
 	FMOVQ 1312(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	FMOVQ 1328(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1344(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1360(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1376(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1392(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 400(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -23317,14 +23309,14 @@ TEXT ·gELUF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1408(R11), F2
-	FMOVQ 1424(R11), F3
-	FMOVQ 1440(R11), F4
-	FMOVQ 1456(R11), F5
-	FMOVQ 1472(R11), F6
-	FMOVQ 400(R11), F7
+	FMOVQ 336(R11), F0
+	FMOVQ 272(R11), F1
+	FMOVQ 1344(R11), F2
+	FMOVQ 1360(R11), F3
+	FMOVQ 1376(R11), F4
+	FMOVQ 1392(R11), F5
+	FMOVQ 1408(R11), F6
+	FMOVQ 336(R11), F7
 	FMOVQ 16(R11), F8
 	FMOVQ 0(R11), F9
 single:
@@ -23335,34 +23327,34 @@ one:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1488(R11), F13
+	FMOVQ 1424(R11), F13
 	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1504(R11), F14
+	FMOVQ 1440(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1520(R11), F13
+	FMOVQ 1456(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1536(R11), F14
+	FMOVQ 1472(R11), F14
 	VFMLA V12.S4, V4.S4, V14.S4
-	FMOVQ 1552(R11), F15
+	FMOVQ 1488(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1568(R11), F14
+	FMOVQ 1504(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 1584(R11), F15
+	FMOVQ 1520(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V11.S4, V13.S4, V15.S4
 	WORD $0x4e20d5eb // fadd v11.4s, v15.4s, v0.4s
 	WORD $0x4ea0d56c // fsub v12.4s, v11.4s, v0.4s
 	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
 	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
-	FMOVQ 1600(R11), F13
+	FMOVQ 1536(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1024(R11), F14
+	FMOVQ 960(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1616(R11), F13
+	FMOVQ 1552(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1632(R11), F16
+	FMOVQ 1568(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
-	FMOVQ 128(R11), F13
+	FMOVQ 80(R11), F13
 	VFMLA V12.S4, V16.S4, V13.S4
 	VFMLA V15.S4, V14.S4, V13.S4
 	VSUB V7.S4, V11.S4, V11.S4
@@ -23398,34 +23390,34 @@ l2:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1488(R11), F13
+	FMOVQ 1424(R11), F13
 	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1504(R11), F14
+	FMOVQ 1440(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1520(R11), F13
+	FMOVQ 1456(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1536(R11), F14
+	FMOVQ 1472(R11), F14
 	VFMLA V12.S4, V4.S4, V14.S4
-	FMOVQ 1552(R11), F15
+	FMOVQ 1488(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1568(R11), F14
+	FMOVQ 1504(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 1584(R11), F15
+	FMOVQ 1520(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V11.S4, V13.S4, V15.S4
 	WORD $0x4e20d5eb // fadd v11.4s, v15.4s, v0.4s
 	WORD $0x4ea0d56c // fsub v12.4s, v11.4s, v0.4s
 	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
 	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
-	FMOVQ 1600(R11), F13
+	FMOVQ 1536(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1024(R11), F14
+	FMOVQ 960(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1616(R11), F13
+	FMOVQ 1552(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1632(R11), F16
+	FMOVQ 1568(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
-	FMOVQ 128(R11), F13
+	FMOVQ 80(R11), F13
 	VFMLA V12.S4, V16.S4, V13.S4
 	VFMLA V15.S4, V14.S4, V13.S4
 	VSUB V7.S4, V11.S4, V11.S4
@@ -23461,38 +23453,38 @@ TEXT ·gELUTanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1648(R11), F2
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 272(R11), F1
+	FMOVQ 1584(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F12
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -23512,22 +23504,22 @@ loop:
 	FMOVQ F12, (R0)
 	FMOVQ 16(R1), F12
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -23556,22 +23548,22 @@ single:
 one:
 	FMOVQ (R1), F12
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -23606,22 +23598,22 @@ l1:
 	FMOVS (R1), F12
 l2:
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -23658,16 +23650,16 @@ TEXT ·siLUF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -23675,17 +23667,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -23707,17 +23699,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -23748,17 +23740,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -23795,17 +23787,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -23841,42 +23833,42 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1680(R11), F0
-	FMOVQ 400(R11), F1
-	FMOVQ 1696(R11), F2
-	FMOVQ 1712(R11), F3
-	FMOVQ 1728(R11), F4
-	FMOVQ 1744(R11), F5
-	FMOVQ 1760(R11), F6
-	FMOVQ 1776(R11), F7
+	FMOVQ 1616(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 1632(R11), F2
+	FMOVQ 1648(R11), F3
+	FMOVQ 1664(R11), F4
+	FMOVQ 1680(R11), F5
+	FMOVQ 1696(R11), F6
+	FMOVQ 1712(R11), F7
 	FMOVQ 16(R11), F8
-	FMOVQ 1792(R11), F9
+	FMOVQ 1728(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V0.S4, V10.S4, V11.S4
 	WORD $0x4ea1d56c // fsub v12.4s, v11.4s, v1.4s
 	VFMLS V2.S4, V12.S4, V10.S4
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -23889,28 +23881,28 @@ loop:
 	VEOR V11.B16, V12.B16, V12.B16
 	FMOVQ F12, (R0)
 	FMOVQ 16(R1), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V0.S4, V10.S4, V11.S4
 	WORD $0x4ea1d56c // fsub v12.4s, v11.4s, v1.4s
 	VFMLS V2.S4, V12.S4, V10.S4
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -23932,28 +23924,28 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V0.S4, V10.S4, V11.S4
 	WORD $0x4ea1d56c // fsub v12.4s, v11.4s, v1.4s
 	VFMLS V2.S4, V12.S4, V10.S4
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -23981,28 +23973,28 @@ tail:
 l1:
 	FMOVS (R1), F10
 l2:
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V0.S4, V10.S4, V11.S4
 	WORD $0x4ea1d56c // fsub v12.4s, v11.4s, v1.4s
 	VFMLS V2.S4, V12.S4, V10.S4
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -24032,42 +24024,42 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1776(R11), F0
-	FMOVQ 1680(R11), F1
-	FMOVQ 400(R11), F2
-	FMOVQ 1696(R11), F3
-	FMOVQ 1712(R11), F4
-	FMOVQ 1728(R11), F5
-	FMOVQ 1744(R11), F6
-	FMOVQ 1760(R11), F7
+	FMOVQ 1712(R11), F0
+	FMOVQ 1616(R11), F1
+	FMOVQ 336(R11), F2
+	FMOVQ 1632(R11), F3
+	FMOVQ 1648(R11), F4
+	FMOVQ 1664(R11), F5
+	FMOVQ 1680(R11), F6
+	FMOVQ 1696(R11), F7
 	FMOVQ 16(R11), F8
-	FMOVQ 1792(R11), F9
+	FMOVQ 1728(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -24081,28 +24073,28 @@ loop:
 	VEOR V11.B16, V12.B16, V12.B16
 	FMOVQ F12, (R0)
 	FMOVQ 16(R1), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -24125,28 +24117,28 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -24175,28 +24167,28 @@ tail:
 l1:
 	FMOVS (R1), F10
 l2:
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1808(R11), F13
+	FMOVQ 1744(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1824(R11), F14
+	FMOVQ 1760(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1840(R11), F13
+	FMOVQ 1776(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1856(R11), F13
+	FMOVQ 1792(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1808(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1824(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 816(R11), F14
+	FMOVQ 752(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
 	FMOVQ 0(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
@@ -24227,19 +24219,19 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1904(R11), F0
-	FMOVQ 1920(R11), F1
-	FMOVQ 1936(R11), F2
-	FMOVQ 1952(R11), F3
-	FMOVQ 1968(R11), F4
-	FMOVQ 1984(R11), F5
-	FMOVQ 2000(R11), F6
-	FMOVQ 2016(R11), F7
-	FMOVQ 2032(R11), F8
-	FMOVQ 176(R11), F9
-	FMOVQ 1968(R11), F10
-	FMOVQ 2048(R11), F11
-	FMOVQ 2064(R11), F12
+	FMOVQ 1840(R11), F0
+	FMOVQ 1856(R11), F1
+	FMOVQ 1872(R11), F2
+	FMOVQ 1888(R11), F3
+	FMOVQ 1904(R11), F4
+	FMOVQ 1920(R11), F5
+	FMOVQ 1936(R11), F6
+	FMOVQ 1952(R11), F7
+	FMOVQ 1968(R11), F8
+	FMOVQ 144(R11), F9
+	FMOVQ 1904(R11), F10
+	FMOVQ 1984(R11), F11
+	FMOVQ 2000(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -24247,27 +24239,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 1968(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2080(R11), F16
+	FMOVQ 2016(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2096(R11), F17
+	FMOVQ 2032(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2112(R11), F16
+	FMOVQ 2048(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2128(R11), F17
+	FMOVQ 2064(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2144(R11), F16
+	FMOVQ 2080(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2160(R11), F18
+	FMOVQ 2096(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2176(R11), F16
+	FMOVQ 2112(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2192(R11), F18
+	FMOVQ 2128(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -24294,27 +24286,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 1968(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2080(R11), F16
+	FMOVQ 2016(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2096(R11), F17
+	FMOVQ 2032(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2112(R11), F16
+	FMOVQ 2048(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2128(R11), F17
+	FMOVQ 2064(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2144(R11), F16
+	FMOVQ 2080(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2160(R11), F18
+	FMOVQ 2096(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2176(R11), F16
+	FMOVQ 2112(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2192(R11), F18
+	FMOVQ 2128(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -24342,24 +24334,24 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 2208(R11), F1
-	FMOVQ 2224(R11), F2
-	FMOVQ 2240(R11), F3
-	FMOVQ 2224(R11), F4
-	FMOVQ 2256(R11), F5
-	FMOVQ 2272(R11), F6
-	FMOVQ 2288(R11), F7
-	FMOVQ 2304(R11), F8
-	FMOVQ 176(R11), F9
-	FMOVQ 2320(R11), F10
-	FMOVQ 2336(R11), F11
-	FMOVQ 2352(R11), F12
-	FMOVQ 288(R11), F13
-	FMOVQ 2000(R11), F14
-	FMOVQ 1984(R11), F15
-	FMOVQ 320(R11), F16
-	FMOVQ 304(R11), F17
-	FMOVQ 2368(R11), F18
+	FMOVQ 2144(R11), F1
+	FMOVQ 2160(R11), F2
+	FMOVQ 2176(R11), F3
+	FMOVQ 2160(R11), F4
+	FMOVQ 2192(R11), F5
+	FMOVQ 2208(R11), F6
+	FMOVQ 2224(R11), F7
+	FMOVQ 2240(R11), F8
+	FMOVQ 144(R11), F9
+	FMOVQ 2256(R11), F10
+	FMOVQ 2272(R11), F11
+	FMOVQ 2288(R11), F12
+	FMOVQ 208(R11), F13
+	FMOVQ 1936(R11), F14
+	FMOVQ 1920(R11), F15
+	FMOVQ 256(R11), F16
+	FMOVQ 240(R11), F17
+	FMOVQ 2304(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -24380,17 +24372,17 @@ one:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2384(R11), F25
+	FMOVQ 2320(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 2400(R11), F26
+	FMOVQ 2336(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2416(R11), F25
+	FMOVQ 2352(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2432(R11), F26
+	FMOVQ 2368(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 2448(R11), F27
+	FMOVQ 2384(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 2464(R11), F26
+	FMOVQ 2400(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
@@ -24432,17 +24424,17 @@ tail:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2384(R11), F25
+	FMOVQ 2320(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 2400(R11), F26
+	FMOVQ 2336(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2416(R11), F25
+	FMOVQ 2352(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2432(R11), F26
+	FMOVQ 2368(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 2448(R11), F27
+	FMOVQ 2384(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 2464(R11), F26
+	FMOVQ 2400(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
@@ -24471,19 +24463,19 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2480(R11), F0
-	FMOVQ 2496(R11), F1
-	FMOVQ 1952(R11), F2
-	FMOVQ 1968(R11), F3
-	FMOVQ 1984(R11), F4
-	FMOVQ 2000(R11), F5
-	FMOVQ 2016(R11), F6
-	FMOVQ 2032(R11), F7
-	FMOVQ 1968(R11), F8
-	FMOVQ 1904(R11), F9
-	FMOVQ 176(R11), F10
-	FMOVQ 2320(R11), F11
-	FMOVQ 2512(R11), F12
+	FMOVQ 2416(R11), F0
+	FMOVQ 2432(R11), F1
+	FMOVQ 1888(R11), F2
+	FMOVQ 1904(R11), F3
+	FMOVQ 1920(R11), F4
+	FMOVQ 1936(R11), F5
+	FMOVQ 1952(R11), F6
+	FMOVQ 1968(R11), F7
+	FMOVQ 1904(R11), F8
+	FMOVQ 1840(R11), F9
+	FMOVQ 144(R11), F10
+	FMOVQ 2256(R11), F11
+	FMOVQ 2448(R11), F12
 	CMP $4, R9
 	BLT single
 loop:
@@ -24491,27 +24483,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 1968(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2080(R11), F17
+	FMOVQ 2016(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2096(R11), F18
+	FMOVQ 2032(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2112(R11), F17
+	FMOVQ 2048(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2128(R11), F18
+	FMOVQ 2064(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2144(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2160(R11), F19
+	FMOVQ 2096(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2176(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2192(R11), F19
+	FMOVQ 2128(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -24530,27 +24522,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 1968(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2080(R11), F17
+	FMOVQ 2016(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2096(R11), F18
+	FMOVQ 2032(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2112(R11), F17
+	FMOVQ 2048(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2128(R11), F18
+	FMOVQ 2064(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2144(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2160(R11), F19
+	FMOVQ 2096(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2176(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2192(R11), F19
+	FMOVQ 2128(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -24578,27 +24570,27 @@ one:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 1968(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2080(R11), F17
+	FMOVQ 2016(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2096(R11), F18
+	FMOVQ 2032(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2112(R11), F17
+	FMOVQ 2048(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2128(R11), F18
+	FMOVQ 2064(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2144(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2160(R11), F19
+	FMOVQ 2096(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2176(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2192(R11), F19
+	FMOVQ 2128(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -24624,27 +24616,27 @@ tail:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 1968(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2080(R11), F17
+	FMOVQ 2016(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2096(R11), F18
+	FMOVQ 2032(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2112(R11), F17
+	FMOVQ 2048(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2128(R11), F18
+	FMOVQ 2064(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2144(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2160(R11), F19
+	FMOVQ 2096(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2176(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2192(R11), F19
+	FMOVQ 2128(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -24669,19 +24661,19 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 176(R11), F0
-	FMOVQ 1904(R11), F1
-	FMOVQ 1920(R11), F2
-	FMOVQ 1936(R11), F3
-	FMOVQ 1952(R11), F4
-	FMOVQ 1968(R11), F5
-	FMOVQ 1984(R11), F6
-	FMOVQ 2000(R11), F7
-	FMOVQ 2016(R11), F8
-	FMOVQ 2032(R11), F9
-	FMOVQ 1968(R11), F10
-	FMOVQ 2048(R11), F11
-	FMOVQ 2064(R11), F12
+	FMOVQ 144(R11), F0
+	FMOVQ 1840(R11), F1
+	FMOVQ 1856(R11), F2
+	FMOVQ 1872(R11), F3
+	FMOVQ 1888(R11), F4
+	FMOVQ 1904(R11), F5
+	FMOVQ 1920(R11), F6
+	FMOVQ 1936(R11), F7
+	FMOVQ 1952(R11), F8
+	FMOVQ 1968(R11), F9
+	FMOVQ 1904(R11), F10
+	FMOVQ 1984(R11), F11
+	FMOVQ 2000(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -24690,27 +24682,27 @@ one:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 1968(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2080(R11), F16
+	FMOVQ 2016(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2096(R11), F17
+	FMOVQ 2032(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2112(R11), F16
+	FMOVQ 2048(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2128(R11), F17
+	FMOVQ 2064(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2144(R11), F16
+	FMOVQ 2080(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 2160(R11), F18
+	FMOVQ 2096(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2176(R11), F16
+	FMOVQ 2112(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2192(R11), F18
+	FMOVQ 2128(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -24740,27 +24732,27 @@ tail:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 1968(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2080(R11), F16
+	FMOVQ 2016(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2096(R11), F17
+	FMOVQ 2032(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2112(R11), F16
+	FMOVQ 2048(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2128(R11), F17
+	FMOVQ 2064(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2144(R11), F16
+	FMOVQ 2080(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 2160(R11), F18
+	FMOVQ 2096(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2176(R11), F16
+	FMOVQ 2112(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2192(R11), F18
+	FMOVQ 2128(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -24789,19 +24781,19 @@ TEXT ·siLUF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 176(R11), F0
-	FMOVQ 1904(R11), F1
-	FMOVQ 1920(R11), F2
-	FMOVQ 1936(R11), F3
-	FMOVQ 1952(R11), F4
-	FMOVQ 1968(R11), F5
-	FMOVQ 1984(R11), F6
-	FMOVQ 2000(R11), F7
-	FMOVQ 2016(R11), F8
-	FMOVQ 2032(R11), F9
-	FMOVQ 1968(R11), F10
-	FMOVQ 2048(R11), F11
-	FMOVQ 2064(R11), F12
+	FMOVQ 144(R11), F0
+	FMOVQ 1840(R11), F1
+	FMOVQ 1856(R11), F2
+	FMOVQ 1872(R11), F3
+	FMOVQ 1888(R11), F4
+	FMOVQ 1904(R11), F5
+	FMOVQ 1920(R11), F6
+	FMOVQ 1936(R11), F7
+	FMOVQ 1952(R11), F8
+	FMOVQ 1968(R11), F9
+	FMOVQ 1904(R11), F10
+	FMOVQ 1984(R11), F11
+	FMOVQ 2000(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -24810,27 +24802,27 @@ one:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 1968(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2080(R11), F17
+	FMOVQ 2016(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 2096(R11), F18
+	FMOVQ 2032(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2112(R11), F17
+	FMOVQ 2048(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2128(R11), F18
+	FMOVQ 2064(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2144(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 2160(R11), F19
+	FMOVQ 2096(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2176(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2192(R11), F19
+	FMOVQ 2128(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -24860,27 +24852,27 @@ tail:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 1968(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2080(R11), F17
+	FMOVQ 2016(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 2096(R11), F18
+	FMOVQ 2032(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2112(R11), F17
+	FMOVQ 2048(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2128(R11), F18
+	FMOVQ 2064(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2144(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 2160(R11), F19
+	FMOVQ 2096(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2176(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2192(R11), F19
+	FMOVQ 2128(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -24911,16 +24903,16 @@ TEXT ·logSigmoidBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
 single:
 	CMP $4, R9
 	BLT tail
@@ -24930,17 +24922,17 @@ one:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -24981,17 +24973,17 @@ l2:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -25039,18 +25031,18 @@ TEXT ·mishBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
-	FMOVQ 944(R11), F11
-	FMOVQ 960(R11), F12
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
+	FMOVQ 880(R11), F11
+	FMOVQ 896(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -25059,17 +25051,17 @@ one:
 	WORD $0x4eadf58e // fmin v14.4s, v12.4s, v13.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -25094,17 +25086,17 @@ one:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	WORD $0x4eadf44d // fmin v13.4s, v2.4s, v13.4s
 	WORD $0x4e2df46d // fmax v13.4s, v3.4s, v13.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V4.S4, V13.S4, V16.S4
 	WORD $0x4ea5d611 // fsub v17.4s, v16.4s, v5.4s
 	VFMLS V6.S4, V17.S4, V13.S4
 	VFMLS V7.S4, V17.S4, V13.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V8.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V9.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V13.S4, V18.S4, V20.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
@@ -25145,17 +25137,17 @@ l2:
 	WORD $0x4eadf58e // fmin v14.4s, v12.4s, v13.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -25180,17 +25172,17 @@ l2:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	WORD $0x4eadf44d // fmin v13.4s, v2.4s, v13.4s
 	WORD $0x4e2df46d // fmax v13.4s, v3.4s, v13.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V4.S4, V13.S4, V16.S4
 	WORD $0x4ea5d611 // fsub v17.4s, v16.4s, v5.4s
 	VFMLS V6.S4, V17.S4, V13.S4
 	VFMLS V7.S4, V17.S4, V13.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V8.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V9.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V13.S4, V18.S4, V20.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
@@ -25238,25 +25230,25 @@ TEXT ·gELUBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 400(R11), F1
-	FMOVQ 400(R11), F2
+	FMOVQ 272(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 336(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 1408(R11), F4
-	FMOVQ 1424(R11), F5
-	FMOVQ 1440(R11), F6
-	FMOVQ 1456(R11), F7
-	FMOVQ 1472(R11), F8
+	FMOVQ 1344(R11), F4
+	FMOVQ 1360(R11), F5
+	FMOVQ 1376(R11), F6
+	FMOVQ 1392(R11), F7
+	FMOVQ 1408(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 816(R11), F10
-	FMOVQ 352(R11), F11
-	FMOVQ 368(R11), F12
-	FMOVQ 384(R11), F13
-	FMOVQ 416(R11), F14
-	FMOVQ 432(R11), F15
-	FMOVQ 448(R11), F16
-	FMOVQ 464(R11), F17
-	FMOVQ 2528(R11), F18
+	FMOVQ 752(R11), F10
+	FMOVQ 288(R11), F11
+	FMOVQ 304(R11), F12
+	FMOVQ 320(R11), F13
+	FMOVQ 352(R11), F14
+	FMOVQ 368(R11), F15
+	FMOVQ 384(R11), F16
+	FMOVQ 400(R11), F17
+	FMOVQ 2464(R11), F18
 single:
 	CMP $4, R9
 	BLT tail
@@ -25265,34 +25257,34 @@ one:
 	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
 	WORD $0x4eb4f494 // fmin v20.4s, v4.4s, v20.4s
 	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
-	FMOVQ 1488(R11), F22
+	FMOVQ 1424(R11), F22
 	VFMLA V21.S4, V5.S4, V22.S4
-	FMOVQ 1504(R11), F23
+	FMOVQ 1440(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1520(R11), F22
+	FMOVQ 1456(R11), F22
 	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 1536(R11), F23
+	FMOVQ 1472(R11), F23
 	VFMLA V21.S4, V6.S4, V23.S4
-	FMOVQ 1552(R11), F24
+	FMOVQ 1488(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
-	FMOVQ 1568(R11), F23
+	FMOVQ 1504(R11), F23
 	VFMLA V21.S4, V24.S4, V23.S4
-	FMOVQ 1584(R11), F24
+	FMOVQ 1520(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
 	VFMLA V20.S4, V22.S4, V24.S4
 	WORD $0x4e21d714 // fadd v20.4s, v24.4s, v1.4s
 	WORD $0x4ea1d695 // fsub v21.4s, v20.4s, v1.4s
 	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
 	WORD $0x6e38df15 // fmul v21.4s, v24.4s, v24.4s
-	FMOVQ 1600(R11), F22
+	FMOVQ 1536(R11), F22
 	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 1024(R11), F23
+	FMOVQ 960(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1616(R11), F22
+	FMOVQ 1552(R11), F22
 	VFMLA V21.S4, V8.S4, V22.S4
-	FMOVQ 1632(R11), F25
+	FMOVQ 1568(R11), F25
 	VFMLA V21.S4, V22.S4, V25.S4
-	FMOVQ 128(R11), F22
+	FMOVQ 80(R11), F22
 	VFMLA V21.S4, V25.S4, V22.S4
 	VFMLA V24.S4, V23.S4, V22.S4
 	VSUB V2.S4, V20.S4, V20.S4
@@ -25311,17 +25303,17 @@ one:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 400(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -25361,34 +25353,34 @@ l2:
 	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
 	WORD $0x4eb4f494 // fmin v20.4s, v4.4s, v20.4s
 	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
-	FMOVQ 1488(R11), F22
+	FMOVQ 1424(R11), F22
 	VFMLA V21.S4, V5.S4, V22.S4
-	FMOVQ 1504(R11), F23
+	FMOVQ 1440(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1520(R11), F22
+	FMOVQ 1456(R11), F22
 	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 1536(R11), F23
+	FMOVQ 1472(R11), F23
 	VFMLA V21.S4, V6.S4, V23.S4
-	FMOVQ 1552(R11), F24
+	FMOVQ 1488(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
-	FMOVQ 1568(R11), F23
+	FMOVQ 1504(R11), F23
 	VFMLA V21.S4, V24.S4, V23.S4
-	FMOVQ 1584(R11), F24
+	FMOVQ 1520(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
 	VFMLA V20.S4, V22.S4, V24.S4
 	WORD $0x4e21d714 // fadd v20.4s, v24.4s, v1.4s
 	WORD $0x4ea1d695 // fsub v21.4s, v20.4s, v1.4s
 	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
 	WORD $0x6e38df15 // fmul v21.4s, v24.4s, v24.4s
-	FMOVQ 1600(R11), F22
+	FMOVQ 1536(R11), F22
 	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 1024(R11), F23
+	FMOVQ 960(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1616(R11), F22
+	FMOVQ 1552(R11), F22
 	VFMLA V21.S4, V8.S4, V22.S4
-	FMOVQ 1632(R11), F25
+	FMOVQ 1568(R11), F25
 	VFMLA V21.S4, V22.S4, V25.S4
-	FMOVQ 128(R11), F22
+	FMOVQ 80(R11), F22
 	VFMLA V21.S4, V25.S4, V22.S4
 	VFMLA V24.S4, V23.S4, V22.S4
 	VSUB V2.S4, V20.S4, V20.S4
@@ -25407,17 +25399,17 @@ l2:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 400(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -25465,42 +25457,42 @@ TEXT ·gELUTanhBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1648(R11), F2
-	FMOVQ 2544(R11), F3
-	FMOVQ 352(R11), F4
-	FMOVQ 368(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
-	FMOVQ 400(R11), F12
-	FMOVQ 2560(R11), F13
+	FMOVQ 272(R11), F1
+	FMOVQ 1584(R11), F2
+	FMOVQ 2480(R11), F3
+	FMOVQ 288(R11), F4
+	FMOVQ 304(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F12
+	FMOVQ 2496(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
 one:
 	FMOVQ (R2), F14
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1664(R11), F16
+	FMOVQ 1600(R11), F16
 	VFMLA V2.S4, V15.S4, V16.S4
 	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -25518,7 +25510,7 @@ one:
 	WORD $0x4e20d60f // fadd v15.4s, v16.4s, v0.4s
 	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 2576(R11), F18
+	FMOVQ 2512(R11), F18
 	VFMLA V13.S4, V17.S4, V18.S4
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
@@ -25545,23 +25537,23 @@ l1:
 	FMOVS (R2), F14
 l2:
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1664(R11), F16
+	FMOVQ 1600(R11), F16
 	VFMLA V2.S4, V15.S4, V16.S4
 	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -25579,7 +25571,7 @@ l2:
 	WORD $0x4e20d60f // fadd v15.4s, v16.4s, v0.4s
 	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 2576(R11), F18
+	FMOVQ 2512(R11), F18
 	VFMLA V13.S4, V17.S4, V18.S4
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
@@ -25616,16 +25608,16 @@ TEXT ·siLUBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
 single:
 	CMP $4, R9
 	BLT tail
@@ -25634,17 +25626,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -25688,17 +25680,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -25752,26 +25744,26 @@ TEXT ·softplusF32NEON(SB), NOSPLIT, $0-32
 	VDUP V0.S[0], V0.S4
 	FMOVS threshold+20(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 416(R11), F2
-	FMOVQ 432(R11), F3
+	FMOVQ 352(R11), F2
+	FMOVQ 368(R11), F3
 	FMOVQ 0(R11), F4
-	FMOVQ 336(R11), F5
-	FMOVQ 832(R11), F6
+	FMOVQ 272(R11), F5
+	FMOVQ 768(R11), F6
 	FMOVQ 32(R11), F7
-	FMOVQ 352(R11), F8
-	FMOVQ 368(R11), F9
-	FMOVQ 384(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 448(R11), F12
-	FMOVQ 464(R11), F13
-	FMOVQ 400(R11), F14
-	FMOVQ 592(R11), F15
-	FMOVQ 848(R11), F16
-	FMOVQ 672(R11), F17
-	FMOVQ 864(R11), F18
-	FMOVQ 160(R11), F19
-	FMOVQ 144(R11), F20
-	FMOVQ 688(R11), F21
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 320(R11), F10
+	FMOVQ 336(R11), F11
+	FMOVQ 384(R11), F12
+	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F14
+	FMOVQ 528(R11), F15
+	FMOVQ 784(R11), F16
+	FMOVQ 608(R11), F17
+	FMOVQ 800(R11), F18
+	FMOVQ 128(R11), F19
+	FMOVQ 112(R11), F20
+	FMOVQ 624(R11), F21
 single:
 	CMP $4, R9
 	BLT tail
@@ -25780,17 +25772,17 @@ one:
 	WORD $0x6e20ded7 // fmul v23.4s, v22.4s, v0.4s
 	WORD $0x4eb7f518 // fmin v24.4s, v8.4s, v23.4s
 	WORD $0x4e38f538 // fmax v24.4s, v9.4s, v24.4s
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V10.S4, V24.S4, V25.S4
 	WORD $0x4eabd73a // fsub v26.4s, v25.4s, v11.4s
 	VFMLS V2.S4, V26.S4, V24.S4
 	VFMLS V3.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 480(R11), F27
+	FMOVQ 416(R11), F27
 	VFMLA V26.S4, V12.S4, V27.S4
-	FMOVQ 496(R11), F28
+	FMOVQ 432(R11), F28
 	VFMLA V26.S4, V13.S4, V28.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -25815,21 +25807,21 @@ one:
 	FMOVQ 32(R11), F28
 	VFMLA V6.S4, V25.S4, V28.S4
 	VFMLA V25.S4, V27.S4, V28.S4
-	FMOVQ 704(R11), F25
+	FMOVQ 640(R11), F25
 	VFMLA V28.S4, V17.S4, V25.S4
+	FMOVQ 656(R11), F27
+	VFMLA V28.S4, V25.S4, V27.S4
+	FMOVQ 672(R11), F25
+	VFMLA V28.S4, V27.S4, V25.S4
+	FMOVQ 688(R11), F27
+	VFMLA V28.S4, V25.S4, V27.S4
+	FMOVQ 704(R11), F25
+	VFMLA V28.S4, V27.S4, V25.S4
 	FMOVQ 720(R11), F27
 	VFMLA V28.S4, V25.S4, V27.S4
 	FMOVQ 736(R11), F25
 	VFMLA V28.S4, V27.S4, V25.S4
 	FMOVQ 752(R11), F27
-	VFMLA V28.S4, V25.S4, V27.S4
-	FMOVQ 768(R11), F25
-	VFMLA V28.S4, V27.S4, V25.S4
-	FMOVQ 784(R11), F27
-	VFMLA V28.S4, V25.S4, V27.S4
-	FMOVQ 800(R11), F25
-	VFMLA V28.S4, V27.S4, V25.S4
-	FMOVQ 816(R11), F27
 	VFMLA V25.S4, V28.S4, V27.S4
 	WORD $0x6e3cdf99 // fmul v25.4s, v28.4s, v28.4s
 	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
@@ -25868,17 +25860,17 @@ l2:
 	WORD $0x6e20ded7 // fmul v23.4s, v22.4s, v0.4s
 	WORD $0x4eb7f518 // fmin v24.4s, v8.4s, v23.4s
 	WORD $0x4e38f538 // fmax v24.4s, v9.4s, v24.4s
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V10.S4, V24.S4, V25.S4
 	WORD $0x4eabd73a // fsub v26.4s, v25.4s, v11.4s
 	VFMLS V2.S4, V26.S4, V24.S4
 	VFMLS V3.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 480(R11), F27
+	FMOVQ 416(R11), F27
 	VFMLA V26.S4, V12.S4, V27.S4
-	FMOVQ 496(R11), F28
+	FMOVQ 432(R11), F28
 	VFMLA V26.S4, V13.S4, V28.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -25903,21 +25895,21 @@ l2:
 	FMOVQ 32(R11), F28
 	VFMLA V6.S4, V25.S4, V28.S4
 	VFMLA V25.S4, V27.S4, V28.S4
-	FMOVQ 704(R11), F25
+	FMOVQ 640(R11), F25
 	VFMLA V28.S4, V17.S4, V25.S4
+	FMOVQ 656(R11), F27
+	VFMLA V28.S4, V25.S4, V27.S4
+	FMOVQ 672(R11), F25
+	VFMLA V28.S4, V27.S4, V25.S4
+	FMOVQ 688(R11), F27
+	VFMLA V28.S4, V25.S4, V27.S4
+	FMOVQ 704(R11), F25
+	VFMLA V28.S4, V27.S4, V25.S4
 	FMOVQ 720(R11), F27
 	VFMLA V28.S4, V25.S4, V27.S4
 	FMOVQ 736(R11), F25
 	VFMLA V28.S4, V27.S4, V25.S4
 	FMOVQ 752(R11), F27
-	VFMLA V28.S4, V25.S4, V27.S4
-	FMOVQ 768(R11), F25
-	VFMLA V28.S4, V27.S4, V25.S4
-	FMOVQ 784(R11), F27
-	VFMLA V28.S4, V25.S4, V27.S4
-	FMOVQ 800(R11), F25
-	VFMLA V28.S4, V27.S4, V25.S4
-	FMOVQ 816(R11), F27
 	VFMLA V25.S4, V28.S4, V27.S4
 	WORD $0x6e3cdf99 // fmul v25.4s, v28.4s, v28.4s
 	WORD $0x6e3bdf39 // fmul v25.4s, v25.4s, v27.4s
@@ -25961,16 +25953,16 @@ TEXT ·softplusBackwardF32NEON(SB), NOSPLIT, $0-40
 	FMOVS threshold+28(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVQ 0(R11), F2
-	FMOVQ 336(R11), F3
-	FMOVQ 352(R11), F4
-	FMOVQ 368(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
-	FMOVQ 400(R11), F12
+	FMOVQ 272(R11), F3
+	FMOVQ 288(R11), F4
+	FMOVQ 304(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -25982,17 +25974,17 @@ one:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V6.S4, V14.S4, V16.S4
 	WORD $0x4ea7d611 // fsub v17.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V14.S4
 	VFMLS V9.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -26043,17 +26035,17 @@ l4:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V6.S4, V14.S4, V16.S4
 	WORD $0x4ea7d611 // fsub v17.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V14.S4
 	VFMLS V9.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -26094,24 +26086,24 @@ TEXT ·powF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 160(R11), F2
-	FMOVQ 2592(R11), F3
-	FMOVQ 592(R11), F4
-	FMOVQ 2608(R11), F5
-	FMOVQ 336(R11), F6
-	FMOVQ 608(R11), F7
-	FMOVQ 624(R11), F8
-	FMOVQ 640(R11), F9
-	FMOVQ 656(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2640(R11), F12
-	FMOVQ 2656(R11), F13
-	FMOVQ 2672(R11), F14
-	FMOVQ 384(R11), F15
-	FMOVQ 400(R11), F16
-	FMOVQ 416(R11), F17
-	FMOVQ 432(R11), F18
-	FMOVQ 448(R11), F19
+	FMOVQ 128(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 528(R11), F4
+	FMOVQ 2544(R11), F5
+	FMOVQ 272(R11), F6
+	FMOVQ 544(R11), F7
+	FMOVQ 560(R11), F8
+	FMOVQ 576(R11), F9
+	FMOVQ 592(R11), F10
+	FMOVQ 2560(R11), F11
+	FMOVQ 2576(R11), F12
+	FMOVQ 2592(R11), F13
+	FMOVQ 2608(R11), F14
+	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F17
+	FMOVQ 368(R11), F18
+	FMOVQ 384(R11), F19
 single:
 	CMP $4, R9
 	BLT tail
@@ -26138,13 +26130,13 @@ one:
 	VFMLS V24.S4, V27.S4, V23.S4
 	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	FMOVQ 2688(R11), F26
+	FMOVQ 2624(R11), F26
 	VFMLA V24.S4, V11.S4, V26.S4
-	FMOVQ 2704(R11), F28
+	FMOVQ 2640(R11), F28
 	VFMLA V24.S4, V26.S4, V28.S4
-	FMOVQ 2720(R11), F26
+	FMOVQ 2656(R11), F26
 	VFMLA V24.S4, V28.S4, V26.S4
-	FMOVQ 2736(R11), F28
+	FMOVQ 2672(R11), F28
 	VFMLA V26.S4, V24.S4, V28.S4
 	WORD $0x6ea0fb1a // fneg v26.4s, v24.4s
 	VFMLA V27.S4, V27.S4, V26.S4
@@ -26188,7 +26180,7 @@ one:
 	WORD $0x4e37f5d7 // fmax v23.4s, v14.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V0.B16, V25.B16, V24.B16
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V15.S4, V23.S4, V25.S4
 	WORD $0x4eb0d73a // fsub v26.4s, v25.4s, v16.4s
 	VFMLS V17.S4, V26.S4, V23.S4
@@ -26198,18 +26190,18 @@ one:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 480(R11), F28
+	FMOVQ 416(R11), F28
 	VFMLA V27.S4, V19.S4, V28.S4
-	FMOVQ 464(R11), F29
-	FMOVQ 496(R11), F30
+	FMOVQ 400(R11), F29
+	FMOVQ 432(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V27.S4, V30.S4, V29.S4
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V29.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e21d75a // fadd v26.4s, v26.4s, v1.4s
-	FMOVQ 400(R11), F23
+	FMOVQ 336(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V6.S4, V23.S4, V24.S4
@@ -26236,18 +26228,18 @@ one:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ea19ab7 // frintz v23.4s, v21.4s
 	WORD $0x4e35e6f7 // fcmeq v23.4s, v23.4s, v21.4s
-	FMOVQ 128(R11), F24
+	FMOVQ 80(R11), F24
 	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 576(R11), F24
+	FMOVQ 512(R11), F24
 	VAND V24.B16, V20.B16, V24.B16
 	VBSL V0.B16, V24.B16, V26.B16
 	WORD $0x6eb4e418 // fcmgt v24.4s, v0.4s, v20.4s
 	WORD $0x6ea0e6db // fcmgt v27.4s, v22.4s, v0.4s
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 688(R11), F27
+	FMOVQ 624(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e22e6d6 // fcmeq v22.4s, v22.4s, v2.4s
 	VBSL V23.B16, V25.B16, V22.B16
@@ -26308,13 +26300,13 @@ l4:
 	VFMLS V24.S4, V27.S4, V23.S4
 	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	FMOVQ 2688(R11), F26
+	FMOVQ 2624(R11), F26
 	VFMLA V24.S4, V11.S4, V26.S4
-	FMOVQ 2704(R11), F28
+	FMOVQ 2640(R11), F28
 	VFMLA V24.S4, V26.S4, V28.S4
-	FMOVQ 2720(R11), F26
+	FMOVQ 2656(R11), F26
 	VFMLA V24.S4, V28.S4, V26.S4
-	FMOVQ 2736(R11), F28
+	FMOVQ 2672(R11), F28
 	VFMLA V26.S4, V24.S4, V28.S4
 	WORD $0x6ea0fb1a // fneg v26.4s, v24.4s
 	VFMLA V27.S4, V27.S4, V26.S4
@@ -26358,7 +26350,7 @@ l4:
 	WORD $0x4e37f5d7 // fmax v23.4s, v14.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V0.B16, V25.B16, V24.B16
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V15.S4, V23.S4, V25.S4
 	WORD $0x4eb0d73a // fsub v26.4s, v25.4s, v16.4s
 	VFMLS V17.S4, V26.S4, V23.S4
@@ -26368,18 +26360,18 @@ l4:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 480(R11), F28
+	FMOVQ 416(R11), F28
 	VFMLA V27.S4, V19.S4, V28.S4
-	FMOVQ 464(R11), F29
-	FMOVQ 496(R11), F30
+	FMOVQ 400(R11), F29
+	FMOVQ 432(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V27.S4, V30.S4, V29.S4
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V29.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e21d75a // fadd v26.4s, v26.4s, v1.4s
-	FMOVQ 400(R11), F23
+	FMOVQ 336(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V6.S4, V23.S4, V24.S4
@@ -26406,18 +26398,18 @@ l4:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ea19ab7 // frintz v23.4s, v21.4s
 	WORD $0x4e35e6f7 // fcmeq v23.4s, v23.4s, v21.4s
-	FMOVQ 128(R11), F24
+	FMOVQ 80(R11), F24
 	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 576(R11), F24
+	FMOVQ 512(R11), F24
 	VAND V24.B16, V20.B16, V24.B16
 	VBSL V0.B16, V24.B16, V26.B16
 	WORD $0x6eb4e418 // fcmgt v24.4s, v0.4s, v20.4s
 	WORD $0x6ea0e6db // fcmgt v27.4s, v22.4s, v0.4s
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 688(R11), F27
+	FMOVQ 624(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e22e6d6 // fcmeq v22.4s, v22.4s, v2.4s
 	VBSL V23.B16, V25.B16, V22.B16
@@ -26454,24 +26446,24 @@ TEXT ·powScalarF32NEON(SB), NOSPLIT, $0-32
 	VDUP V0.S[0], V0.S4
 	FMOVQ 16(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 160(R11), F3
-	FMOVQ 2592(R11), F4
-	FMOVQ 592(R11), F5
-	FMOVQ 2608(R11), F6
-	FMOVQ 336(R11), F7
-	FMOVQ 608(R11), F8
-	FMOVQ 624(R11), F9
-	FMOVQ 640(R11), F10
-	FMOVQ 656(R11), F11
-	FMOVQ 2624(R11), F12
-	FMOVQ 2640(R11), F13
-	FMOVQ 2656(R11), F14
-	FMOVQ 2672(R11), F15
-	FMOVQ 384(R11), F16
-	FMOVQ 400(R11), F17
-	FMOVQ 416(R11), F18
-	FMOVQ 432(R11), F19
-	FMOVQ 448(R11), F20
+	FMOVQ 128(R11), F3
+	FMOVQ 2528(R11), F4
+	FMOVQ 528(R11), F5
+	FMOVQ 2544(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 544(R11), F8
+	FMOVQ 560(R11), F9
+	FMOVQ 576(R11), F10
+	FMOVQ 592(R11), F11
+	FMOVQ 2560(R11), F12
+	FMOVQ 2576(R11), F13
+	FMOVQ 2592(R11), F14
+	FMOVQ 2608(R11), F15
+	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F18
+	FMOVQ 368(R11), F19
+	FMOVQ 384(R11), F20
 single:
 	CMP $4, R9
 	BLT tail
@@ -26497,13 +26489,13 @@ one:
 	VFMLS V24.S4, V27.S4, V23.S4
 	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	FMOVQ 2688(R11), F26
+	FMOVQ 2624(R11), F26
 	VFMLA V24.S4, V12.S4, V26.S4
-	FMOVQ 2704(R11), F28
+	FMOVQ 2640(R11), F28
 	VFMLA V24.S4, V26.S4, V28.S4
-	FMOVQ 2720(R11), F26
+	FMOVQ 2656(R11), F26
 	VFMLA V24.S4, V28.S4, V26.S4
-	FMOVQ 2736(R11), F28
+	FMOVQ 2672(R11), F28
 	VFMLA V26.S4, V24.S4, V28.S4
 	WORD $0x6ea0fb1a // fneg v26.4s, v24.4s
 	VFMLA V27.S4, V27.S4, V26.S4
@@ -26547,7 +26539,7 @@ one:
 	WORD $0x4e37f5f7 // fmax v23.4s, v15.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V16.S4, V23.S4, V25.S4
 	WORD $0x4eb1d73a // fsub v26.4s, v25.4s, v17.4s
 	VFMLS V18.S4, V26.S4, V23.S4
@@ -26557,18 +26549,18 @@ one:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 480(R11), F28
+	FMOVQ 416(R11), F28
 	VFMLA V27.S4, V20.S4, V28.S4
-	FMOVQ 464(R11), F29
-	FMOVQ 496(R11), F30
+	FMOVQ 400(R11), F29
+	FMOVQ 432(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V27.S4, V30.S4, V29.S4
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V29.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e22d75a // fadd v26.4s, v26.4s, v2.4s
-	FMOVQ 400(R11), F23
+	FMOVQ 336(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V7.S4, V23.S4, V24.S4
@@ -26595,18 +26587,18 @@ one:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ea19817 // frintz v23.4s, v0.4s
 	WORD $0x4e20e6f7 // fcmeq v23.4s, v23.4s, v0.4s
-	FMOVQ 128(R11), F24
+	FMOVQ 80(R11), F24
 	WORD $0x6e38dc18 // fmul v24.4s, v0.4s, v24.4s
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 576(R11), F24
+	FMOVQ 512(R11), F24
 	VAND V24.B16, V21.B16, V24.B16
 	VBSL V1.B16, V24.B16, V26.B16
 	WORD $0x6eb5e438 // fcmgt v24.4s, v1.4s, v21.4s
 	WORD $0x6ea1e6db // fcmgt v27.4s, v22.4s, v1.4s
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 688(R11), F27
+	FMOVQ 624(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e23e6d6 // fcmeq v22.4s, v22.4s, v3.4s
 	VBSL V23.B16, V25.B16, V22.B16
@@ -26657,13 +26649,13 @@ l2:
 	VFMLS V24.S4, V27.S4, V23.S4
 	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	FMOVQ 2688(R11), F26
+	FMOVQ 2624(R11), F26
 	VFMLA V24.S4, V12.S4, V26.S4
-	FMOVQ 2704(R11), F28
+	FMOVQ 2640(R11), F28
 	VFMLA V24.S4, V26.S4, V28.S4
-	FMOVQ 2720(R11), F26
+	FMOVQ 2656(R11), F26
 	VFMLA V24.S4, V28.S4, V26.S4
-	FMOVQ 2736(R11), F28
+	FMOVQ 2672(R11), F28
 	VFMLA V26.S4, V24.S4, V28.S4
 	WORD $0x6ea0fb1a // fneg v26.4s, v24.4s
 	VFMLA V27.S4, V27.S4, V26.S4
@@ -26707,7 +26699,7 @@ l2:
 	WORD $0x4e37f5f7 // fmax v23.4s, v15.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V16.S4, V23.S4, V25.S4
 	WORD $0x4eb1d73a // fsub v26.4s, v25.4s, v17.4s
 	VFMLS V18.S4, V26.S4, V23.S4
@@ -26717,18 +26709,18 @@ l2:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 480(R11), F28
+	FMOVQ 416(R11), F28
 	VFMLA V27.S4, V20.S4, V28.S4
-	FMOVQ 464(R11), F29
-	FMOVQ 496(R11), F30
+	FMOVQ 400(R11), F29
+	FMOVQ 432(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V27.S4, V30.S4, V29.S4
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V29.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e22d75a // fadd v26.4s, v26.4s, v2.4s
-	FMOVQ 400(R11), F23
+	FMOVQ 336(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V7.S4, V23.S4, V24.S4
@@ -26755,18 +26747,18 @@ l2:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ea19817 // frintz v23.4s, v0.4s
 	WORD $0x4e20e6f7 // fcmeq v23.4s, v23.4s, v0.4s
-	FMOVQ 128(R11), F24
+	FMOVQ 80(R11), F24
 	WORD $0x6e38dc18 // fmul v24.4s, v0.4s, v24.4s
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 576(R11), F24
+	FMOVQ 512(R11), F24
 	VAND V24.B16, V21.B16, V24.B16
 	VBSL V1.B16, V24.B16, V26.B16
 	WORD $0x6eb5e438 // fcmgt v24.4s, v1.4s, v21.4s
 	WORD $0x6ea1e6db // fcmgt v27.4s, v22.4s, v1.4s
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 688(R11), F27
+	FMOVQ 624(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e23e6d6 // fcmeq v22.4s, v22.4s, v3.4s
 	VBSL V23.B16, V25.B16, V22.B16
@@ -26805,18 +26797,18 @@ TEXT ·eLUF32NEON(SB), NOSPLIT, $0-40
 	VDUP V1.S[0], V1.S4
 	FMOVS alpha+16(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 528(R11), F3
-	FMOVQ 544(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 560(R11), F12
-	FMOVQ 128(R11), F13
-	FMOVQ 576(R11), F14
+	FMOVQ 464(R11), F3
+	FMOVQ 480(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
+	FMOVQ 496(R11), F12
+	FMOVQ 80(R11), F13
+	FMOVQ 512(R11), F14
 	FMOVQ 16(R11), F15
 	CMP $8, R9
 	BLT single
@@ -26825,17 +26817,17 @@ loop:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 400(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -26858,17 +26850,17 @@ loop:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 400(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -26900,17 +26892,17 @@ one:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 400(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -26948,17 +26940,17 @@ l2:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 400(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -27002,17 +26994,17 @@ TEXT ·eLUBackwardF32NEON(SB), NOSPLIT, $0-48
 	VDUP V1.S[0], V1.S4
 	FMOVS alpha+24(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 336(R11), F3
-	FMOVQ 352(R11), F4
-	FMOVQ 368(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
+	FMOVQ 272(R11), F3
+	FMOVQ 288(R11), F4
+	FMOVQ 304(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
 	FMOVQ 0(R11), F12
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	FMOVQ 16(R11), F14
 single:
 	CMP $4, R9
@@ -27022,17 +27014,17 @@ one:
 	WORD $0x6e20ddf0 // fmul v16.4s, v15.4s, v0.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 400(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V6.S4, V16.S4, V17.S4
 	WORD $0x4ea7d632 // fsub v18.4s, v17.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V16.S4
 	VFMLS V9.S4, V18.S4, V16.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 480(R11), F19
+	FMOVQ 416(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 496(R11), F20
+	FMOVQ 432(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 512(R11), F21
+	FMOVQ 448(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V16.S4, V19.S4, V21.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
@@ -27051,8 +27043,8 @@ one:
 	WORD $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
 	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
 	FMOVQ (R1), F17
-	WORD $0x6eaee5ef // fcmgt v15.4s, v15.4s, v14.4s
-	VBSL V16.B16, V1.B16, V15.B16
+	WORD $0x6e2fe5cf // fcmge v15.4s, v14.4s, v15.4s
+	VBSL V1.B16, V16.B16, V15.B16
 	WORD $0x6e2fde31 // fmul v17.4s, v17.4s, v15.4s
 	FMOVQ F17, (R0)
 	ADD $16, R0
@@ -27075,17 +27067,17 @@ l2:
 	WORD $0x6e20ddf0 // fmul v16.4s, v15.4s, v0.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 400(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V6.S4, V16.S4, V17.S4
 	WORD $0x4ea7d632 // fsub v18.4s, v17.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V16.S4
 	VFMLS V9.S4, V18.S4, V16.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 480(R11), F19
+	FMOVQ 416(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 496(R11), F20
+	FMOVQ 432(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 512(R11), F21
+	FMOVQ 448(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V16.S4, V19.S4, V21.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
@@ -27112,8 +27104,8 @@ l2:
 l3:
 	FMOVS (R1), F17
 l4:
-	WORD $0x6eaee5ef // fcmgt v15.4s, v15.4s, v14.4s
-	VBSL V16.B16, V1.B16, V15.B16
+	WORD $0x6e2fe5cf // fcmge v15.4s, v14.4s, v15.4s
+	VBSL V1.B16, V16.B16, V15.B16
 	WORD $0x6e2fde31 // fmul v17.4s, v17.4s, v15.4s
 	TBZ $1, R9, l5
 	FMOVD F17, (R0)
@@ -27137,17 +27129,17 @@ TEXT ·expSumBlockF32NEON(SB), NOSPLIT, $0-36
 	MOVD $pool<>(SB), R11
 	FMOVS m+16(FP), F8
 	VDUP V8.S[0], V8.S4
-	FMOVQ 336(R11), F9
-	FMOVQ 352(R11), F10
-	FMOVQ 368(R11), F11
-	FMOVQ 384(R11), F12
-	FMOVQ 400(R11), F13
-	FMOVQ 416(R11), F14
-	FMOVQ 432(R11), F15
-	FMOVQ 448(R11), F16
-	FMOVQ 464(R11), F17
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 320(R11), F12
+	FMOVQ 336(R11), F13
+	FMOVQ 352(R11), F14
+	FMOVQ 368(R11), F15
+	FMOVQ 384(R11), F16
+	FMOVQ 400(R11), F17
 	FMOVQ 0(R11), F18
-	FMOVQ 400(R11), F19
+	FMOVQ 336(R11), F19
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -27163,17 +27155,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27194,17 +27186,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27225,17 +27217,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27256,17 +27248,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27287,17 +27279,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27318,17 +27310,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27349,17 +27341,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27380,17 +27372,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27419,17 +27411,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27455,17 +27447,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27491,17 +27483,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27527,17 +27519,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27563,17 +27555,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27599,17 +27591,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27635,17 +27627,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27671,17 +27663,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27719,17 +27711,17 @@ l2:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27773,17 +27765,17 @@ l6:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27827,17 +27819,17 @@ l10:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27881,17 +27873,17 @@ l14:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27935,17 +27927,17 @@ l18:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -27989,17 +27981,17 @@ l22:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28043,17 +28035,17 @@ l26:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28097,17 +28089,17 @@ l30:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28157,17 +28149,17 @@ TEXT ·sumExpBlockF32NEON(SB), NOSPLIT, $0-28
 	MOVD $pool<>(SB), R11
 	FMOVS m+8(FP), F8
 	VDUP V8.S[0], V8.S4
-	FMOVQ 336(R11), F9
-	FMOVQ 352(R11), F10
-	FMOVQ 368(R11), F11
-	FMOVQ 384(R11), F12
-	FMOVQ 400(R11), F13
-	FMOVQ 416(R11), F14
-	FMOVQ 432(R11), F15
-	FMOVQ 448(R11), F16
-	FMOVQ 464(R11), F17
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 320(R11), F12
+	FMOVQ 336(R11), F13
+	FMOVQ 352(R11), F14
+	FMOVQ 368(R11), F15
+	FMOVQ 384(R11), F16
+	FMOVQ 400(R11), F17
 	FMOVQ 0(R11), F18
-	FMOVQ 400(R11), F19
+	FMOVQ 336(R11), F19
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -28183,17 +28175,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28213,17 +28205,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28243,17 +28235,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28273,17 +28265,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28303,17 +28295,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28333,17 +28325,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28363,17 +28355,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28393,17 +28385,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28430,17 +28422,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28464,17 +28456,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28498,17 +28490,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28532,17 +28524,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28566,17 +28558,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28600,17 +28592,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28634,17 +28626,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28668,17 +28660,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28714,17 +28706,17 @@ l2:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28759,17 +28751,17 @@ l4:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28804,17 +28796,17 @@ l6:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28849,17 +28841,17 @@ l8:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28894,17 +28886,17 @@ l10:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28939,17 +28931,17 @@ l12:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -28984,17 +28976,17 @@ l14:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -29029,17 +29021,17 @@ l16:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -29081,34 +29073,34 @@ TEXT ·logSoftmaxBackwardF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS sum+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
 	FMOVQ 0(R11), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -29129,17 +29121,17 @@ loop:
 	FMOVQ 16(R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -29170,17 +29162,17 @@ one:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -29217,17 +29209,17 @@ l1:
 l2:
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -29530,9 +29522,9 @@ TEXT ·f32ToBF16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -29923,31 +29915,31 @@ TEXT ·f32ToI32sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 48(R0)
 	ADD $64, R0
@@ -29960,10 +29952,10 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	ADD $16, R0
@@ -29982,10 +29974,10 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	TBZ $1, R9, l3
 	FMOVD F1, (R0)
@@ -30009,37 +30001,37 @@ TEXT ·f32ToU8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -30054,10 +30046,10 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -30078,10 +30070,10 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -30107,37 +30099,37 @@ TEXT ·f32ToI8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -30152,10 +30144,10 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -30176,10 +30168,10 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 2784(R11), F1
+	FMOVQ 2720(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 576(R11), F3
+	FMOVQ 512(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -31077,6 +31069,8072 @@ done:
 	CBNZ R10, row
 	RET
 
+// squaredErrorBlockF32NEON: 4 lanes x 8. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V7.
+TEXT ·squaredErrorBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V0.S4
+	FMOVQ 16(R0), F8
+	FMOVQ 16(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V1.S4
+	FMOVQ 32(R0), F8
+	FMOVQ 32(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V2.S4
+	FMOVQ 48(R0), F8
+	FMOVQ 48(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V3.S4
+	FMOVQ 64(R0), F8
+	FMOVQ 64(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V4.S4
+	FMOVQ 80(R0), F8
+	FMOVQ 80(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V5.S4
+	FMOVQ 96(R0), F8
+	FMOVQ 96(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V6.S4
+	FMOVQ 112(R0), F8
+	FMOVQ 112(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V7.S4
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V0.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V1.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V2.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V3.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V4.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V5.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V6.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VFMLA V8.S4, V8.S4, V7.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F8
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F8
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F9
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F9
+l4:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V0.B16, V0.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F8
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F8
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F9
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F9
+l8:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V1.B16, V1.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F8
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F8
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F9
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F9
+l12:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V2.B16, V2.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F8
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F8
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F9
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F9
+l16:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V3.B16, V3.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F8
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F8
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F9
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F9
+l20:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V4.B16, V4.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F8
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F8
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F9
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F9
+l24:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V5.B16, V5.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F8
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F8
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F9
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F9
+l28:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V6.B16, V6.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F8
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F8
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F9
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F9
+l32:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	VORR V7.B16, V7.B16, V9.B16
+	VFMLA V8.S4, V8.S4, V9.S4
+	VBIT V31.B16, V9.B16, V7.B16
+done:
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V8.B16
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	VEXT $4, V0.B16, V0.B16, V8.B16
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	FMOVS F0, sum+24(FP)
+	RET
+
+// squaredErrorGradF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·squaredErrorGradF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F1
+	FMOVQ 32(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F1
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F2
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F2
+l4:
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	RET
+
+// absErrorBlockF32NEON: 4 lanes x 8. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V7.
+TEXT ·absErrorBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	FMOVQ 16(R0), F8
+	FMOVQ 16(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d421 // fadd v1.4s, v1.4s, v8.4s
+	FMOVQ 32(R0), F8
+	FMOVQ 32(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
+	FMOVQ 48(R0), F8
+	FMOVQ 48(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d463 // fadd v3.4s, v3.4s, v8.4s
+	FMOVQ 64(R0), F8
+	FMOVQ 64(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	FMOVQ 80(R0), F8
+	FMOVQ 80(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
+	FMOVQ 96(R0), F8
+	FMOVQ 96(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FMOVQ 112(R0), F8
+	FMOVQ 112(R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d421 // fadd v1.4s, v1.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d463 // fadd v3.4s, v3.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F8
+	FMOVQ (R1), F9
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F8
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F8
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F9
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F9
+l4:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d408 // fadd v8.4s, v0.4s, v8.4s
+	VBIT V31.B16, V8.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F8
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F8
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F9
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F9
+l8:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d428 // fadd v8.4s, v1.4s, v8.4s
+	VBIT V31.B16, V8.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F8
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F8
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F9
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F9
+l12:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d448 // fadd v8.4s, v2.4s, v8.4s
+	VBIT V31.B16, V8.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F8
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F8
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F9
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F9
+l16:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d468 // fadd v8.4s, v3.4s, v8.4s
+	VBIT V31.B16, V8.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F8
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F8
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F9
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F9
+l20:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d488 // fadd v8.4s, v4.4s, v8.4s
+	VBIT V31.B16, V8.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F8
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F8
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F9
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F9
+l24:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4a8 // fadd v8.4s, v5.4s, v8.4s
+	VBIT V31.B16, V8.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F8
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F8
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F9
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F9
+l28:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4c8 // fadd v8.4s, v6.4s, v8.4s
+	VBIT V31.B16, V8.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F8
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V8.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F8
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F9
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V9.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F9
+l32:
+	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4e28d4e8 // fadd v8.4s, v7.4s, v8.4s
+	VBIT V31.B16, V8.B16, V7.B16
+done:
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V8.B16
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	VEXT $4, V0.B16, V0.B16, V8.B16
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	FMOVS F0, sum+24(FP)
+	RET
+
+// absErrorGradF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·absErrorGradF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 16(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V0.B16, V3.B16
+	WORD $0x6ea2e422 // fcmgt v2.4s, v1.4s, v2.4s
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	VBSL V3.B16, V4.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F2
+	FMOVQ 16(R2), F3
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V0.B16, V3.B16
+	WORD $0x6ea2e422 // fcmgt v2.4s, v1.4s, v2.4s
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	VBSL V3.B16, V4.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V0.B16, V3.B16
+	WORD $0x6ea2e422 // fcmgt v2.4s, v1.4s, v2.4s
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	VBSL V3.B16, V4.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F3
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F3
+l4:
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V0.B16, V3.B16
+	WORD $0x6ea2e422 // fcmgt v2.4s, v1.4s, v2.4s
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	VBSL V3.B16, V4.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	RET
+
+// huberBlockF32NEON: 4 lanes x 8. R0=a float32, R1=b float32, limit scalar, square scalar, slope scalar; R9=elements left.
+// Accumulator sum: V0-V7.
+// Constants: V8-V11.
+TEXT ·huberBlockF32NEON(SB), NOSPLIT, $0-44
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+16(FP), F8
+	VDUP V8.S[0], V8.S4
+	FMOVS slope+24(FP), F9
+	VDUP V9.S[0], V9.S4
+	FMOVS square+20(FP), F10
+	VDUP V10.S[0], V10.S4
+	FMOVQ 80(R11), F11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed400 // fadd v0.4s, v0.4s, v14.4s
+	FMOVQ 16(R0), F12
+	FMOVQ 16(R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed421 // fadd v1.4s, v1.4s, v14.4s
+	FMOVQ 32(R0), F12
+	FMOVQ 32(R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed442 // fadd v2.4s, v2.4s, v14.4s
+	FMOVQ 48(R0), F12
+	FMOVQ 48(R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed463 // fadd v3.4s, v3.4s, v14.4s
+	FMOVQ 64(R0), F12
+	FMOVQ 64(R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed484 // fadd v4.4s, v4.4s, v14.4s
+	FMOVQ 80(R0), F12
+	FMOVQ 80(R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4a5 // fadd v5.4s, v5.4s, v14.4s
+	FMOVQ 96(R0), F12
+	FMOVQ 96(R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	FMOVQ 112(R0), F12
+	FMOVQ 112(R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4e7 // fadd v7.4s, v7.4s, v14.4s
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed400 // fadd v0.4s, v0.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed421 // fadd v1.4s, v1.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed442 // fadd v2.4s, v2.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed463 // fadd v3.4s, v3.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed484 // fadd v4.4s, v4.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4a5 // fadd v5.4s, v5.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F12
+	FMOVQ (R1), F13
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4e7 // fadd v7.4s, v7.4s, v14.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F12
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F12
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F13
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F13
+l4:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed40e // fadd v14.4s, v0.4s, v14.4s
+	VBIT V31.B16, V14.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F12
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F12
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F13
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F13
+l8:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed42e // fadd v14.4s, v1.4s, v14.4s
+	VBIT V31.B16, V14.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F12
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F12
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F13
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F13
+l12:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed44e // fadd v14.4s, v2.4s, v14.4s
+	VBIT V31.B16, V14.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F12
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F12
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F13
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F13
+l16:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed46e // fadd v14.4s, v3.4s, v14.4s
+	VBIT V31.B16, V14.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F12
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F12
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F13
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F13
+l20:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed48e // fadd v14.4s, v4.4s, v14.4s
+	VBIT V31.B16, V14.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F12
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F12
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F13
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F13
+l24:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4ae // fadd v14.4s, v5.4s, v14.4s
+	VBIT V31.B16, V14.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F12
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F12
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F13
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F13
+l28:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4ce // fadd v14.4s, v6.4s, v14.4s
+	VBIT V31.B16, V14.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F12
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F12
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F13
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F13
+l32:
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	VORR V12.B16, V12.B16, V13.B16
+	VFMLS V11.S4, V8.S4, V13.S4
+	WORD $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD $0x6ea8e58e // fcmgt v14.4s, v12.4s, v8.4s
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x4e2ed4ee // fadd v14.4s, v7.4s, v14.4s
+	VBIT V31.B16, V14.B16, V7.B16
+done:
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V12.B16
+	WORD $0x4e2cd400 // fadd v0.4s, v0.4s, v12.4s
+	VEXT $4, V0.B16, V0.B16, V12.B16
+	WORD $0x4e2cd400 // fadd v0.4s, v0.4s, v12.4s
+	FMOVS F0, sum+40(FP)
+	RET
+
+// huberGradF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, s scalar, limit scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·huberGradF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+28(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS s+24(FP), F1
+	VDUP V1.S[0], V1.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F2
+	FMOVQ 16(R2), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F2
+	FMOVQ 48(R2), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F3
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F3
+l4:
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	RET
+
+// crossEntropyBlockF32NEON: 4 lanes x 4. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V3.
+// Accumulator bad: V4-V7.
+// Constants: V8-V22 (3 more are read from memory).
+TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F8
+	FMOVQ 0(R11), F9
+	FMOVQ 528(R11), F10
+	FMOVQ 608(R11), F11
+	FMOVQ 368(R11), F12
+	FMOVQ 352(R11), F13
+	FMOVQ 128(R11), F14
+	FMOVQ 112(R11), F15
+	FMOVQ 624(R11), F16
+	FMOVQ 2736(R11), F17
+	FMOVQ 768(R11), F18
+	FMOVQ 32(R11), F19
+	FMOVQ 544(R11), F20
+	FMOVQ 560(R11), F21
+	FMOVQ 576(R11), F22
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
+	FMOVQ 16(R0), F23
+	FMOVQ 16(R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d421 // fadd v1.4s, v1.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
+	FMOVQ 32(R0), F23
+	FMOVQ 32(R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
+	FMOVQ 48(R0), F23
+	FMOVQ 48(R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d463 // fadd v3.4s, v3.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4e7 // fadd v7.4s, v7.4s, v24.4s
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d421 // fadd v1.4s, v1.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d463 // fadd v3.4s, v3.4s, v24.4s
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4e7 // fadd v7.4s, v7.4s, v24.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F23
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F23
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F24
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F24
+l4:
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d418 // fadd v24.4s, v0.4s, v24.4s
+	VBIT V31.B16, V24.B16, V0.B16
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d498 // fadd v24.4s, v4.4s, v24.4s
+	VBIT V31.B16, V24.B16, V4.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F23
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F23
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F24
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F24
+l8:
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d438 // fadd v24.4s, v1.4s, v24.4s
+	VBIT V31.B16, V24.B16, V1.B16
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4b8 // fadd v24.4s, v5.4s, v24.4s
+	VBIT V31.B16, V24.B16, V5.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F23
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F23
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F24
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F24
+l12:
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d458 // fadd v24.4s, v2.4s, v24.4s
+	VBIT V31.B16, V24.B16, V2.B16
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4d8 // fadd v24.4s, v6.4s, v24.4s
+	VBIT V31.B16, V24.B16, V6.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F23
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F23
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F24
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F24
+l16:
+	WORD $0x6eb7e699 // fcmgt v25.4s, v20.4s, v23.4s
+	WORD $0x6e35defa // fmul v26.4s, v23.4s, v21.4s
+	VBIF V25.B16, V23.B16, V26.B16
+	VBSL V8.B16, V22.B16, V25.B16
+	VSUB V10.S4, V26.S4, V26.S4
+	WORD $0x4f29075b // sshr v27.4s, v26.4s, #23
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4e39d77b // fadd v27.4s, v27.4s, v25.4s
+	FMOVQ 592(R11), F25
+	VAND V25.B16, V26.B16, V26.B16
+	VADD V10.S4, V26.S4, V26.S4
+	WORD $0x4ea9d75a // fsub v26.4s, v26.4s, v9.4s
+	FMOVQ 640(R11), F25
+	VFMLA V26.S4, V11.S4, V25.S4
+	FMOVQ 656(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 672(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 688(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 704(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 720(R11), F28
+	VFMLA V26.S4, V25.S4, V28.S4
+	FMOVQ 736(R11), F25
+	VFMLA V26.S4, V28.S4, V25.S4
+	FMOVQ 752(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	WORD $0x6e3adf59 // fmul v25.4s, v26.4s, v26.4s
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	VFMLA V12.S4, V27.S4, V25.S4
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V13.S4, V27.S4, V26.S4
+	WORD $0x6eb7e5d9 // fcmgt v25.4s, v14.4s, v23.4s
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4e28e6fa // fcmeq v26.4s, v23.4s, v8.4s
+	VBSL V25.B16, V15.B16, V26.B16
+	WORD $0x6eb7e519 // fcmgt v25.4s, v8.4s, v23.4s
+	VBSL V26.B16, V16.B16, V25.B16
+	WORD $0x4e39f639 // fmax v25.4s, v17.4s, v25.4s
+	WORD $0x6e39df19 // fmul v25.4s, v24.4s, v25.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
+	WORD $0x6ea0fafa // fneg v26.4s, v23.4s
+	WORD $0x4e29d75b // fadd v27.4s, v26.4s, v9.4s
+	VSUB V10.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e32df5b // fmul v27.4s, v26.4s, v18.4s
+	FMOVQ 32(R11), F30
+	VFMLA V18.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 640(R11), F27
+	VFMLA V30.S4, V11.S4, V27.S4
+	FMOVQ 656(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 672(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 688(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 704(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 720(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 736(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 752(R11), F29
+	VFMLA V27.S4, V30.S4, V29.S4
+	WORD $0x6e3edfdb // fmul v27.4s, v30.4s, v30.4s
+	WORD $0x6e3ddf7b // fmul v27.4s, v27.4s, v29.4s
+	VFMLA V12.S4, V28.S4, V27.S4
+	WORD $0x4e3bd7de // fadd v30.4s, v30.4s, v27.4s
+	VFMLA V13.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb5b // fabs v27.4s, v26.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V26.B16, V27.B16
+	WORD $0x6ebae5dc // fcmgt v28.4s, v14.4s, v26.4s
+	VBSL V26.B16, V27.B16, V28.B16
+	WORD $0x4e33e75b // fcmeq v27.4s, v26.4s, v19.4s
+	VBSL V28.B16, V15.B16, V27.B16
+	WORD $0x6ebae67a // fcmgt v26.4s, v19.4s, v26.4s
+	VBSL V27.B16, V16.B16, V26.B16
+	WORD $0x4e3af63a // fmax v26.4s, v17.4s, v26.4s
+	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	WORD $0x4e38d478 // fadd v24.4s, v3.4s, v24.4s
+	VBIT V31.B16, V24.B16, V3.B16
+	WORD $0x6eb7e518 // fcmgt v24.4s, v8.4s, v23.4s
+	WORD $0x6ea9e6f7 // fcmgt v23.4s, v23.4s, v9.4s
+	VORR V23.B16, V24.B16, V24.B16
+	VBSL V8.B16, V9.B16, V24.B16
+	WORD $0x4e38d4f8 // fadd v24.4s, v7.4s, v24.4s
+	VBIT V31.B16, V24.B16, V7.B16
+done:
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V23.B16
+	WORD $0x4e37d400 // fadd v0.4s, v0.4s, v23.4s
+	VEXT $4, V0.B16, V0.B16, V23.B16
+	WORD $0x4e37d400 // fadd v0.4s, v0.4s, v23.4s
+	FMOVS F0, sum+24(FP)
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VEXT $8, V4.B16, V4.B16, V23.B16
+	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	VEXT $4, V4.B16, V4.B16, V23.B16
+	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	FMOVS F4, bad+28(FP)
+	RET
+
+// crossEntropyGradF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·crossEntropyGradF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	FMOVQ 2752(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ea3d425 // fsub v5.4s, v1.4s, v3.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x4e25f445 // fmax v5.4s, v2.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	WORD $0x6e23dc03 // fmul v3.4s, v0.4s, v3.4s
+	WORD $0x6e25fc63 // fdiv v3.4s, v3.4s, v5.4s
+	FMOVQ F3, (R0)
+	FMOVQ 16(R1), F3
+	FMOVQ 16(R2), F4
+	WORD $0x4ea3d425 // fsub v5.4s, v1.4s, v3.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x4e25f445 // fmax v5.4s, v2.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	WORD $0x6e23dc03 // fmul v3.4s, v0.4s, v3.4s
+	WORD $0x6e25fc63 // fdiv v3.4s, v3.4s, v5.4s
+	FMOVQ F3, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ea3d425 // fsub v5.4s, v1.4s, v3.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x4e25f445 // fmax v5.4s, v2.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	WORD $0x6e23dc03 // fmul v3.4s, v0.4s, v3.4s
+	WORD $0x6e25fc63 // fdiv v3.4s, v3.4s, v5.4s
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F3
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V3.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F3
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F4
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V4.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F4
+l4:
+	WORD $0x4ea3d425 // fsub v5.4s, v1.4s, v3.4s
+	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD $0x4e25f445 // fmax v5.4s, v2.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	WORD $0x6e23dc03 // fmul v3.4s, v0.4s, v3.4s
+	WORD $0x6e25fc63 // fdiv v3.4s, v3.4s, v5.4s
+	TBZ $1, R9, l5
+	FMOVD F3, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V3.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F3, (R0)
+l6:
+done:
+	RET
+
+// logitEntropyBlockF32NEON: 4 lanes x 8. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V7.
+// Constants: V8-V22 (6 more are read from memory).
+TEXT ·logitEntropyBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F8
+	FMOVQ 352(R11), F9
+	FMOVQ 368(R11), F10
+	FMOVQ 272(R11), F11
+	FMOVQ 768(R11), F12
+	FMOVQ 32(R11), F13
+	FMOVQ 288(R11), F14
+	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F17
+	FMOVQ 384(R11), F18
+	FMOVQ 400(R11), F19
+	FMOVQ 336(R11), F20
+	FMOVQ 16(R11), F21
+	FMOVQ 528(R11), F22
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad400 // fadd v0.4s, v0.4s, v26.4s
+	FMOVQ 16(R0), F23
+	FMOVQ 16(R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad421 // fadd v1.4s, v1.4s, v26.4s
+	FMOVQ 32(R0), F23
+	FMOVQ 32(R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
+	FMOVQ 48(R0), F23
+	FMOVQ 48(R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad463 // fadd v3.4s, v3.4s, v26.4s
+	FMOVQ 64(R0), F23
+	FMOVQ 64(R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
+	FMOVQ 80(R0), F23
+	FMOVQ 80(R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4a5 // fadd v5.4s, v5.4s, v26.4s
+	FMOVQ 96(R0), F23
+	FMOVQ 96(R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
+	FMOVQ 112(R0), F23
+	FMOVQ 112(R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4e7 // fadd v7.4s, v7.4s, v26.4s
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad400 // fadd v0.4s, v0.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad421 // fadd v1.4s, v1.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad463 // fadd v3.4s, v3.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4a5 // fadd v5.4s, v5.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F23
+	FMOVQ (R1), F24
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4e7 // fadd v7.4s, v7.4s, v26.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F23
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F23
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F24
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F24
+l4:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad41a // fadd v26.4s, v0.4s, v26.4s
+	VBIT V31.B16, V26.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F23
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F23
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F24
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F24
+l8:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad43a // fadd v26.4s, v1.4s, v26.4s
+	VBIT V31.B16, V26.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F23
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F23
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F24
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F24
+l12:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad45a // fadd v26.4s, v2.4s, v26.4s
+	VBIT V31.B16, V26.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F23
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F23
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F24
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F24
+l16:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad47a // fadd v26.4s, v3.4s, v26.4s
+	VBIT V31.B16, V26.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F23
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F23
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F24
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F24
+l20:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad49a // fadd v26.4s, v4.4s, v26.4s
+	VBIT V31.B16, V26.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F23
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F23
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F24
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F24
+l24:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4ba // fadd v26.4s, v5.4s, v26.4s
+	VBIT V31.B16, V26.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F23
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F23
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F24
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F24
+l28:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4da // fadd v26.4s, v6.4s, v26.4s
+	VBIT V31.B16, V26.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F23
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V23.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F23
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F24
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V24.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F24
+l32:
+	WORD $0x4eb8d518 // fsub v24.4s, v8.4s, v24.4s
+	WORD $0x4ea0faf9 // fabs v25.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
+	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
+	FMOVQ 336(R11), F26
+	VFMLA V16.S4, V25.S4, V26.S4
+	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
+	VFMLS V9.S4, V27.S4, V25.S4
+	VFMLS V10.S4, V27.S4, V25.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 416(R11), F28
+	VFMLA V27.S4, V18.S4, V28.S4
+	FMOVQ 432(R11), F29
+	VFMLA V27.S4, V19.S4, V29.S4
+	FMOVQ 448(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	VFMLA V30.S4, V27.S4, V25.S4
+	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
+	VSUB V20.S4, V26.S4, V26.S4
+	WORD $0x4f3f075b // sshr v27.4s, v26.4s, #1
+	VADD V11.S4, V27.S4, V28.S4
+	VSHL $23, V28.S4, V28.S4
+	VSUB V27.S4, V26.S4, V26.S4
+	VADD V11.S4, V26.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	WORD $0x6e3cdf39 // fmul v25.4s, v25.4s, v28.4s
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6eb5e6fa // fcmgt v26.4s, v23.4s, v21.4s
+	VBSL V23.B16, V21.B16, V26.B16
+	WORD $0x4e28d73b // fadd v27.4s, v25.4s, v8.4s
+	VSUB V22.S4, V27.S4, V27.S4
+	WORD $0x4f29077b // sshr v27.4s, v27.4s, #23
+	WORD $0x4e21db7c // scvtf v28.4s, v27.4s
+	FMOVQ 784(R11), F29
+	VSUB V27.S4, V29.S4, V29.S4
+	VSHL $23, V29.S4, V29.S4
+	WORD $0x6e2cdf3b // fmul v27.4s, v25.4s, v12.4s
+	FMOVQ 32(R11), F30
+	VFMLA V12.S4, V29.S4, V30.S4
+	VFMLA V29.S4, V27.S4, V30.S4
+	FMOVQ 608(R11), F27
+	FMOVQ 640(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 656(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 672(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 688(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 704(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 720(R11), F27
+	VFMLA V30.S4, V29.S4, V27.S4
+	FMOVQ 736(R11), F29
+	VFMLA V30.S4, V27.S4, V29.S4
+	FMOVQ 752(R11), F27
+	VFMLA V29.S4, V30.S4, V27.S4
+	WORD $0x6e3edfdd // fmul v29.4s, v30.4s, v30.4s
+	WORD $0x6e3bdfbd // fmul v29.4s, v29.4s, v27.4s
+	VFMLA V10.S4, V28.S4, V29.S4
+	WORD $0x4e3dd7de // fadd v30.4s, v30.4s, v29.4s
+	VFMLA V9.S4, V28.S4, V30.S4
+	WORD $0x4ea0fb3b // fabs v27.4s, v25.4s
+	FMOVQ 800(R11), F28
+	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
+	VBSL V30.B16, V25.B16, V27.B16
+	FMOVQ 128(R11), F28
+	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
+	VBSL V25.B16, V27.B16, V28.B16
+	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
+	FMOVQ 112(R11), F29
+	VBSL V28.B16, V29.B16, V27.B16
+	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
+	FMOVQ 624(R11), F28
+	VBSL V27.B16, V28.B16, V25.B16
+	WORD $0x4eb9d75a // fsub v26.4s, v26.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x4e3ad4fa // fadd v26.4s, v7.4s, v26.4s
+	VBIT V31.B16, V26.B16, V7.B16
+done:
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V23.B16
+	WORD $0x4e37d400 // fadd v0.4s, v0.4s, v23.4s
+	VEXT $4, V0.B16, V0.B16, V23.B16
+	WORD $0x4e37d400 // fadd v0.4s, v0.4s, v23.4s
+	FMOVS F0, sum+24(FP)
+	RET
+
+// logitEntropyGradF32NEON: 4 lanes x 1. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V11.
+TEXT ·logitEntropyGradF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	FMOVQ 272(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F12
+	FMOVQ (R2), F13
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	WORD $0x4eacf46c // fmin v12.4s, v3.4s, v12.4s
+	WORD $0x4e2cf48c // fmax v12.4s, v4.4s, v12.4s
+	FMOVQ 336(R11), F14
+	VFMLA V5.S4, V12.S4, V14.S4
+	WORD $0x4ea6d5cf // fsub v15.4s, v14.4s, v6.4s
+	VFMLS V7.S4, V15.S4, V12.S4
+	VFMLS V8.S4, V15.S4, V12.S4
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	FMOVQ 416(R11), F16
+	VFMLA V15.S4, V9.S4, V16.S4
+	FMOVQ 432(R11), F17
+	VFMLA V15.S4, V10.S4, V17.S4
+	FMOVQ 448(R11), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V12.S4, V16.S4, V18.S4
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	VFMLA V18.S4, V15.S4, V12.S4
+	WORD $0x4e21d58c // fadd v12.4s, v12.4s, v1.4s
+	VSUB V11.S4, V14.S4, V14.S4
+	WORD $0x4f3f05cf // sshr v15.4s, v14.4s, #1
+	VADD V2.S4, V15.S4, V16.S4
+	VSHL $23, V16.S4, V16.S4
+	VSUB V15.S4, V14.S4, V14.S4
+	VADD V2.S4, V14.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x4e21d58c // fadd v12.4s, v12.4s, v1.4s
+	WORD $0x6e2cfc2c // fdiv v12.4s, v1.4s, v12.4s
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	FMOVQ F12, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F12
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V12.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F12
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F13
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V13.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F13
+l4:
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	WORD $0x4eacf46c // fmin v12.4s, v3.4s, v12.4s
+	WORD $0x4e2cf48c // fmax v12.4s, v4.4s, v12.4s
+	FMOVQ 336(R11), F14
+	VFMLA V5.S4, V12.S4, V14.S4
+	WORD $0x4ea6d5cf // fsub v15.4s, v14.4s, v6.4s
+	VFMLS V7.S4, V15.S4, V12.S4
+	VFMLS V8.S4, V15.S4, V12.S4
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	FMOVQ 416(R11), F16
+	VFMLA V15.S4, V9.S4, V16.S4
+	FMOVQ 432(R11), F17
+	VFMLA V15.S4, V10.S4, V17.S4
+	FMOVQ 448(R11), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V12.S4, V16.S4, V18.S4
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	VFMLA V18.S4, V15.S4, V12.S4
+	WORD $0x4e21d58c // fadd v12.4s, v12.4s, v1.4s
+	VSUB V11.S4, V14.S4, V14.S4
+	WORD $0x4f3f05cf // sshr v15.4s, v14.4s, #1
+	VADD V2.S4, V15.S4, V16.S4
+	VSHL $23, V16.S4, V16.S4
+	VSUB V15.S4, V14.S4, V14.S4
+	VADD V2.S4, V14.S4, V14.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x4e21d58c // fadd v12.4s, v12.4s, v1.4s
+	WORD $0x6e2cfc2c // fdiv v12.4s, v1.4s, v12.4s
+	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	TBZ $1, R9, l5
+	FMOVD F12, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V12.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F12, (R0)
+l6:
+done:
+	RET
+
+// divergenceBlockF32NEON: 4 lanes x 8. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V7.
+// Constants: V8-V20.
+TEXT ·divergenceBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F8
+	FMOVQ 528(R11), F9
+	FMOVQ 544(R11), F10
+	FMOVQ 560(R11), F11
+	FMOVQ 576(R11), F12
+	FMOVQ 592(R11), F13
+	FMOVQ 0(R11), F14
+	FMOVQ 608(R11), F15
+	FMOVQ 368(R11), F16
+	FMOVQ 352(R11), F17
+	FMOVQ 128(R11), F18
+	FMOVQ 112(R11), F19
+	FMOVQ 624(R11), F20
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d400 // fadd v0.4s, v0.4s, v23.4s
+	FMOVQ 16(R0), F21
+	FMOVQ 16(R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d421 // fadd v1.4s, v1.4s, v23.4s
+	FMOVQ 32(R0), F21
+	FMOVQ 32(R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d442 // fadd v2.4s, v2.4s, v23.4s
+	FMOVQ 48(R0), F21
+	FMOVQ 48(R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d463 // fadd v3.4s, v3.4s, v23.4s
+	FMOVQ 64(R0), F21
+	FMOVQ 64(R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	FMOVQ 80(R0), F21
+	FMOVQ 80(R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4a5 // fadd v5.4s, v5.4s, v23.4s
+	FMOVQ 96(R0), F21
+	FMOVQ 96(R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4c6 // fadd v6.4s, v6.4s, v23.4s
+	FMOVQ 112(R0), F21
+	FMOVQ 112(R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4e7 // fadd v7.4s, v7.4s, v23.4s
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d400 // fadd v0.4s, v0.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d421 // fadd v1.4s, v1.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d442 // fadd v2.4s, v2.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d463 // fadd v3.4s, v3.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4a5 // fadd v5.4s, v5.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4c6 // fadd v6.4s, v6.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F21
+	FMOVQ (R1), F22
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4e7 // fadd v7.4s, v7.4s, v23.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F21
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F21
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F22
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F22
+l4:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d417 // fadd v23.4s, v0.4s, v23.4s
+	VBIT V31.B16, V23.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F21
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F21
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F22
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F22
+l8:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d437 // fadd v23.4s, v1.4s, v23.4s
+	VBIT V31.B16, V23.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F21
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F21
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F22
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F22
+l12:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d457 // fadd v23.4s, v2.4s, v23.4s
+	VBIT V31.B16, V23.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F21
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F21
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F22
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F22
+l16:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d477 // fadd v23.4s, v3.4s, v23.4s
+	VBIT V31.B16, V23.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F21
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F21
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F22
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F22
+l20:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d497 // fadd v23.4s, v4.4s, v23.4s
+	VBIT V31.B16, V23.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F21
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F21
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F22
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F22
+l24:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4b7 // fadd v23.4s, v5.4s, v23.4s
+	VBIT V31.B16, V23.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F21
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F21
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F22
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F22
+l28:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4d7 // fadd v23.4s, v6.4s, v23.4s
+	VBIT V31.B16, V23.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F21
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V21.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F21
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F22
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V22.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F22
+l32:
+	WORD $0x4e28e6d7 // fcmeq v23.4s, v22.4s, v8.4s
+	WORD $0x6eb6e558 // fcmgt v24.4s, v10.4s, v22.4s
+	WORD $0x6e2bded9 // fmul v25.4s, v22.4s, v11.4s
+	VBIF V24.B16, V22.B16, V25.B16
+	VBSL V8.B16, V12.B16, V24.B16
+	VSUB V9.S4, V25.S4, V25.S4
+	WORD $0x4f29073a // sshr v26.4s, v25.4s, #23
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
+	VAND V13.B16, V25.B16, V25.B16
+	VADD V9.S4, V25.S4, V25.S4
+	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	FMOVQ 640(R11), F24
+	VFMLA V25.S4, V15.S4, V24.S4
+	FMOVQ 656(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 672(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 688(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 704(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 720(R11), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	FMOVQ 736(R11), F24
+	VFMLA V25.S4, V27.S4, V24.S4
+	FMOVQ 752(R11), F27
+	VFMLA V24.S4, V25.S4, V27.S4
+	WORD $0x6e39df38 // fmul v24.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf18 // fmul v24.4s, v24.4s, v27.4s
+	VFMLA V16.S4, V26.S4, V24.S4
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	VFMLA V17.S4, V26.S4, V25.S4
+	WORD $0x6eb6e658 // fcmgt v24.4s, v18.4s, v22.4s
+	VBSL V22.B16, V25.B16, V24.B16
+	WORD $0x4e28e6d9 // fcmeq v25.4s, v22.4s, v8.4s
+	VBSL V24.B16, V19.B16, V25.B16
+	WORD $0x6eb6e518 // fcmgt v24.4s, v8.4s, v22.4s
+	VBSL V25.B16, V20.B16, V24.B16
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VBSL V24.B16, V8.B16, V23.B16
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	WORD $0x4e37d4f7 // fadd v23.4s, v7.4s, v23.4s
+	VBIT V31.B16, V23.B16, V7.B16
+done:
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V21.B16
+	WORD $0x4e35d400 // fadd v0.4s, v0.4s, v21.4s
+	VEXT $4, V0.B16, V0.B16, V21.B16
+	WORD $0x4e35d400 // fadd v0.4s, v0.4s, v21.4s
+	FMOVS F0, sum+24(FP)
+	RET
+
+// logDivergenceBlockF32NEON: 4 lanes x 8. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V7.
+// Constants: V8-V18.
+TEXT ·logDivergenceBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 320(R11), F11
+	FMOVQ 336(R11), F12
+	FMOVQ 352(R11), F13
+	FMOVQ 368(R11), F14
+	FMOVQ 384(R11), F15
+	FMOVQ 400(R11), F16
+	FMOVQ 0(R11), F17
+	FMOVQ 336(R11), F18
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d400 // fadd v0.4s, v0.4s, v21.4s
+	FMOVQ 16(R0), F19
+	FMOVQ 16(R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d421 // fadd v1.4s, v1.4s, v21.4s
+	FMOVQ 32(R0), F19
+	FMOVQ 32(R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d442 // fadd v2.4s, v2.4s, v21.4s
+	FMOVQ 48(R0), F19
+	FMOVQ 48(R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
+	FMOVQ 64(R0), F19
+	FMOVQ 64(R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d484 // fadd v4.4s, v4.4s, v21.4s
+	FMOVQ 80(R0), F19
+	FMOVQ 80(R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
+	FMOVQ 96(R0), F19
+	FMOVQ 96(R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4c6 // fadd v6.4s, v6.4s, v21.4s
+	FMOVQ 112(R0), F19
+	FMOVQ 112(R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d400 // fadd v0.4s, v0.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d421 // fadd v1.4s, v1.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d442 // fadd v2.4s, v2.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d484 // fadd v4.4s, v4.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4c6 // fadd v6.4s, v6.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F19
+	FMOVQ (R1), F20
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F19
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F19
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F20
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F20
+l4:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d415 // fadd v21.4s, v0.4s, v21.4s
+	VBIT V31.B16, V21.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F19
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F19
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F20
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F20
+l8:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d435 // fadd v21.4s, v1.4s, v21.4s
+	VBIT V31.B16, V21.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F19
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F19
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F20
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F20
+l12:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d455 // fadd v21.4s, v2.4s, v21.4s
+	VBIT V31.B16, V21.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F19
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F19
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F20
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F20
+l16:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d475 // fadd v21.4s, v3.4s, v21.4s
+	VBIT V31.B16, V21.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F19
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F19
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F20
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F20
+l20:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d495 // fadd v21.4s, v4.4s, v21.4s
+	VBIT V31.B16, V21.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F19
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F19
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F20
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F20
+l24:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4b5 // fadd v21.4s, v5.4s, v21.4s
+	VBIT V31.B16, V21.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F19
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F19
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F20
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F20
+l28:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4d5 // fadd v21.4s, v6.4s, v21.4s
+	VBIT V31.B16, V21.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F19
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V19.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F19
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F20
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F20
+l32:
+	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
+	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
+	FMOVQ 336(R11), F22
+	VFMLA V11.S4, V21.S4, V22.S4
+	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
+	VFMLS V13.S4, V23.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	FMOVQ 416(R11), F24
+	VFMLA V23.S4, V15.S4, V24.S4
+	FMOVQ 432(R11), F25
+	VFMLA V23.S4, V16.S4, V25.S4
+	FMOVQ 448(R11), F26
+	VFMLA V23.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V24.S4, V26.S4
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	VFMLA V26.S4, V23.S4, V21.S4
+	WORD $0x4e31d6b5 // fadd v21.4s, v21.4s, v17.4s
+	VSUB V18.S4, V22.S4, V22.S4
+	WORD $0x4f3f06d7 // sshr v23.4s, v22.4s, #1
+	VADD V8.S4, V23.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	VSUB V23.S4, V22.S4, V22.S4
+	VADD V8.S4, V22.S4, V22.S4
+	VSHL $23, V22.S4, V22.S4
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d4f5 // fadd v21.4s, v7.4s, v21.4s
+	VBIT V31.B16, V21.B16, V7.B16
+done:
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V19.B16
+	WORD $0x4e33d400 // fadd v0.4s, v0.4s, v19.4s
+	VEXT $4, V0.B16, V0.B16, V19.B16
+	WORD $0x4e33d400 // fadd v0.4s, v0.4s, v19.4s
+	FMOVS F0, sum+24(FP)
+	RET
+
+// logDivergenceGradF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V11.
+TEXT ·logDivergenceGradF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 0(R11), F10
+	FMOVQ 336(R11), F11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R2), F12
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 336(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 416(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 432(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 448(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	FMOVQ F12, (R0)
+	FMOVQ 16(R2), F12
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 336(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 416(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 432(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 448(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	FMOVQ F12, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F12
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 336(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 416(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 432(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 448(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	FMOVQ F12, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F12
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V12.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F12
+l2:
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 336(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 416(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 432(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 448(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD F12, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V12.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F12, (R0)
+l4:
+done:
+	RET
+
 // absF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
 TEXT ·absF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
@@ -31636,9 +39694,9 @@ TEXT ·sqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -31814,10 +39872,10 @@ TEXT ·rsqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
+	FMOVQ 2688(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -31991,10 +40049,10 @@ TEXT ·reciprocalBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
+	FMOVQ 2688(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -32162,9 +40220,9 @@ TEXT ·squareBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -32258,17 +40316,17 @@ TEXT ·expF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 352(R11), F1
-	FMOVQ 368(R11), F2
-	FMOVQ 384(R11), F3
-	FMOVQ 400(R11), F4
-	FMOVQ 416(R11), F5
-	FMOVQ 432(R11), F6
-	FMOVQ 448(R11), F7
-	FMOVQ 464(R11), F8
+	FMOVQ 272(R11), F0
+	FMOVQ 288(R11), F1
+	FMOVQ 304(R11), F2
+	FMOVQ 320(R11), F3
+	FMOVQ 336(R11), F4
+	FMOVQ 352(R11), F5
+	FMOVQ 368(R11), F6
+	FMOVQ 384(R11), F7
+	FMOVQ 400(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -32276,17 +40334,17 @@ loop:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -32307,17 +40365,17 @@ loop:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -32347,17 +40405,17 @@ one:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -32393,17 +40451,17 @@ l2:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -32438,20 +40496,20 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 2752(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
+	FMOVQ 272(R11), F0
+	FMOVQ 2688(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
 	FMOVQ 0(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 1776(R11), F12
-	FMOVQ 2768(R11), F13
+	FMOVQ 336(R11), F11
+	FMOVQ 1712(R11), F12
+	FMOVQ 2704(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -32460,17 +40518,17 @@ one:
 	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -32513,17 +40571,17 @@ l2:
 	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -32566,18 +40624,18 @@ TEXT ·logF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 592(R11), F1
-	FMOVQ 608(R11), F2
-	FMOVQ 624(R11), F3
-	FMOVQ 640(R11), F4
-	FMOVQ 656(R11), F5
+	FMOVQ 528(R11), F1
+	FMOVQ 544(R11), F2
+	FMOVQ 560(R11), F3
+	FMOVQ 576(R11), F4
+	FMOVQ 592(R11), F5
 	FMOVQ 0(R11), F6
-	FMOVQ 672(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 416(R11), F9
-	FMOVQ 160(R11), F10
-	FMOVQ 144(R11), F11
-	FMOVQ 688(R11), F12
+	FMOVQ 608(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 352(R11), F9
+	FMOVQ 128(R11), F10
+	FMOVQ 112(R11), F11
+	FMOVQ 624(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -32595,21 +40653,21 @@ one:
 	VAND V5.B16, V15.B16, V15.B16
 	VADD V1.S4, V15.S4, V15.S4
 	WORD $0x4ea6d5ef // fsub v15.4s, v15.4s, v6.4s
-	FMOVQ 704(R11), F14
+	FMOVQ 640(R11), F14
 	VFMLA V15.S4, V7.S4, V14.S4
+	FMOVQ 656(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 672(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 688(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 704(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 720(R11), F17
 	VFMLA V15.S4, V14.S4, V17.S4
 	FMOVQ 736(R11), F14
 	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 752(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 768(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 784(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 800(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 816(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
 	WORD $0x6e2fddee // fmul v14.4s, v15.4s, v15.4s
 	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
@@ -32652,21 +40710,21 @@ l2:
 	VAND V5.B16, V15.B16, V15.B16
 	VADD V1.S4, V15.S4, V15.S4
 	WORD $0x4ea6d5ef // fsub v15.4s, v15.4s, v6.4s
-	FMOVQ 704(R11), F14
+	FMOVQ 640(R11), F14
 	VFMLA V15.S4, V7.S4, V14.S4
+	FMOVQ 656(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 672(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
+	FMOVQ 688(R11), F17
+	VFMLA V15.S4, V14.S4, V17.S4
+	FMOVQ 704(R11), F14
+	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 720(R11), F17
 	VFMLA V15.S4, V14.S4, V17.S4
 	FMOVQ 736(R11), F14
 	VFMLA V15.S4, V17.S4, V14.S4
 	FMOVQ 752(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 768(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 784(R11), F17
-	VFMLA V15.S4, V14.S4, V17.S4
-	FMOVQ 800(R11), F14
-	VFMLA V15.S4, V17.S4, V14.S4
-	FMOVQ 816(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
 	WORD $0x6e2fddee // fmul v14.4s, v15.4s, v15.4s
 	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
@@ -32700,21 +40758,21 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 592(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 608(R11), F3
-	FMOVQ 624(R11), F4
-	FMOVQ 640(R11), F5
-	FMOVQ 656(R11), F6
+	FMOVQ 528(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 544(R11), F3
+	FMOVQ 560(R11), F4
+	FMOVQ 576(R11), F5
+	FMOVQ 592(R11), F6
 	FMOVQ 0(R11), F7
-	FMOVQ 672(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 416(R11), F10
-	FMOVQ 160(R11), F11
-	FMOVQ 144(R11), F12
-	FMOVQ 688(R11), F13
-	FMOVQ 1776(R11), F14
-	FMOVQ 2768(R11), F15
+	FMOVQ 608(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 352(R11), F10
+	FMOVQ 128(R11), F11
+	FMOVQ 112(R11), F12
+	FMOVQ 624(R11), F13
+	FMOVQ 1712(R11), F14
+	FMOVQ 2704(R11), F15
 single:
 	CMP $4, R9
 	BLT tail
@@ -32732,21 +40790,21 @@ one:
 	VAND V6.B16, V18.B16, V18.B16
 	VADD V1.S4, V18.S4, V18.S4
 	WORD $0x4ea7d652 // fsub v18.4s, v18.4s, v7.4s
-	FMOVQ 704(R11), F17
+	FMOVQ 640(R11), F17
 	VFMLA V18.S4, V8.S4, V17.S4
+	FMOVQ 656(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 672(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 688(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 704(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
 	FMOVQ 720(R11), F20
 	VFMLA V18.S4, V17.S4, V20.S4
 	FMOVQ 736(R11), F17
 	VFMLA V18.S4, V20.S4, V17.S4
 	FMOVQ 752(R11), F20
-	VFMLA V18.S4, V17.S4, V20.S4
-	FMOVQ 768(R11), F17
-	VFMLA V18.S4, V20.S4, V17.S4
-	FMOVQ 784(R11), F20
-	VFMLA V18.S4, V17.S4, V20.S4
-	FMOVQ 800(R11), F17
-	VFMLA V18.S4, V20.S4, V17.S4
-	FMOVQ 816(R11), F20
 	VFMLA V17.S4, V18.S4, V20.S4
 	WORD $0x6e32de51 // fmul v17.4s, v18.4s, v18.4s
 	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
@@ -32796,21 +40854,21 @@ l2:
 	VAND V6.B16, V18.B16, V18.B16
 	VADD V1.S4, V18.S4, V18.S4
 	WORD $0x4ea7d652 // fsub v18.4s, v18.4s, v7.4s
-	FMOVQ 704(R11), F17
+	FMOVQ 640(R11), F17
 	VFMLA V18.S4, V8.S4, V17.S4
+	FMOVQ 656(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 672(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
+	FMOVQ 688(R11), F20
+	VFMLA V18.S4, V17.S4, V20.S4
+	FMOVQ 704(R11), F17
+	VFMLA V18.S4, V20.S4, V17.S4
 	FMOVQ 720(R11), F20
 	VFMLA V18.S4, V17.S4, V20.S4
 	FMOVQ 736(R11), F17
 	VFMLA V18.S4, V20.S4, V17.S4
 	FMOVQ 752(R11), F20
-	VFMLA V18.S4, V17.S4, V20.S4
-	FMOVQ 768(R11), F17
-	VFMLA V18.S4, V20.S4, V17.S4
-	FMOVQ 784(R11), F20
-	VFMLA V18.S4, V17.S4, V20.S4
-	FMOVQ 800(R11), F17
-	VFMLA V18.S4, V20.S4, V17.S4
-	FMOVQ 816(R11), F20
 	VFMLA V17.S4, V18.S4, V20.S4
 	WORD $0x6e32de51 // fmul v17.4s, v18.4s, v18.4s
 	WORD $0x6e34de31 // fmul v17.4s, v17.4s, v20.4s
@@ -32850,16 +40908,16 @@ TEXT ·tanhF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 976(R11), F0
-	FMOVQ 992(R11), F1
-	FMOVQ 1008(R11), F2
-	FMOVQ 1024(R11), F3
-	FMOVQ 1040(R11), F4
-	FMOVQ 1056(R11), F5
-	FMOVQ 1072(R11), F6
-	FMOVQ 128(R11), F7
+	FMOVQ 912(R11), F0
+	FMOVQ 928(R11), F1
+	FMOVQ 944(R11), F2
+	FMOVQ 960(R11), F3
+	FMOVQ 976(R11), F4
+	FMOVQ 992(R11), F5
+	FMOVQ 1008(R11), F6
+	FMOVQ 80(R11), F7
 	FMOVQ 0(R11), F8
-	FMOVQ 576(R11), F9
+	FMOVQ 512(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
@@ -32867,22 +40925,22 @@ loop:
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -32895,22 +40953,22 @@ loop:
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -32932,22 +40990,22 @@ one:
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -32975,22 +41033,22 @@ l2:
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V1.S4, V11.S4, V12.S4
 	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
 	VFMLS V3.S4, V13.S4, V11.S4
 	VFMLS V4.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V5.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V7.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
@@ -33017,19 +41075,19 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 976(R11), F1
-	FMOVQ 992(R11), F2
-	FMOVQ 1008(R11), F3
-	FMOVQ 1024(R11), F4
-	FMOVQ 1040(R11), F5
-	FMOVQ 1056(R11), F6
-	FMOVQ 1072(R11), F7
-	FMOVQ 128(R11), F8
+	FMOVQ 2688(R11), F0
+	FMOVQ 912(R11), F1
+	FMOVQ 928(R11), F2
+	FMOVQ 944(R11), F3
+	FMOVQ 960(R11), F4
+	FMOVQ 976(R11), F5
+	FMOVQ 992(R11), F6
+	FMOVQ 1008(R11), F7
+	FMOVQ 80(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 576(R11), F10
-	FMOVQ 1776(R11), F11
-	FMOVQ 2768(R11), F12
+	FMOVQ 512(R11), F10
+	FMOVQ 1712(R11), F11
+	FMOVQ 2704(R11), F12
 	CMP $8, R9
 	BLT single
 loop:
@@ -33037,22 +41095,22 @@ loop:
 	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 944(R11), F15
 	VFMLA V2.S4, V14.S4, V15.S4
 	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
 	VFMLS V4.S4, V16.S4, V14.S4
 	VFMLS V5.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1088(R11), F17
+	FMOVQ 1024(R11), F17
 	VFMLA V16.S4, V6.S4, V17.S4
-	FMOVQ 1104(R11), F18
+	FMOVQ 1040(R11), F18
 	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 1120(R11), F19
+	FMOVQ 1056(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	VFMLA V19.S4, V16.S4, V14.S4
 	VSHL $23, V15.S4, V15.S4
-	FMOVQ 816(R11), F16
+	FMOVQ 752(R11), F16
 	VFMLA V8.S4, V15.S4, V16.S4
 	VFMLA V14.S4, V15.S4, V16.S4
 	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
@@ -33072,22 +41130,22 @@ loop:
 	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 944(R11), F15
 	VFMLA V2.S4, V14.S4, V15.S4
 	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
 	VFMLS V4.S4, V16.S4, V14.S4
 	VFMLS V5.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1088(R11), F17
+	FMOVQ 1024(R11), F17
 	VFMLA V16.S4, V6.S4, V17.S4
-	FMOVQ 1104(R11), F18
+	FMOVQ 1040(R11), F18
 	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 1120(R11), F19
+	FMOVQ 1056(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	VFMLA V19.S4, V16.S4, V14.S4
 	VSHL $23, V15.S4, V15.S4
-	FMOVQ 816(R11), F16
+	FMOVQ 752(R11), F16
 	VFMLA V8.S4, V15.S4, V16.S4
 	VFMLA V14.S4, V15.S4, V16.S4
 	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
@@ -33116,22 +41174,22 @@ one:
 	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 944(R11), F15
 	VFMLA V2.S4, V14.S4, V15.S4
 	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
 	VFMLS V4.S4, V16.S4, V14.S4
 	VFMLS V5.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1088(R11), F17
+	FMOVQ 1024(R11), F17
 	VFMLA V16.S4, V6.S4, V17.S4
-	FMOVQ 1104(R11), F18
+	FMOVQ 1040(R11), F18
 	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 1120(R11), F19
+	FMOVQ 1056(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	VFMLA V19.S4, V16.S4, V14.S4
 	VSHL $23, V15.S4, V15.S4
-	FMOVQ 816(R11), F16
+	FMOVQ 752(R11), F16
 	VFMLA V8.S4, V15.S4, V16.S4
 	VFMLA V14.S4, V15.S4, V16.S4
 	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
@@ -33166,22 +41224,22 @@ l2:
 	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 944(R11), F15
 	VFMLA V2.S4, V14.S4, V15.S4
 	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
 	VFMLS V4.S4, V16.S4, V14.S4
 	VFMLS V5.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1088(R11), F17
+	FMOVQ 1024(R11), F17
 	VFMLA V16.S4, V6.S4, V17.S4
-	FMOVQ 1104(R11), F18
+	FMOVQ 1040(R11), F18
 	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 1120(R11), F19
+	FMOVQ 1056(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	VFMLA V19.S4, V16.S4, V14.S4
 	VSHL $23, V15.S4, V15.S4
-	FMOVQ 816(R11), F16
+	FMOVQ 752(R11), F16
 	VFMLA V8.S4, V15.S4, V16.S4
 	VFMLA V14.S4, V15.S4, V16.S4
 	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
@@ -33216,16 +41274,16 @@ TEXT ·sigmoidF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -33234,17 +41292,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -33268,17 +41326,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -33311,17 +41369,17 @@ one:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -33360,17 +41418,17 @@ l2:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -33408,19 +41466,19 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 1776(R11), F12
-	FMOVQ 2768(R11), F13
+	FMOVQ 272(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
+	FMOVQ 1712(R11), F12
+	FMOVQ 2704(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -33430,17 +41488,17 @@ one:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -33486,17 +41544,17 @@ l2:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -33541,19 +41599,19 @@ TEXT ·erfF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1136(R11), F2
-	FMOVQ 1152(R11), F3
-	FMOVQ 1168(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 576(R11), F12
-	FMOVQ 1184(R11), F13
+	FMOVQ 272(R11), F1
+	FMOVQ 1072(R11), F2
+	FMOVQ 1088(R11), F3
+	FMOVQ 1104(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
+	FMOVQ 512(R11), F12
+	FMOVQ 1120(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -33562,48 +41620,48 @@ one:
 	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
 	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1200(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1152(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1168(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1184(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1200(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
 	FMOVQ 1216(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1232(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1248(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1264(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1280(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VORR V14.B16, V14.B16, V16.B16
 	VFMLA V14.S4, V18.S4, V16.S4
 	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
-	FMOVQ 1296(R11), F18
+	FMOVQ 1232(R11), F18
 	VFMLA V17.S4, V4.S4, V18.S4
+	FMOVQ 1248(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1264(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1280(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1296(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
 	FMOVQ 1312(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	FMOVQ 1328(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1344(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1360(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1376(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1392(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 400(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -33643,48 +41701,48 @@ l2:
 	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
 	WORD $0x4ea0f9cf // fabs v15.4s, v14.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1200(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V16.S4, V2.S4, V17.S4
+	FMOVQ 1152(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1168(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1184(R11), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1200(R11), F17
+	VFMLA V16.S4, V18.S4, V17.S4
 	FMOVQ 1216(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1232(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1248(R11), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1264(R11), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1280(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VORR V14.B16, V14.B16, V16.B16
 	VFMLA V14.S4, V18.S4, V16.S4
 	WORD $0x4eaff471 // fmin v17.4s, v3.4s, v15.4s
-	FMOVQ 1296(R11), F18
+	FMOVQ 1232(R11), F18
 	VFMLA V17.S4, V4.S4, V18.S4
+	FMOVQ 1248(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1264(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1280(R11), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1296(R11), F18
+	VFMLA V17.S4, V19.S4, V18.S4
 	FMOVQ 1312(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	FMOVQ 1328(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1344(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1360(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1376(R11), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1392(R11), F18
-	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 400(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -33724,22 +41782,22 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 1136(R11), F3
-	FMOVQ 1152(R11), F4
-	FMOVQ 1168(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
-	FMOVQ 400(R11), F12
-	FMOVQ 576(R11), F13
-	FMOVQ 1184(R11), F14
-	FMOVQ 1776(R11), F15
-	FMOVQ 2768(R11), F16
+	FMOVQ 272(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1072(R11), F3
+	FMOVQ 1088(R11), F4
+	FMOVQ 1104(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F12
+	FMOVQ 512(R11), F13
+	FMOVQ 1120(R11), F14
+	FMOVQ 1712(R11), F15
+	FMOVQ 2704(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -33748,48 +41806,48 @@ one:
 	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
 	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	FMOVQ 1200(R11), F20
+	FMOVQ 1136(R11), F20
 	VFMLA V19.S4, V3.S4, V20.S4
+	FMOVQ 1152(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1168(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1184(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1200(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
 	FMOVQ 1216(R11), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 1232(R11), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 1248(R11), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 1264(R11), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 1280(R11), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.S4, V21.S4, V19.S4
 	WORD $0x4eb2f494 // fmin v20.4s, v4.4s, v18.4s
-	FMOVQ 1296(R11), F21
+	FMOVQ 1232(R11), F21
 	VFMLA V20.S4, V5.S4, V21.S4
+	FMOVQ 1248(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1264(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1280(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1296(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
 	FMOVQ 1312(R11), F22
 	VFMLA V20.S4, V21.S4, V22.S4
 	FMOVQ 1328(R11), F21
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1344(R11), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1360(R11), F21
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1376(R11), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1392(R11), F21
-	VFMLA V20.S4, V22.S4, V21.S4
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	FMOVQ 400(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V6.S4, V21.S4, V20.S4
 	WORD $0x4ea7d696 // fsub v22.4s, v20.4s, v7.4s
 	VFMLS V8.S4, V22.S4, V21.S4
 	VFMLS V9.S4, V22.S4, V21.S4
 	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V10.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V11.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V22.S4, V21.S4
@@ -33836,48 +41894,48 @@ l2:
 	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
 	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	FMOVQ 1200(R11), F20
+	FMOVQ 1136(R11), F20
 	VFMLA V19.S4, V3.S4, V20.S4
+	FMOVQ 1152(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1168(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1184(R11), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1200(R11), F20
+	VFMLA V19.S4, V21.S4, V20.S4
 	FMOVQ 1216(R11), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 1232(R11), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 1248(R11), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 1264(R11), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 1280(R11), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.S4, V21.S4, V19.S4
 	WORD $0x4eb2f494 // fmin v20.4s, v4.4s, v18.4s
-	FMOVQ 1296(R11), F21
+	FMOVQ 1232(R11), F21
 	VFMLA V20.S4, V5.S4, V21.S4
+	FMOVQ 1248(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1264(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1280(R11), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1296(R11), F21
+	VFMLA V20.S4, V22.S4, V21.S4
 	FMOVQ 1312(R11), F22
 	VFMLA V20.S4, V21.S4, V22.S4
 	FMOVQ 1328(R11), F21
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1344(R11), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1360(R11), F21
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1376(R11), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1392(R11), F21
-	VFMLA V20.S4, V22.S4, V21.S4
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	FMOVQ 400(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V6.S4, V21.S4, V20.S4
 	WORD $0x4ea7d696 // fsub v22.4s, v20.4s, v7.4s
 	VFMLS V8.S4, V22.S4, V21.S4
 	VFMLS V9.S4, V22.S4, V21.S4
 	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V10.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V11.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V22.S4, V21.S4
@@ -33923,14 +41981,14 @@ TEXT ·gELUF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1408(R11), F2
-	FMOVQ 1424(R11), F3
-	FMOVQ 1440(R11), F4
-	FMOVQ 1456(R11), F5
-	FMOVQ 1472(R11), F6
-	FMOVQ 400(R11), F7
+	FMOVQ 336(R11), F0
+	FMOVQ 272(R11), F1
+	FMOVQ 1344(R11), F2
+	FMOVQ 1360(R11), F3
+	FMOVQ 1376(R11), F4
+	FMOVQ 1392(R11), F5
+	FMOVQ 1408(R11), F6
+	FMOVQ 336(R11), F7
 	FMOVQ 16(R11), F8
 	FMOVQ 0(R11), F9
 single:
@@ -33942,34 +42000,34 @@ one:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1488(R11), F13
+	FMOVQ 1424(R11), F13
 	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1504(R11), F14
+	FMOVQ 1440(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1520(R11), F13
+	FMOVQ 1456(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1536(R11), F14
+	FMOVQ 1472(R11), F14
 	VFMLA V12.S4, V4.S4, V14.S4
-	FMOVQ 1552(R11), F15
+	FMOVQ 1488(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1568(R11), F14
+	FMOVQ 1504(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 1584(R11), F15
+	FMOVQ 1520(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V11.S4, V13.S4, V15.S4
 	WORD $0x4e20d5eb // fadd v11.4s, v15.4s, v0.4s
 	WORD $0x4ea0d56c // fsub v12.4s, v11.4s, v0.4s
 	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
 	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
-	FMOVQ 1600(R11), F13
+	FMOVQ 1536(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1024(R11), F14
+	FMOVQ 960(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1616(R11), F13
+	FMOVQ 1552(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1632(R11), F16
+	FMOVQ 1568(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
-	FMOVQ 128(R11), F13
+	FMOVQ 80(R11), F13
 	VFMLA V12.S4, V16.S4, V13.S4
 	VFMLA V15.S4, V14.S4, V13.S4
 	VSUB V7.S4, V11.S4, V11.S4
@@ -34007,34 +42065,34 @@ l2:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1488(R11), F13
+	FMOVQ 1424(R11), F13
 	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1504(R11), F14
+	FMOVQ 1440(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1520(R11), F13
+	FMOVQ 1456(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1536(R11), F14
+	FMOVQ 1472(R11), F14
 	VFMLA V12.S4, V4.S4, V14.S4
-	FMOVQ 1552(R11), F15
+	FMOVQ 1488(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1568(R11), F14
+	FMOVQ 1504(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 1584(R11), F15
+	FMOVQ 1520(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V11.S4, V13.S4, V15.S4
 	WORD $0x4e20d5eb // fadd v11.4s, v15.4s, v0.4s
 	WORD $0x4ea0d56c // fsub v12.4s, v11.4s, v0.4s
 	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
 	WORD $0x6e2fddec // fmul v12.4s, v15.4s, v15.4s
-	FMOVQ 1600(R11), F13
+	FMOVQ 1536(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1024(R11), F14
+	FMOVQ 960(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1616(R11), F13
+	FMOVQ 1552(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1632(R11), F16
+	FMOVQ 1568(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
-	FMOVQ 128(R11), F13
+	FMOVQ 80(R11), F13
 	VFMLA V12.S4, V16.S4, V13.S4
 	VFMLA V15.S4, V14.S4, V13.S4
 	VSUB V7.S4, V11.S4, V11.S4
@@ -34070,19 +42128,19 @@ TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 1408(R11), F3
-	FMOVQ 1424(R11), F4
-	FMOVQ 1440(R11), F5
-	FMOVQ 1456(R11), F6
-	FMOVQ 1472(R11), F7
-	FMOVQ 400(R11), F8
+	FMOVQ 336(R11), F0
+	FMOVQ 272(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1344(R11), F3
+	FMOVQ 1360(R11), F4
+	FMOVQ 1376(R11), F5
+	FMOVQ 1392(R11), F6
+	FMOVQ 1408(R11), F7
+	FMOVQ 336(R11), F8
 	FMOVQ 16(R11), F9
 	FMOVQ 0(R11), F10
-	FMOVQ 1776(R11), F11
-	FMOVQ 2768(R11), F12
+	FMOVQ 1712(R11), F11
+	FMOVQ 2704(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -34092,34 +42150,34 @@ one:
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1488(R11), F16
+	FMOVQ 1424(R11), F16
 	VFMLA V15.S4, V4.S4, V16.S4
-	FMOVQ 1504(R11), F17
+	FMOVQ 1440(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1520(R11), F16
+	FMOVQ 1456(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1536(R11), F17
+	FMOVQ 1472(R11), F17
 	VFMLA V15.S4, V5.S4, V17.S4
-	FMOVQ 1552(R11), F18
+	FMOVQ 1488(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
-	FMOVQ 1568(R11), F17
+	FMOVQ 1504(R11), F17
 	VFMLA V15.S4, V18.S4, V17.S4
-	FMOVQ 1584(R11), F18
+	FMOVQ 1520(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x4e20d64e // fadd v14.4s, v18.4s, v0.4s
 	WORD $0x4ea0d5cf // fsub v15.4s, v14.4s, v0.4s
 	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
 	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
-	FMOVQ 1600(R11), F16
+	FMOVQ 1536(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 1024(R11), F17
+	FMOVQ 960(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1616(R11), F16
+	FMOVQ 1552(R11), F16
 	VFMLA V15.S4, V7.S4, V16.S4
-	FMOVQ 1632(R11), F19
+	FMOVQ 1568(R11), F19
 	VFMLA V15.S4, V16.S4, V19.S4
-	FMOVQ 128(R11), F16
+	FMOVQ 80(R11), F16
 	VFMLA V15.S4, V19.S4, V16.S4
 	VFMLA V18.S4, V17.S4, V16.S4
 	VSUB V8.S4, V14.S4, V14.S4
@@ -34164,34 +42222,34 @@ l2:
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1488(R11), F16
+	FMOVQ 1424(R11), F16
 	VFMLA V15.S4, V4.S4, V16.S4
-	FMOVQ 1504(R11), F17
+	FMOVQ 1440(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1520(R11), F16
+	FMOVQ 1456(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1536(R11), F17
+	FMOVQ 1472(R11), F17
 	VFMLA V15.S4, V5.S4, V17.S4
-	FMOVQ 1552(R11), F18
+	FMOVQ 1488(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
-	FMOVQ 1568(R11), F17
+	FMOVQ 1504(R11), F17
 	VFMLA V15.S4, V18.S4, V17.S4
-	FMOVQ 1584(R11), F18
+	FMOVQ 1520(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x4e20d64e // fadd v14.4s, v18.4s, v0.4s
 	WORD $0x4ea0d5cf // fsub v15.4s, v14.4s, v0.4s
 	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
 	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
-	FMOVQ 1600(R11), F16
+	FMOVQ 1536(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 1024(R11), F17
+	FMOVQ 960(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1616(R11), F16
+	FMOVQ 1552(R11), F16
 	VFMLA V15.S4, V7.S4, V16.S4
-	FMOVQ 1632(R11), F19
+	FMOVQ 1568(R11), F19
 	VFMLA V15.S4, V16.S4, V19.S4
-	FMOVQ 128(R11), F16
+	FMOVQ 80(R11), F16
 	VFMLA V15.S4, V19.S4, V16.S4
 	VFMLA V18.S4, V17.S4, V16.S4
 	VSUB V8.S4, V14.S4, V14.S4
@@ -34235,39 +42293,39 @@ TEXT ·gELUTanhF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1648(R11), F2
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 272(R11), F1
+	FMOVQ 1584(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVD (R1), F12
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -34289,22 +42347,22 @@ loop:
 	FMOVD 8(R1), F12
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -34335,22 +42393,22 @@ one:
 	FMOVD (R1), F12
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -34387,22 +42445,22 @@ l1:
 l2:
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1664(R11), F14
+	FMOVQ 1600(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F16
+	FMOVQ 416(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 496(R11), F17
+	FMOVQ 432(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 512(R11), F18
+	FMOVQ 448(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -34440,20 +42498,20 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 1648(R11), F3
-	FMOVQ 352(R11), F4
-	FMOVQ 368(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
-	FMOVQ 400(R11), F12
-	FMOVQ 1776(R11), F13
-	FMOVQ 2768(R11), F14
+	FMOVQ 272(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1584(R11), F3
+	FMOVQ 288(R11), F4
+	FMOVQ 304(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F12
+	FMOVQ 1712(R11), F13
+	FMOVQ 2704(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -34461,22 +42519,22 @@ one:
 	FMOVD (R1), F15
 	WORD $0x2e6139ef // shll v15.4s, v15.4h, #16
 	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	FMOVQ 1664(R11), F17
+	FMOVQ 1600(R11), F17
 	VFMLA V3.S4, V16.S4, V17.S4
 	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V6.S4, V17.S4, V16.S4
 	WORD $0x4ea7d612 // fsub v18.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V17.S4
 	VFMLS V9.S4, V18.S4, V17.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
-	FMOVQ 480(R11), F19
+	FMOVQ 416(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 496(R11), F20
+	FMOVQ 432(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 512(R11), F21
+	FMOVQ 448(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V17.S4, V19.S4, V21.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
@@ -34520,22 +42578,22 @@ l1:
 l2:
 	WORD $0x2e6139ef // shll v15.4s, v15.4h, #16
 	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	FMOVQ 1664(R11), F17
+	FMOVQ 1600(R11), F17
 	VFMLA V3.S4, V16.S4, V17.S4
 	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V6.S4, V17.S4, V16.S4
 	WORD $0x4ea7d612 // fsub v18.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V17.S4
 	VFMLS V9.S4, V18.S4, V17.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
-	FMOVQ 480(R11), F19
+	FMOVQ 416(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 496(R11), F20
+	FMOVQ 432(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 512(R11), F21
+	FMOVQ 448(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V17.S4, V19.S4, V21.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
@@ -34580,16 +42638,16 @@ TEXT ·siLUF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -34598,17 +42656,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -34632,17 +42690,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -34675,17 +42733,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -34724,17 +42782,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -34772,19 +42830,19 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 1776(R11), F12
-	FMOVQ 2768(R11), F13
+	FMOVQ 272(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
+	FMOVQ 1712(R11), F12
+	FMOVQ 2704(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -34794,17 +42852,17 @@ one:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -34850,17 +42908,17 @@ l2:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -34904,19 +42962,19 @@ TEXT ·mishF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 944(R11), F1
-	FMOVQ 960(R11), F2
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
+	FMOVQ 272(R11), F0
+	FMOVQ 880(R11), F1
+	FMOVQ 896(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
 	FMOVQ 0(R11), F11
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -34926,17 +42984,17 @@ one:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -34978,17 +43036,17 @@ l2:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -35028,22 +43086,22 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 944(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 960(R11), F3
-	FMOVQ 352(R11), F4
-	FMOVQ 368(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
+	FMOVQ 272(R11), F0
+	FMOVQ 880(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 896(R11), F3
+	FMOVQ 288(R11), F4
+	FMOVQ 304(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
 	FMOVQ 0(R11), F12
-	FMOVQ 400(R11), F13
-	FMOVQ 1776(R11), F14
-	FMOVQ 2768(R11), F15
+	FMOVQ 336(R11), F13
+	FMOVQ 1712(R11), F14
+	FMOVQ 2704(R11), F15
 single:
 	CMP $4, R9
 	BLT tail
@@ -35053,17 +43111,17 @@ one:
 	WORD $0x4eb0f471 // fmin v17.4s, v3.4s, v16.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 400(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V6.S4, V17.S4, V18.S4
 	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
 	VFMLS V8.S4, V19.S4, V17.S4
 	VFMLS V9.S4, V19.S4, V17.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	FMOVQ 480(R11), F20
+	FMOVQ 416(R11), F20
 	VFMLA V19.S4, V10.S4, V20.S4
-	FMOVQ 496(R11), F21
+	FMOVQ 432(R11), F21
 	VFMLA V19.S4, V11.S4, V21.S4
-	FMOVQ 512(R11), F22
+	FMOVQ 448(R11), F22
 	VFMLA V19.S4, V21.S4, V22.S4
 	VFMLA V17.S4, V20.S4, V22.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
@@ -35112,17 +43170,17 @@ l2:
 	WORD $0x4eb0f471 // fmin v17.4s, v3.4s, v16.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 400(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V6.S4, V17.S4, V18.S4
 	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
 	VFMLS V8.S4, V19.S4, V17.S4
 	VFMLS V9.S4, V19.S4, V17.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	FMOVQ 480(R11), F20
+	FMOVQ 416(R11), F20
 	VFMLA V19.S4, V10.S4, V20.S4
-	FMOVQ 496(R11), F21
+	FMOVQ 432(R11), F21
 	VFMLA V19.S4, V11.S4, V21.S4
-	FMOVQ 512(R11), F22
+	FMOVQ 448(R11), F22
 	VFMLA V19.S4, V21.S4, V22.S4
 	VFMLA V17.S4, V20.S4, V22.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
@@ -35163,54 +43221,274 @@ done:
 	RET
 
 // hardsigmoidF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V3.
+// Constants: V0-V2.
 TEXT ·hardsigmoidF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 64(R11), F2
-	FMOVQ 80(R11), F3
+	FMOVQ 64(R11), F1
+	FMOVQ 16(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
-	FMOVD (R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD $0x6ea3e444 // fcmgt v4.4s, v2.4s, v3.4s
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x4ea4f404 // fmin v4.4s, v0.4s, v4.4s
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F3, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V3.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardsigmoidBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V5.
+TEXT ·hardsigmoidBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 48(R11), F0
+	FMOVQ 2688(R11), F1
+	FMOVQ 64(R11), F2
+	FMOVQ 16(R11), F3
+	FMOVQ 1712(R11), F4
+	FMOVQ 2704(R11), F5
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c6 // fadd v6.4s, v6.4s, v2.4s
+	WORD $0x6ea6e467 // fcmgt v7.4s, v3.4s, v6.4s
+	VBSL V6.B16, V3.B16, V7.B16
+	WORD $0x4ea7f407 // fmin v7.4s, v0.4s, v7.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	FMOVD F6, (R0)
+	FMOVD 8(R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c6 // fadd v6.4s, v6.4s, v2.4s
+	WORD $0x6ea6e467 // fcmgt v7.4s, v3.4s, v6.4s
+	VBSL V6.B16, V3.B16, V7.B16
+	WORD $0x4ea7f407 // fmin v7.4s, v0.4s, v7.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	FMOVD F6, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c6 // fadd v6.4s, v6.4s, v2.4s
+	WORD $0x6ea6e467 // fcmgt v7.4s, v3.4s, v6.4s
+	VBSL V6.B16, V3.B16, V7.B16
+	WORD $0x4ea7f407 // fmin v7.4s, v0.4s, v7.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	FMOVD F6, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F6
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V6.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V6.H[0]
+l2:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c6 // fadd v6.4s, v6.4s, v2.4s
+	WORD $0x6ea6e467 // fcmgt v7.4s, v3.4s, v6.4s
+	VBSL V6.B16, V3.B16, V7.B16
+	WORD $0x4ea7f407 // fmin v7.4s, v0.4s, v7.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	TBZ $1, R9, l3
+	FMOVS F6, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V6.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V6.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardswishF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·hardswishF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 48(R11), F0
+	FMOVQ 64(R11), F1
+	FMOVQ 16(R11), F2
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
 	FMOVD F4, (R0)
-	FMOVD 8(R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
 	FMOVD F4, 8(R0)
-	FMOVD 16(R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
 	FMOVD F4, 16(R0)
-	FMOVD 24(R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
 	FMOVD F4, 24(R0)
 	ADD $32, R0
 	ADD $32, R1
@@ -35221,14 +43499,15 @@ single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVD (R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
 	FMOVD F4, (R0)
 	ADD $8, R0
 	ADD $8, R1
@@ -35238,21 +43517,22 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVS (R1), F4
+	FMOVS (R1), F3
 	TBZ $0, R9, l2
 	ADD $4, R1, R10
-	VLD1 (R10), V4.H[2]
+	VLD1 (R10), V3.H[2]
 	JMP l2
 l1:
-	VLD1 (R1), V4.H[0]
+	VLD1 (R1), V3.H[0]
 l2:
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
-	VBSL V4.B16, V1.B16, V5.B16
-	WORD $0x4ea5f445 // fmin v5.4s, v2.4s, v5.4s
-	WORD $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD $0x0e2168a4 // fcvtn v4.4h, v5.4s
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x4e21d464 // fadd v4.4s, v3.4s, v1.4s
+	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
+	VBSL V4.B16, V2.B16, V5.B16
+	WORD $0x4ea5f405 // fmin v5.4s, v0.4s, v5.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
 	TBZ $1, R9, l3
 	FMOVS F4, (R0)
 	TBZ $0, R9, l4
@@ -35265,54 +43545,55 @@ l4:
 done:
 	RET
 
-// hardsigmoidBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V6.
-TEXT ·hardsigmoidBF16NEON(SB), NOSPLIT, $0-24
+// hardswishBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V5.
+TEXT ·hardswishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 48(R11), F1
-	FMOVQ 16(R11), F2
-	FMOVQ 64(R11), F3
-	FMOVQ 80(R11), F4
-	FMOVQ 1776(R11), F5
-	FMOVQ 2768(R11), F6
+	FMOVQ 48(R11), F0
+	FMOVQ 2688(R11), F1
+	FMOVQ 64(R11), F2
+	FMOVQ 16(R11), F3
+	FMOVQ 1712(R11), F4
+	FMOVQ 2704(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
-	FMOVD (R1), F7
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
-	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
-	VBSL V7.B16, V2.B16, V8.B16
-	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
-	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
-	VUSHR $16, V8.S4, V7.S4
-	VAND V5.B16, V7.B16, V7.B16
-	VADD V6.S4, V8.S4, V9.S4
-	VADD V7.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
-	VBSL V0.B16, V9.B16, V8.B16
-	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c7 // fadd v7.4s, v6.4s, v2.4s
+	WORD $0x6ea7e468 // fcmgt v8.4s, v3.4s, v7.4s
+	VBSL V7.B16, V3.B16, V8.B16
+	WORD $0x4ea8f408 // fmin v8.4s, v0.4s, v8.4s
+	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	VUSHR $16, V6.S4, V7.S4
+	VAND V4.B16, V7.B16, V7.B16
+	VADD V5.S4, V6.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V8.B16, V6.B16
+	WORD $0x0e6128c7 // xtn v7.4h, v6.4s
 	FMOVD F7, (R0)
-	FMOVD 8(R1), F7
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
-	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
-	VBSL V7.B16, V2.B16, V8.B16
-	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
-	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
-	VUSHR $16, V8.S4, V7.S4
-	VAND V5.B16, V7.B16, V7.B16
-	VADD V6.S4, V8.S4, V9.S4
-	VADD V7.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
-	VBSL V0.B16, V9.B16, V8.B16
-	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	FMOVD 8(R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c7 // fadd v7.4s, v6.4s, v2.4s
+	WORD $0x6ea7e468 // fcmgt v8.4s, v3.4s, v7.4s
+	VBSL V7.B16, V3.B16, V8.B16
+	WORD $0x4ea8f408 // fmin v8.4s, v0.4s, v8.4s
+	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	VUSHR $16, V6.S4, V7.S4
+	VAND V4.B16, V7.B16, V7.B16
+	VADD V5.S4, V6.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V8.B16, V6.B16
+	WORD $0x0e6128c7 // xtn v7.4h, v6.4s
 	FMOVD F7, 8(R0)
 	ADD $16, R0
 	ADD $16, R1
@@ -35323,21 +43604,22 @@ single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVD (R1), F7
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
-	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
-	VBSL V7.B16, V2.B16, V8.B16
-	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
-	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
-	VUSHR $16, V8.S4, V7.S4
-	VAND V5.B16, V7.B16, V7.B16
-	VADD V6.S4, V8.S4, V9.S4
-	VADD V7.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
-	VBSL V0.B16, V9.B16, V8.B16
-	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c7 // fadd v7.4s, v6.4s, v2.4s
+	WORD $0x6ea7e468 // fcmgt v8.4s, v3.4s, v7.4s
+	VBSL V7.B16, V3.B16, V8.B16
+	WORD $0x4ea8f408 // fmin v8.4s, v0.4s, v8.4s
+	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	VUSHR $16, V6.S4, V7.S4
+	VAND V4.B16, V7.B16, V7.B16
+	VADD V5.S4, V6.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V8.B16, V6.B16
+	WORD $0x0e6128c7 // xtn v7.4h, v6.4s
 	FMOVD F7, (R0)
 	ADD $8, R0
 	ADD $8, R1
@@ -35347,28 +43629,29 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVS (R1), F7
+	FMOVS (R1), F6
 	TBZ $0, R9, l2
 	ADD $4, R1, R10
-	VLD1 (R10), V7.H[2]
+	VLD1 (R10), V6.H[2]
 	JMP l2
 l1:
-	VLD1 (R1), V7.H[0]
+	VLD1 (R1), V6.H[0]
 l2:
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
-	WORD $0x6ea7e448 // fcmgt v8.4s, v2.4s, v7.4s
-	VBSL V7.B16, V2.B16, V8.B16
-	WORD $0x4ea8f468 // fmin v8.4s, v3.4s, v8.4s
-	WORD $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
-	VUSHR $16, V8.S4, V7.S4
-	VAND V5.B16, V7.B16, V7.B16
-	VADD V6.S4, V8.S4, V9.S4
-	VADD V7.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e28e508 // fcmeq v8.4s, v8.4s, v8.4s
-	VBSL V0.B16, V9.B16, V8.B16
-	WORD $0x0e612907 // xtn v7.4h, v8.4s
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x4e22d4c7 // fadd v7.4s, v6.4s, v2.4s
+	WORD $0x6ea7e468 // fcmgt v8.4s, v3.4s, v7.4s
+	VBSL V7.B16, V3.B16, V8.B16
+	WORD $0x4ea8f408 // fmin v8.4s, v0.4s, v8.4s
+	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	VUSHR $16, V6.S4, V7.S4
+	VAND V4.B16, V7.B16, V7.B16
+	VADD V5.S4, V6.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V8.B16, V6.B16
+	WORD $0x0e6128c7 // xtn v7.4h, v6.4s
 	TBZ $1, R9, l3
 	FMOVS F7, (R0)
 	TBZ $0, R9, l4
@@ -35377,235 +43660,6 @@ l2:
 	JMP l4
 l3:
 	VST1 V7.H[0], (R0)
-l4:
-done:
-	RET
-
-// hardswishF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V3.
-TEXT ·hardswishF16NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 48(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 64(R11), F2
-	FMOVQ 80(R11), F3
-	CMP $16, R9
-	BLT single
-loop:
-	FMOVD (R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
-	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
-	FMOVD F5, (R0)
-	FMOVD 8(R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
-	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
-	FMOVD F5, 8(R0)
-	FMOVD 16(R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
-	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
-	FMOVD F5, 16(R0)
-	FMOVD 24(R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
-	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
-	FMOVD F5, 24(R0)
-	ADD $32, R0
-	ADD $32, R1
-	SUB $16, R9
-	CMP $16, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVD (R1), F4
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
-	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
-	FMOVD F5, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVS (R1), F4
-	TBZ $0, R9, l2
-	ADD $4, R1, R10
-	VLD1 (R10), V4.H[2]
-	JMP l2
-l1:
-	VLD1 (R1), V4.H[0]
-l2:
-	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
-	WORD $0x4e20d485 // fadd v5.4s, v4.4s, v0.4s
-	WORD $0x6ea5e426 // fcmgt v6.4s, v1.4s, v5.4s
-	VBSL V5.B16, V1.B16, V6.B16
-	WORD $0x4ea6f446 // fmin v6.4s, v2.4s, v6.4s
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
-	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
-	TBZ $1, R9, l3
-	FMOVS F5, (R0)
-	TBZ $0, R9, l4
-	ADD $4, R0, R10
-	VST1 V5.H[2], (R10)
-	JMP l4
-l3:
-	VST1 V5.H[0], (R0)
-l4:
-done:
-	RET
-
-// hardswishBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V6.
-TEXT ·hardswishBF16NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 48(R11), F1
-	FMOVQ 16(R11), F2
-	FMOVQ 64(R11), F3
-	FMOVQ 80(R11), F4
-	FMOVQ 1776(R11), F5
-	FMOVQ 2768(R11), F6
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVD (R1), F7
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
-	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
-	VBSL V8.B16, V2.B16, V9.B16
-	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
-	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
-	VUSHR $16, V7.S4, V8.S4
-	VAND V5.B16, V8.B16, V8.B16
-	VADD V6.S4, V7.S4, V9.S4
-	VADD V8.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
-	VBSL V0.B16, V9.B16, V7.B16
-	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
-	FMOVD F8, (R0)
-	FMOVD 8(R1), F7
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
-	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
-	VBSL V8.B16, V2.B16, V9.B16
-	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
-	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
-	VUSHR $16, V7.S4, V8.S4
-	VAND V5.B16, V8.B16, V8.B16
-	VADD V6.S4, V7.S4, V9.S4
-	VADD V8.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
-	VBSL V0.B16, V9.B16, V7.B16
-	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
-	FMOVD F8, 8(R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVD (R1), F7
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
-	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
-	VBSL V8.B16, V2.B16, V9.B16
-	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
-	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
-	VUSHR $16, V7.S4, V8.S4
-	VAND V5.B16, V8.B16, V8.B16
-	VADD V6.S4, V7.S4, V9.S4
-	VADD V8.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
-	VBSL V0.B16, V9.B16, V7.B16
-	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
-	FMOVD F8, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVS (R1), F7
-	TBZ $0, R9, l2
-	ADD $4, R1, R10
-	VLD1 (R10), V7.H[2]
-	JMP l2
-l1:
-	VLD1 (R1), V7.H[0]
-l2:
-	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
-	WORD $0x4e21d4e8 // fadd v8.4s, v7.4s, v1.4s
-	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
-	VBSL V8.B16, V2.B16, V9.B16
-	WORD $0x4ea9f469 // fmin v9.4s, v3.4s, v9.4s
-	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	WORD $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
-	VUSHR $16, V7.S4, V8.S4
-	VAND V5.B16, V8.B16, V8.B16
-	VADD V6.S4, V7.S4, V9.S4
-	VADD V8.S4, V9.S4, V9.S4
-	VUSHR $16, V9.S4, V9.S4
-	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
-	VBSL V0.B16, V9.B16, V7.B16
-	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
-	TBZ $1, R9, l3
-	FMOVS F8, (R0)
-	TBZ $0, R9, l4
-	ADD $4, R0, R10
-	VST1 V8.H[2], (R10)
-	JMP l4
-l3:
-	VST1 V8.H[0], (R0)
 l4:
 done:
 	RET
@@ -35715,9 +43769,9 @@ TEXT ·addBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -35927,9 +43981,9 @@ TEXT ·subBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -36139,9 +44193,9 @@ TEXT ·mulBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -36351,9 +44405,9 @@ TEXT ·divBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -37047,9 +45101,9 @@ TEXT ·tanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
-	FMOVQ 1776(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2688(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 2704(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -37281,10 +45335,10 @@ TEXT ·sigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2752(R11), F0
+	FMOVQ 2688(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -37405,25 +45459,25 @@ TEXT ·gELUBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 400(R11), F1
-	FMOVQ 400(R11), F2
+	FMOVQ 272(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 336(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 1408(R11), F4
-	FMOVQ 1424(R11), F5
-	FMOVQ 1440(R11), F6
-	FMOVQ 1456(R11), F7
-	FMOVQ 1472(R11), F8
+	FMOVQ 1344(R11), F4
+	FMOVQ 1360(R11), F5
+	FMOVQ 1376(R11), F6
+	FMOVQ 1392(R11), F7
+	FMOVQ 1408(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 816(R11), F10
-	FMOVQ 352(R11), F11
-	FMOVQ 368(R11), F12
-	FMOVQ 384(R11), F13
-	FMOVQ 416(R11), F14
-	FMOVQ 432(R11), F15
-	FMOVQ 448(R11), F16
-	FMOVQ 464(R11), F17
-	FMOVQ 2528(R11), F18
+	FMOVQ 752(R11), F10
+	FMOVQ 288(R11), F11
+	FMOVQ 304(R11), F12
+	FMOVQ 320(R11), F13
+	FMOVQ 352(R11), F14
+	FMOVQ 368(R11), F15
+	FMOVQ 384(R11), F16
+	FMOVQ 400(R11), F17
+	FMOVQ 2464(R11), F18
 single:
 	CMP $4, R9
 	BLT tail
@@ -37433,34 +45487,34 @@ one:
 	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
 	WORD $0x4eb4f494 // fmin v20.4s, v4.4s, v20.4s
 	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
-	FMOVQ 1488(R11), F22
+	FMOVQ 1424(R11), F22
 	VFMLA V21.S4, V5.S4, V22.S4
-	FMOVQ 1504(R11), F23
+	FMOVQ 1440(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1520(R11), F22
+	FMOVQ 1456(R11), F22
 	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 1536(R11), F23
+	FMOVQ 1472(R11), F23
 	VFMLA V21.S4, V6.S4, V23.S4
-	FMOVQ 1552(R11), F24
+	FMOVQ 1488(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
-	FMOVQ 1568(R11), F23
+	FMOVQ 1504(R11), F23
 	VFMLA V21.S4, V24.S4, V23.S4
-	FMOVQ 1584(R11), F24
+	FMOVQ 1520(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
 	VFMLA V20.S4, V22.S4, V24.S4
 	WORD $0x4e21d714 // fadd v20.4s, v24.4s, v1.4s
 	WORD $0x4ea1d695 // fsub v21.4s, v20.4s, v1.4s
 	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
 	WORD $0x6e38df15 // fmul v21.4s, v24.4s, v24.4s
-	FMOVQ 1600(R11), F22
+	FMOVQ 1536(R11), F22
 	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 1024(R11), F23
+	FMOVQ 960(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1616(R11), F22
+	FMOVQ 1552(R11), F22
 	VFMLA V21.S4, V8.S4, V22.S4
-	FMOVQ 1632(R11), F25
+	FMOVQ 1568(R11), F25
 	VFMLA V21.S4, V22.S4, V25.S4
-	FMOVQ 128(R11), F22
+	FMOVQ 80(R11), F22
 	VFMLA V21.S4, V25.S4, V22.S4
 	VFMLA V24.S4, V23.S4, V22.S4
 	VSUB V2.S4, V20.S4, V20.S4
@@ -37479,17 +45533,17 @@ one:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 400(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -37532,34 +45586,34 @@ l2:
 	WORD $0x4ea0fa74 // fabs v20.4s, v19.4s
 	WORD $0x4eb4f494 // fmin v20.4s, v4.4s, v20.4s
 	WORD $0x6e34de95 // fmul v21.4s, v20.4s, v20.4s
-	FMOVQ 1488(R11), F22
+	FMOVQ 1424(R11), F22
 	VFMLA V21.S4, V5.S4, V22.S4
-	FMOVQ 1504(R11), F23
+	FMOVQ 1440(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1520(R11), F22
+	FMOVQ 1456(R11), F22
 	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 1536(R11), F23
+	FMOVQ 1472(R11), F23
 	VFMLA V21.S4, V6.S4, V23.S4
-	FMOVQ 1552(R11), F24
+	FMOVQ 1488(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
-	FMOVQ 1568(R11), F23
+	FMOVQ 1504(R11), F23
 	VFMLA V21.S4, V24.S4, V23.S4
-	FMOVQ 1584(R11), F24
+	FMOVQ 1520(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
 	VFMLA V20.S4, V22.S4, V24.S4
 	WORD $0x4e21d714 // fadd v20.4s, v24.4s, v1.4s
 	WORD $0x4ea1d695 // fsub v21.4s, v20.4s, v1.4s
 	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
 	WORD $0x6e38df15 // fmul v21.4s, v24.4s, v24.4s
-	FMOVQ 1600(R11), F22
+	FMOVQ 1536(R11), F22
 	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 1024(R11), F23
+	FMOVQ 960(R11), F23
 	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 1616(R11), F22
+	FMOVQ 1552(R11), F22
 	VFMLA V21.S4, V8.S4, V22.S4
-	FMOVQ 1632(R11), F25
+	FMOVQ 1568(R11), F25
 	VFMLA V21.S4, V22.S4, V25.S4
-	FMOVQ 128(R11), F22
+	FMOVQ 80(R11), F22
 	VFMLA V21.S4, V25.S4, V22.S4
 	VFMLA V24.S4, V23.S4, V22.S4
 	VSUB V2.S4, V20.S4, V20.S4
@@ -37578,17 +45632,17 @@ l2:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 400(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -37637,28 +45691,28 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 400(R11), F1
-	FMOVQ 400(R11), F2
+	FMOVQ 272(R11), F0
+	FMOVQ 336(R11), F1
+	FMOVQ 336(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 2752(R11), F4
-	FMOVQ 1408(R11), F5
-	FMOVQ 1424(R11), F6
-	FMOVQ 1440(R11), F7
-	FMOVQ 1456(R11), F8
-	FMOVQ 1472(R11), F9
+	FMOVQ 2688(R11), F4
+	FMOVQ 1344(R11), F5
+	FMOVQ 1360(R11), F6
+	FMOVQ 1376(R11), F7
+	FMOVQ 1392(R11), F8
+	FMOVQ 1408(R11), F9
 	FMOVQ 16(R11), F10
-	FMOVQ 816(R11), F11
-	FMOVQ 352(R11), F12
-	FMOVQ 368(R11), F13
-	FMOVQ 384(R11), F14
-	FMOVQ 416(R11), F15
-	FMOVQ 432(R11), F16
-	FMOVQ 448(R11), F17
-	FMOVQ 464(R11), F18
-	FMOVQ 2528(R11), F19
-	FMOVQ 1776(R11), F20
-	FMOVQ 2768(R11), F21
+	FMOVQ 752(R11), F11
+	FMOVQ 288(R11), F12
+	FMOVQ 304(R11), F13
+	FMOVQ 320(R11), F14
+	FMOVQ 352(R11), F15
+	FMOVQ 368(R11), F16
+	FMOVQ 384(R11), F17
+	FMOVQ 400(R11), F18
+	FMOVQ 2464(R11), F19
+	FMOVQ 1712(R11), F20
+	FMOVQ 2704(R11), F21
 single:
 	CMP $4, R9
 	BLT tail
@@ -37668,34 +45722,34 @@ one:
 	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
 	WORD $0x4eb7f4b7 // fmin v23.4s, v5.4s, v23.4s
 	WORD $0x6e37def8 // fmul v24.4s, v23.4s, v23.4s
-	FMOVQ 1488(R11), F25
+	FMOVQ 1424(R11), F25
 	VFMLA V24.S4, V6.S4, V25.S4
-	FMOVQ 1504(R11), F26
+	FMOVQ 1440(R11), F26
 	VFMLA V24.S4, V25.S4, V26.S4
-	FMOVQ 1520(R11), F25
+	FMOVQ 1456(R11), F25
 	VFMLA V24.S4, V26.S4, V25.S4
-	FMOVQ 1536(R11), F26
+	FMOVQ 1472(R11), F26
 	VFMLA V24.S4, V7.S4, V26.S4
-	FMOVQ 1552(R11), F27
+	FMOVQ 1488(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1568(R11), F26
+	FMOVQ 1504(R11), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1584(R11), F27
+	FMOVQ 1520(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V23.S4, V25.S4, V27.S4
 	WORD $0x4e21d777 // fadd v23.4s, v27.4s, v1.4s
 	WORD $0x4ea1d6f8 // fsub v24.4s, v23.4s, v1.4s
 	WORD $0x4eb8d77b // fsub v27.4s, v27.4s, v24.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	FMOVQ 1600(R11), F25
+	FMOVQ 1536(R11), F25
 	VFMLA V24.S4, V8.S4, V25.S4
-	FMOVQ 1024(R11), F26
+	FMOVQ 960(R11), F26
 	VFMLA V24.S4, V25.S4, V26.S4
-	FMOVQ 1616(R11), F25
+	FMOVQ 1552(R11), F25
 	VFMLA V24.S4, V9.S4, V25.S4
-	FMOVQ 1632(R11), F28
+	FMOVQ 1568(R11), F28
 	VFMLA V24.S4, V25.S4, V28.S4
-	FMOVQ 128(R11), F25
+	FMOVQ 80(R11), F25
 	VFMLA V24.S4, V28.S4, V25.S4
 	VFMLA V27.S4, V26.S4, V25.S4
 	VSUB V2.S4, V23.S4, V23.S4
@@ -37714,17 +45768,17 @@ one:
 	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
 	WORD $0x4eb8f598 // fmin v24.4s, v12.4s, v24.4s
 	WORD $0x4e38f5b8 // fmax v24.4s, v13.4s, v24.4s
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V14.S4, V24.S4, V25.S4
 	WORD $0x4ea1d73a // fsub v26.4s, v25.4s, v1.4s
 	VFMLS V15.S4, V26.S4, V24.S4
 	VFMLS V16.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 480(R11), F27
+	FMOVQ 416(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 496(R11), F28
+	FMOVQ 432(R11), F28
 	VFMLA V26.S4, V18.S4, V28.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -37774,34 +45828,34 @@ l2:
 	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
 	WORD $0x4eb7f4b7 // fmin v23.4s, v5.4s, v23.4s
 	WORD $0x6e37def8 // fmul v24.4s, v23.4s, v23.4s
-	FMOVQ 1488(R11), F25
+	FMOVQ 1424(R11), F25
 	VFMLA V24.S4, V6.S4, V25.S4
-	FMOVQ 1504(R11), F26
+	FMOVQ 1440(R11), F26
 	VFMLA V24.S4, V25.S4, V26.S4
-	FMOVQ 1520(R11), F25
+	FMOVQ 1456(R11), F25
 	VFMLA V24.S4, V26.S4, V25.S4
-	FMOVQ 1536(R11), F26
+	FMOVQ 1472(R11), F26
 	VFMLA V24.S4, V7.S4, V26.S4
-	FMOVQ 1552(R11), F27
+	FMOVQ 1488(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1568(R11), F26
+	FMOVQ 1504(R11), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1584(R11), F27
+	FMOVQ 1520(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V23.S4, V25.S4, V27.S4
 	WORD $0x4e21d777 // fadd v23.4s, v27.4s, v1.4s
 	WORD $0x4ea1d6f8 // fsub v24.4s, v23.4s, v1.4s
 	WORD $0x4eb8d77b // fsub v27.4s, v27.4s, v24.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	FMOVQ 1600(R11), F25
+	FMOVQ 1536(R11), F25
 	VFMLA V24.S4, V8.S4, V25.S4
-	FMOVQ 1024(R11), F26
+	FMOVQ 960(R11), F26
 	VFMLA V24.S4, V25.S4, V26.S4
-	FMOVQ 1616(R11), F25
+	FMOVQ 1552(R11), F25
 	VFMLA V24.S4, V9.S4, V25.S4
-	FMOVQ 1632(R11), F28
+	FMOVQ 1568(R11), F28
 	VFMLA V24.S4, V25.S4, V28.S4
-	FMOVQ 128(R11), F25
+	FMOVQ 80(R11), F25
 	VFMLA V24.S4, V28.S4, V25.S4
 	VFMLA V27.S4, V26.S4, V25.S4
 	VSUB V2.S4, V23.S4, V23.S4
@@ -37820,17 +45874,17 @@ l2:
 	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
 	WORD $0x4eb8f598 // fmin v24.4s, v12.4s, v24.4s
 	WORD $0x4e38f5b8 // fmax v24.4s, v13.4s, v24.4s
-	FMOVQ 400(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V14.S4, V24.S4, V25.S4
 	WORD $0x4ea1d73a // fsub v26.4s, v25.4s, v1.4s
 	VFMLS V15.S4, V26.S4, V24.S4
 	VFMLS V16.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 480(R11), F27
+	FMOVQ 416(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 496(R11), F28
+	FMOVQ 432(R11), F28
 	VFMLA V26.S4, V18.S4, V28.S4
-	FMOVQ 512(R11), F29
+	FMOVQ 448(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -37887,19 +45941,19 @@ TEXT ·gELUTanhBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 1648(R11), F2
-	FMOVQ 2544(R11), F3
-	FMOVQ 352(R11), F4
-	FMOVQ 368(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
-	FMOVQ 400(R11), F12
-	FMOVQ 2560(R11), F13
+	FMOVQ 272(R11), F1
+	FMOVQ 1584(R11), F2
+	FMOVQ 2480(R11), F3
+	FMOVQ 288(R11), F4
+	FMOVQ 304(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
+	FMOVQ 336(R11), F12
+	FMOVQ 2496(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -37907,23 +45961,23 @@ one:
 	FMOVD (R2), F14
 	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1664(R11), F16
+	FMOVQ 1600(R11), F16
 	VFMLA V2.S4, V15.S4, V16.S4
 	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -37941,7 +45995,7 @@ one:
 	WORD $0x4e20d60f // fadd v15.4s, v16.4s, v0.4s
 	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 2576(R11), F18
+	FMOVQ 2512(R11), F18
 	VFMLA V13.S4, V17.S4, V18.S4
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
@@ -37971,23 +46025,23 @@ l1:
 l2:
 	WORD $0x0e2179ce // fcvtl v14.4s, v14.4h
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1664(R11), F16
+	FMOVQ 1600(R11), F16
 	VFMLA V2.S4, V15.S4, V16.S4
 	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -38005,7 +46059,7 @@ l2:
 	WORD $0x4e20d60f // fadd v15.4s, v16.4s, v0.4s
 	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 2576(R11), F18
+	FMOVQ 2512(R11), F18
 	VFMLA V13.S4, V17.S4, V18.S4
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
 	WORD $0x6e2fde10 // fmul v16.4s, v16.4s, v15.4s
@@ -38044,22 +46098,22 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 1648(R11), F3
-	FMOVQ 2544(R11), F4
-	FMOVQ 352(R11), F5
-	FMOVQ 368(R11), F6
-	FMOVQ 384(R11), F7
-	FMOVQ 400(R11), F8
-	FMOVQ 416(R11), F9
-	FMOVQ 432(R11), F10
-	FMOVQ 448(R11), F11
-	FMOVQ 464(R11), F12
-	FMOVQ 400(R11), F13
-	FMOVQ 2560(R11), F14
-	FMOVQ 1776(R11), F15
-	FMOVQ 2768(R11), F16
+	FMOVQ 272(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 1584(R11), F3
+	FMOVQ 2480(R11), F4
+	FMOVQ 288(R11), F5
+	FMOVQ 304(R11), F6
+	FMOVQ 320(R11), F7
+	FMOVQ 336(R11), F8
+	FMOVQ 352(R11), F9
+	FMOVQ 368(R11), F10
+	FMOVQ 384(R11), F11
+	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F13
+	FMOVQ 2496(R11), F14
+	FMOVQ 1712(R11), F15
+	FMOVQ 2704(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -38067,23 +46121,23 @@ one:
 	FMOVD (R2), F17
 	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
-	FMOVQ 1664(R11), F19
+	FMOVQ 1600(R11), F19
 	VFMLA V3.S4, V18.S4, V19.S4
 	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
 	WORD $0x4eb3f493 // fmin v19.4s, v4.4s, v19.4s
 	WORD $0x4eb3f4b3 // fmin v19.4s, v5.4s, v19.4s
 	WORD $0x4e33f4d3 // fmax v19.4s, v6.4s, v19.4s
-	FMOVQ 400(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V7.S4, V19.S4, V18.S4
 	WORD $0x4ea8d654 // fsub v20.4s, v18.4s, v8.4s
 	VFMLS V9.S4, V20.S4, V19.S4
 	VFMLS V10.S4, V20.S4, V19.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V11.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V12.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V19.S4, V21.S4, V23.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
@@ -38101,7 +46155,7 @@ one:
 	WORD $0x4e20d672 // fadd v18.4s, v19.4s, v0.4s
 	WORD $0x6e32fc12 // fdiv v18.4s, v0.4s, v18.4s
 	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
-	FMOVQ 2576(R11), F21
+	FMOVQ 2512(R11), F21
 	VFMLA V14.S4, V20.S4, V21.S4
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
@@ -38138,23 +46192,23 @@ l1:
 l2:
 	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
-	FMOVQ 1664(R11), F19
+	FMOVQ 1600(R11), F19
 	VFMLA V3.S4, V18.S4, V19.S4
 	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
 	WORD $0x4eb3f493 // fmin v19.4s, v4.4s, v19.4s
 	WORD $0x4eb3f4b3 // fmin v19.4s, v5.4s, v19.4s
 	WORD $0x4e33f4d3 // fmax v19.4s, v6.4s, v19.4s
-	FMOVQ 400(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V7.S4, V19.S4, V18.S4
 	WORD $0x4ea8d654 // fsub v20.4s, v18.4s, v8.4s
 	VFMLS V9.S4, V20.S4, V19.S4
 	VFMLS V10.S4, V20.S4, V19.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
-	FMOVQ 480(R11), F21
+	FMOVQ 416(R11), F21
 	VFMLA V20.S4, V11.S4, V21.S4
-	FMOVQ 496(R11), F22
+	FMOVQ 432(R11), F22
 	VFMLA V20.S4, V12.S4, V22.S4
-	FMOVQ 512(R11), F23
+	FMOVQ 448(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V19.S4, V21.S4, V23.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
@@ -38172,7 +46226,7 @@ l2:
 	WORD $0x4e20d672 // fadd v18.4s, v19.4s, v0.4s
 	WORD $0x6e32fc12 // fdiv v18.4s, v0.4s, v18.4s
 	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
-	FMOVQ 2576(R11), F21
+	FMOVQ 2512(R11), F21
 	VFMLA V14.S4, V20.S4, V21.S4
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
@@ -38218,16 +46272,16 @@ TEXT ·siLUBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
 single:
 	CMP $4, R9
 	BLT tail
@@ -38237,17 +46291,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -38294,17 +46348,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -38358,19 +46412,19 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 2752(R11), F2
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 384(R11), F5
-	FMOVQ 400(R11), F6
-	FMOVQ 416(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 400(R11), F11
-	FMOVQ 1776(R11), F12
-	FMOVQ 2768(R11), F13
+	FMOVQ 272(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 288(R11), F3
+	FMOVQ 304(R11), F4
+	FMOVQ 320(R11), F5
+	FMOVQ 336(R11), F6
+	FMOVQ 352(R11), F7
+	FMOVQ 368(R11), F8
+	FMOVQ 384(R11), F9
+	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F11
+	FMOVQ 1712(R11), F12
+	FMOVQ 2704(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -38380,17 +46434,17 @@ one:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -38444,17 +46498,17 @@ l2:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 400(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 480(R11), F18
+	FMOVQ 416(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 496(R11), F19
+	FMOVQ 432(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 512(R11), F20
+	FMOVQ 448(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -38592,9 +46646,9 @@ TEXT ·addScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 2752(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2688(R11), F1
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -38767,9 +46821,9 @@ TEXT ·subScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 2752(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2688(R11), F1
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -38942,9 +46996,9 @@ TEXT ·rSubScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 2752(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2688(R11), F1
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -39117,9 +47171,9 @@ TEXT ·mulScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 2752(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2688(R11), F1
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -39292,9 +47346,9 @@ TEXT ·divScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 2752(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2688(R11), F1
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -39467,9 +47521,9 @@ TEXT ·rDivScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 2752(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2688(R11), F1
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -39666,9 +47720,9 @@ TEXT ·addScaledBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS alpha+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 2752(R11), F1
-	FMOVQ 1776(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2688(R11), F1
+	FMOVQ 1712(R11), F2
+	FMOVQ 2704(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -42099,7 +50153,7 @@ TEXT ·maxBlockF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 144(R11), F0
+	FMOVQ 112(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -42827,7 +50881,7 @@ TEXT ·maxBlockBF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 144(R11), F0
+	FMOVQ 112(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -43555,7 +51609,7 @@ TEXT ·minBlockF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
+	FMOVQ 128(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -44283,7 +52337,7 @@ TEXT ·minBlockBF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
+	FMOVQ 128(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -45018,17 +53072,17 @@ TEXT ·expScaleF32NEON(SB), NOSPLIT, $0-40
 	VDUP V1.S[0], V1.S4
 	FMOVS c+24(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 336(R11), F3
-	FMOVQ 352(R11), F4
-	FMOVQ 368(R11), F5
-	FMOVQ 384(R11), F6
-	FMOVQ 400(R11), F7
-	FMOVQ 416(R11), F8
-	FMOVQ 432(R11), F9
-	FMOVQ 448(R11), F10
-	FMOVQ 464(R11), F11
+	FMOVQ 272(R11), F3
+	FMOVQ 288(R11), F4
+	FMOVQ 304(R11), F5
+	FMOVQ 320(R11), F6
+	FMOVQ 336(R11), F7
+	FMOVQ 352(R11), F8
+	FMOVQ 368(R11), F9
+	FMOVQ 384(R11), F10
+	FMOVQ 400(R11), F11
 	FMOVQ 0(R11), F12
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	CMP $8, R9
 	BLT single
 loop:
@@ -45036,17 +53090,17 @@ loop:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -45068,17 +53122,17 @@ loop:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -45109,17 +53163,17 @@ one:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -45156,17 +53210,17 @@ l2:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 400(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 480(R11), F17
+	FMOVQ 416(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 496(R11), F18
+	FMOVQ 432(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 512(R11), F19
+	FMOVQ 448(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -45204,17 +53258,17 @@ TEXT ·expSumColumnsF32NEON(SB), NOSPLIT, $0-40
 	MOVD m+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 352(R11), F1
-	FMOVQ 368(R11), F2
-	FMOVQ 384(R11), F3
-	FMOVQ 400(R11), F4
-	FMOVQ 416(R11), F5
-	FMOVQ 432(R11), F6
-	FMOVQ 448(R11), F7
-	FMOVQ 464(R11), F8
+	FMOVQ 272(R11), F0
+	FMOVQ 288(R11), F1
+	FMOVQ 304(R11), F2
+	FMOVQ 320(R11), F3
+	FMOVQ 336(R11), F4
+	FMOVQ 352(R11), F5
+	FMOVQ 368(R11), F6
+	FMOVQ 384(R11), F7
+	FMOVQ 400(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -45223,17 +53277,17 @@ loop:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -45257,17 +53311,17 @@ loop:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -45302,17 +53356,17 @@ one:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -45361,17 +53415,17 @@ l4:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -45425,17 +53479,17 @@ TEXT ·sumExpColumnsF32NEON(SB), NOSPLIT, $0-32
 	MOVD m+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 352(R11), F1
-	FMOVQ 368(R11), F2
-	FMOVQ 384(R11), F3
-	FMOVQ 400(R11), F4
-	FMOVQ 416(R11), F5
-	FMOVQ 432(R11), F6
-	FMOVQ 448(R11), F7
-	FMOVQ 464(R11), F8
+	FMOVQ 272(R11), F0
+	FMOVQ 288(R11), F1
+	FMOVQ 304(R11), F2
+	FMOVQ 320(R11), F3
+	FMOVQ 336(R11), F4
+	FMOVQ 352(R11), F5
+	FMOVQ 368(R11), F6
+	FMOVQ 384(R11), F7
+	FMOVQ 400(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -45445,17 +53499,17 @@ loop:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -45478,17 +53532,17 @@ loop:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -45521,17 +53575,17 @@ one:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -45586,17 +53640,17 @@ l6:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 400(R11), F13
+	FMOVQ 336(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 480(R11), F15
+	FMOVQ 416(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 496(R11), F16
+	FMOVQ 432(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 512(R11), F17
+	FMOVQ 448(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -45977,34 +54031,34 @@ TEXT ·logSoftmaxBackwardColumnsF32NEON(SB), NOSPLIT, $0-40
 	MOVD sum+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 336(R11), F0
-	FMOVQ 352(R11), F1
-	FMOVQ 368(R11), F2
-	FMOVQ 384(R11), F3
-	FMOVQ 400(R11), F4
-	FMOVQ 416(R11), F5
-	FMOVQ 432(R11), F6
-	FMOVQ 448(R11), F7
-	FMOVQ 464(R11), F8
+	FMOVQ 272(R11), F0
+	FMOVQ 288(R11), F1
+	FMOVQ 304(R11), F2
+	FMOVQ 320(R11), F3
+	FMOVQ 336(R11), F4
+	FMOVQ 352(R11), F5
+	FMOVQ 368(R11), F6
+	FMOVQ 384(R11), F7
+	FMOVQ 400(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 336(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R2), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -46026,17 +54080,17 @@ loop:
 	FMOVQ 16(R2), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -46069,17 +54123,17 @@ one:
 	FMOVQ (R2), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -46118,17 +54172,17 @@ l1:
 l2:
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 400(R11), F12
+	FMOVQ 336(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 480(R11), F14
+	FMOVQ 416(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 496(R11), F15
+	FMOVQ 432(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 512(R11), F16
+	FMOVQ 448(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -46187,25 +54241,25 @@ TEXT ·lSTMCellF32NEON(SB), NOSPLIT, $0-64
 	MOVD n+56(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
-	FMOVQ 976(R11), F11
-	FMOVQ 992(R11), F12
-	FMOVQ 1008(R11), F13
-	FMOVQ 1024(R11), F14
-	FMOVQ 1040(R11), F15
-	FMOVQ 1056(R11), F16
-	FMOVQ 1072(R11), F17
-	FMOVQ 128(R11), F18
-	FMOVQ 576(R11), F19
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
+	FMOVQ 912(R11), F11
+	FMOVQ 928(R11), F12
+	FMOVQ 944(R11), F13
+	FMOVQ 960(R11), F14
+	FMOVQ 976(R11), F15
+	FMOVQ 992(R11), F16
+	FMOVQ 1008(R11), F17
+	FMOVQ 80(R11), F18
+	FMOVQ 512(R11), F19
 single:
 	CMP $4, R9
 	BLT tail
@@ -46214,17 +54268,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -46245,22 +54299,22 @@ one:
 	FMOVQ (R4), F21
 	WORD $0x4ea0fab6 // fabs v22.4s, v21.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
-	FMOVQ 1008(R11), F23
+	FMOVQ 944(R11), F23
 	VFMLA V12.S4, V22.S4, V23.S4
 	WORD $0x4eadd6f8 // fsub v24.4s, v23.4s, v13.4s
 	VFMLS V14.S4, V24.S4, V22.S4
 	VFMLS V15.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 1088(R11), F25
+	FMOVQ 1024(R11), F25
 	VFMLA V24.S4, V16.S4, V25.S4
-	FMOVQ 1104(R11), F26
+	FMOVQ 1040(R11), F26
 	VFMLA V24.S4, V17.S4, V26.S4
-	FMOVQ 1120(R11), F27
+	FMOVQ 1056(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	VFMLA V27.S4, V24.S4, V22.S4
 	VSHL $23, V23.S4, V23.S4
-	FMOVQ 816(R11), F24
+	FMOVQ 752(R11), F24
 	VFMLA V18.S4, V23.S4, V24.S4
 	VFMLA V22.S4, V23.S4, V24.S4
 	WORD $0x4e20d716 // fadd v22.4s, v24.4s, v0.4s
@@ -46273,17 +54327,17 @@ one:
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
 	WORD $0x4eb5f455 // fmin v21.4s, v2.4s, v21.4s
 	WORD $0x4e35f475 // fmax v21.4s, v3.4s, v21.4s
-	FMOVQ 400(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V4.S4, V21.S4, V22.S4
 	WORD $0x4ea5d6d7 // fsub v23.4s, v22.4s, v5.4s
 	VFMLS V6.S4, V23.S4, V21.S4
 	VFMLS V7.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V8.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V9.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -46306,22 +54360,22 @@ one:
 	FMOVQ F20, (R1)
 	WORD $0x4ea0fa95 // fabs v21.4s, v20.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
-	FMOVQ 1008(R11), F22
+	FMOVQ 944(R11), F22
 	VFMLA V12.S4, V21.S4, V22.S4
 	WORD $0x4eadd6d7 // fsub v23.4s, v22.4s, v13.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 1088(R11), F24
+	FMOVQ 1024(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 1104(R11), F25
+	FMOVQ 1040(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 1120(R11), F26
+	FMOVQ 1056(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V23.S4, V21.S4
 	VSHL $23, V22.S4, V22.S4
-	FMOVQ 816(R11), F23
+	FMOVQ 752(R11), F23
 	VFMLA V18.S4, V22.S4, V23.S4
 	VFMLA V21.S4, V22.S4, V23.S4
 	WORD $0x4e20d6f5 // fadd v21.4s, v23.4s, v0.4s
@@ -46332,17 +54386,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -46386,17 +54440,17 @@ l2:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -46433,22 +54487,22 @@ l5:
 l6:
 	WORD $0x4ea0fab6 // fabs v22.4s, v21.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
-	FMOVQ 1008(R11), F23
+	FMOVQ 944(R11), F23
 	VFMLA V12.S4, V22.S4, V23.S4
 	WORD $0x4eadd6f8 // fsub v24.4s, v23.4s, v13.4s
 	VFMLS V14.S4, V24.S4, V22.S4
 	VFMLS V15.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 1088(R11), F25
+	FMOVQ 1024(R11), F25
 	VFMLA V24.S4, V16.S4, V25.S4
-	FMOVQ 1104(R11), F26
+	FMOVQ 1040(R11), F26
 	VFMLA V24.S4, V17.S4, V26.S4
-	FMOVQ 1120(R11), F27
+	FMOVQ 1056(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	VFMLA V27.S4, V24.S4, V22.S4
 	VSHL $23, V23.S4, V23.S4
-	FMOVQ 816(R11), F24
+	FMOVQ 752(R11), F24
 	VFMLA V18.S4, V23.S4, V24.S4
 	VFMLA V22.S4, V23.S4, V24.S4
 	WORD $0x4e20d716 // fadd v22.4s, v24.4s, v0.4s
@@ -46477,17 +54531,17 @@ l10:
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
 	WORD $0x4eb5f455 // fmin v21.4s, v2.4s, v21.4s
 	WORD $0x4e35f475 // fmax v21.4s, v3.4s, v21.4s
-	FMOVQ 400(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V4.S4, V21.S4, V22.S4
 	WORD $0x4ea5d6d7 // fsub v23.4s, v22.4s, v5.4s
 	VFMLS V6.S4, V23.S4, V21.S4
 	VFMLS V7.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V23.S4, V8.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V23.S4, V9.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -46534,22 +54588,22 @@ l15:
 l16:
 	WORD $0x4ea0fa95 // fabs v21.4s, v20.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
-	FMOVQ 1008(R11), F22
+	FMOVQ 944(R11), F22
 	VFMLA V12.S4, V21.S4, V22.S4
 	WORD $0x4eadd6d7 // fsub v23.4s, v22.4s, v13.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 1088(R11), F24
+	FMOVQ 1024(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 1104(R11), F25
+	FMOVQ 1040(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 1120(R11), F26
+	FMOVQ 1056(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V23.S4, V21.S4
 	VSHL $23, V22.S4, V22.S4
-	FMOVQ 816(R11), F23
+	FMOVQ 752(R11), F23
 	VFMLA V18.S4, V22.S4, V23.S4
 	VFMLA V21.S4, V22.S4, V23.S4
 	WORD $0x4e20d6f5 // fadd v21.4s, v23.4s, v0.4s
@@ -46568,17 +54622,17 @@ l18:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -46628,15 +54682,15 @@ TEXT ·lSTMOutputBackwardF32NEON(SB), NOSPLIT, $0-48
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 976(R11), F1
-	FMOVQ 992(R11), F2
-	FMOVQ 1008(R11), F3
-	FMOVQ 1024(R11), F4
-	FMOVQ 1040(R11), F5
-	FMOVQ 1056(R11), F6
-	FMOVQ 1072(R11), F7
-	FMOVQ 128(R11), F8
-	FMOVQ 576(R11), F9
+	FMOVQ 912(R11), F1
+	FMOVQ 928(R11), F2
+	FMOVQ 944(R11), F3
+	FMOVQ 960(R11), F4
+	FMOVQ 976(R11), F5
+	FMOVQ 992(R11), F6
+	FMOVQ 1008(R11), F7
+	FMOVQ 80(R11), F8
+	FMOVQ 512(R11), F9
 single:
 	CMP $4, R9
 	BLT tail
@@ -46644,22 +54698,22 @@ one:
 	FMOVQ (R4), F10
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V2.S4, V11.S4, V12.S4
 	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
 	VFMLS V4.S4, V13.S4, V11.S4
 	VFMLS V5.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V6.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V7.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V8.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
@@ -46699,22 +54753,22 @@ l1:
 l2:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 1008(R11), F12
+	FMOVQ 944(R11), F12
 	VFMLA V2.S4, V11.S4, V12.S4
 	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
 	VFMLS V4.S4, V13.S4, V11.S4
 	VFMLS V5.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 1088(R11), F14
+	FMOVQ 1024(R11), F14
 	VFMLA V13.S4, V6.S4, V14.S4
-	FMOVQ 1104(R11), F15
+	FMOVQ 1040(R11), F15
 	VFMLA V13.S4, V7.S4, V15.S4
-	FMOVQ 1120(R11), F16
+	FMOVQ 1056(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	VFMLA V16.S4, V13.S4, V11.S4
 	VSHL $23, V12.S4, V12.S4
-	FMOVQ 816(R11), F13
+	FMOVQ 752(R11), F13
 	VFMLA V8.S4, V12.S4, V13.S4
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
@@ -46988,25 +55042,25 @@ TEXT ·gRUCellF32NEON(SB), NOSPLIT, $0-56
 	MOVD n+48(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 336(R11), F1
-	FMOVQ 352(R11), F2
-	FMOVQ 368(R11), F3
-	FMOVQ 384(R11), F4
-	FMOVQ 400(R11), F5
-	FMOVQ 416(R11), F6
-	FMOVQ 432(R11), F7
-	FMOVQ 448(R11), F8
-	FMOVQ 464(R11), F9
-	FMOVQ 400(R11), F10
-	FMOVQ 976(R11), F11
-	FMOVQ 992(R11), F12
-	FMOVQ 1008(R11), F13
-	FMOVQ 1024(R11), F14
-	FMOVQ 1040(R11), F15
-	FMOVQ 1056(R11), F16
-	FMOVQ 1072(R11), F17
-	FMOVQ 128(R11), F18
-	FMOVQ 576(R11), F19
+	FMOVQ 272(R11), F1
+	FMOVQ 288(R11), F2
+	FMOVQ 304(R11), F3
+	FMOVQ 320(R11), F4
+	FMOVQ 336(R11), F5
+	FMOVQ 352(R11), F6
+	FMOVQ 368(R11), F7
+	FMOVQ 384(R11), F8
+	FMOVQ 400(R11), F9
+	FMOVQ 336(R11), F10
+	FMOVQ 912(R11), F11
+	FMOVQ 928(R11), F12
+	FMOVQ 944(R11), F13
+	FMOVQ 960(R11), F14
+	FMOVQ 976(R11), F15
+	FMOVQ 992(R11), F16
+	FMOVQ 1008(R11), F17
+	FMOVQ 80(R11), F18
+	FMOVQ 512(R11), F19
 single:
 	CMP $4, R9
 	BLT tail
@@ -47015,17 +55069,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -47048,22 +55102,22 @@ one:
 	VFMLA V21.S4, V20.S4, V22.S4
 	WORD $0x4ea0fad4 // fabs v20.4s, v22.4s
 	WORD $0x4eb4f574 // fmin v20.4s, v11.4s, v20.4s
-	FMOVQ 1008(R11), F21
+	FMOVQ 944(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b7 // fsub v23.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V23.S4, V20.S4
 	VFMLS V15.S4, V23.S4, V20.S4
 	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
-	FMOVQ 1088(R11), F24
+	FMOVQ 1024(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 1104(R11), F25
+	FMOVQ 1040(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 1120(R11), F26
+	FMOVQ 1056(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V23.S4, V20.S4
 	VSHL $23, V21.S4, V21.S4
-	FMOVQ 816(R11), F23
+	FMOVQ 752(R11), F23
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V20.S4, V21.S4, V23.S4
 	WORD $0x4e20d6f4 // fadd v20.4s, v23.4s, v0.4s
@@ -47075,17 +55129,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -47130,17 +55184,17 @@ l2:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F23
+	FMOVQ 416(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 496(R11), F24
+	FMOVQ 432(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 512(R11), F25
+	FMOVQ 448(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -47187,22 +55241,22 @@ l8:
 	VFMLA V21.S4, V20.S4, V22.S4
 	WORD $0x4ea0fad4 // fabs v20.4s, v22.4s
 	WORD $0x4eb4f574 // fmin v20.4s, v11.4s, v20.4s
-	FMOVQ 1008(R11), F21
+	FMOVQ 944(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b7 // fsub v23.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V23.S4, V20.S4
 	VFMLS V15.S4, V23.S4, V20.S4
 	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
-	FMOVQ 1088(R11), F24
+	FMOVQ 1024(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 1104(R11), F25
+	FMOVQ 1040(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 1120(R11), F26
+	FMOVQ 1056(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V23.S4, V20.S4
 	VSHL $23, V21.S4, V21.S4
-	FMOVQ 816(R11), F23
+	FMOVQ 752(R11), F23
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V20.S4, V21.S4, V23.S4
 	WORD $0x4e20d6f4 // fadd v20.4s, v23.4s, v0.4s
@@ -47230,17 +55284,17 @@ l12:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 400(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 480(R11), F24
+	FMOVQ 416(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 496(R11), F25
+	FMOVQ 432(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 512(R11), F26
+	FMOVQ 448(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s

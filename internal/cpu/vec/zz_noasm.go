@@ -706,7 +706,7 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	eLUF32Generic(dst, a, alpha, scale, inputScale)
 }
 
-// ELUBackwardF32 sets dst[i] = grad[i]*scale where x[i] > 0, else grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale).
+// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
 }
@@ -826,6 +826,49 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
 	}
 }
+
+// squaredErrorBlockF32 returns the sum of (a-b)² over a block.
+func squaredErrorBlockF32(a, b []float32) (sum float32) { return squaredErrorBlockF32Generic(a, b) }
+
+// SquaredErrorGradF32 sets dst[i] = s * (a[i] - b[i]).
+func SquaredErrorGradF32(dst, a, b []float32, s float32) { squaredErrorGradF32Generic(dst, a, b, s) }
+
+// absErrorBlockF32 returns the sum of |a-b| over a block.
+func absErrorBlockF32(a, b []float32) (sum float32) { return absErrorBlockF32Generic(a, b) }
+
+// AbsErrorGradF32 sets dst[i] = s * the sign of a[i] - b[i]; 0 for NaN.
+func AbsErrorGradF32(dst, a, b []float32, s float32) { absErrorGradF32Generic(dst, a, b, s) }
+
+// huberBlockF32 returns the sum of square*z² where z = |a-b| is up to limit, else slope*(z - limit/2), over a block.
+func huberBlockF32(a, b []float32, limit, square, slope float32) (sum float32) {
+	return huberBlockF32Generic(a, b, limit, square, slope)
+}
+
+// HuberGradF32 sets dst[i] = s * (a[i] - b[i]), kept within limit.
+func HuberGradF32(dst, a, b []float32, s, limit float32) { huberGradF32Generic(dst, a, b, s, limit) }
+
+// crossEntropyBlockF32 returns the sum of -(b*log(a) + (1-b)*log(1-a)) over a block, with logarithms of at least -100, and the number of a outside of [0, 1].
+func crossEntropyBlockF32(a, b []float32) (sum, bad float32) {
+	return crossEntropyBlockF32Generic(a, b)
+}
+
+// CrossEntropyGradF32 sets dst[i] = s * (a[i] - b[i]) / max(a[i]*(1-a[i]), 1e-12).
+func CrossEntropyGradF32(dst, a, b []float32, s float32) { crossEntropyGradF32Generic(dst, a, b, s) }
+
+// logitEntropyBlockF32 returns the sum of (1-b)*a - log(sigmoid(a)) over a block.
+func logitEntropyBlockF32(a, b []float32) (sum float32) { return logitEntropyBlockF32Generic(a, b) }
+
+// LogitEntropyGradF32 sets dst[i] = s * (sigmoid(a[i]) - b[i]).
+func LogitEntropyGradF32(dst, a, b []float32, s float32) { logitEntropyGradF32Generic(dst, a, b, s) }
+
+// divergenceBlockF32 returns the sum of b*(log(b) - a), 0 where b is, over a block.
+func divergenceBlockF32(a, b []float32) (sum float32) { return divergenceBlockF32Generic(a, b) }
+
+// logDivergenceBlockF32 returns the sum of e^b*(b - a) over a block.
+func logDivergenceBlockF32(a, b []float32) (sum float32) { return logDivergenceBlockF32Generic(a, b) }
+
+// LogDivergenceGradF32 sets dst[i] = s * e^b[i].
+func LogDivergenceGradF32(dst, a, b []float32, s float32) { logDivergenceGradF32Generic(dst, a, b, s) }
 
 // AbsF16 sets dst[i] = |a[i]|, on float16.
 func AbsF16(dst, a []uint16) { absF16Generic(dst, a) }

@@ -832,7 +832,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		x.p("JMP single")
 		label("short")
 	}
-	if unroll > 1 {
+	if unroll > 1 || len(k.Accs) > 0 {
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JLT single")
 		loop("loop", false)
@@ -947,7 +947,11 @@ func (x *x86) fold(i int, comb string) {
 		x.p("VEXTRACTF64X4 $1, Z%d, Y%d", r, t)
 		x.combine("Y", comb, r, t)
 	}
-	x.p("VEXTRACTF128 $1, Y%d, X%d", r, t)
+	extract := "VEXTRACTF128"
+	if t > 15 { // the constants have the lower ones
+		extract = "VEXTRACTF32X4"
+	}
+	x.p("%s $1, Y%d, X%d", extract, r, t)
 	x.combine("X", comb, r, t)
 	if x.k.Lane == F64 {
 		x.p("VPERMILPD $1, X%d, X%d", r, t)

@@ -24,6 +24,7 @@ func init() {
 	softmax()
 	conversions()
 	pooling()
+	lossKernels()
 	sixteenBits()
 }
 
@@ -129,23 +130,23 @@ func arithmetic(t Type, sfx string) {
 		}})
 	unary("Hardsigmoid", "min(max(a[i]+3, 0), 6) / 6", func(b *B, x *Value) *Value {
 		y := b.MinX(b.C(6), b.MaxX(b.C(0), b.Add(x, b.C(3))))
-		return b.Mul(y, b.C(1.0/6))
+		return b.Div(y, b.C(6))
 	})
 	unary("Hardswish", "a[i] * min(max(a[i]+3, 0), 6) / 6", func(b *B, x *Value) *Value {
 		y := b.MinX(b.C(6), b.MaxX(b.C(0), b.Add(x, b.C(3))))
-		return b.Mul(b.Mul(x, y), b.C(1.0/6))
+		return b.Div(b.Mul(x, y), b.C(6))
 	})
 	add(Kernel{Name: "HardsigmoidBackward" + sfx, Doc: "sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0.", Lane: t,
 		Args: []Arg{Out("dst", t), In("grad", t), In("x", t)},
 		Body: func(b *B) {
-			d := b.Mul(b.Load("grad"), b.C(1.0/6))
+			d := b.Div(b.Load("grad"), b.C(6))
 			b.Store("dst", b.Sel(b.Cmp(LT, b.Abs(b.Load("x")), b.C(3)), d, b.C(0)))
 		}})
 	add(Kernel{Name: "HardswishBackward" + sfx, Doc: "sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2).", Lane: t,
 		Args: []Arg{Out("dst", t), In("grad", t), In("x", t)},
 		Body: func(b *B) {
 			x, g := b.Load("x"), b.Load("grad")
-			d := b.Mul(g, b.FMA(x, b.C(1.0/3), b.C(0.5)))
+			d := b.Mul(g, b.Add(b.Div(x, b.C(3)), b.C(0.5)))
 			d = b.Sel(b.Cmp(GE, x, b.C(3)), g, d)
 			b.Store("dst", b.Sel(b.Cmp(LE, x, b.C(-3)), b.C(0), d))
 		}})
@@ -341,12 +342,12 @@ func transcendental() {
 			neg := b.Mul(Expm1(b, b.Mul(x, b.Load("inputScale"))), b.Mul(b.Load("alpha"), b.Load("scale")))
 			b.Store("dst", b.Sel(b.Cmp(GT, x, b.C(0)), b.Mul(x, b.Load("scale")), neg))
 		}})
-	add(Kernel{Name: "ELUBackwardF32", Doc: "sets dst[i] = grad[i]*scale where x[i] > 0, else grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale).", Lane: F32,
+	add(Kernel{Name: "ELUBackwardF32", Doc: "sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.", Lane: F32,
 		Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32), Scalar("alpha", F32), Scalar("scale", F32), Scalar("inputScale", F32)},
 		Body: func(b *B) {
 			x, scale, in := b.Load("x"), b.Load("scale"), b.Load("inputScale")
 			neg := b.Mul(Exp(b, b.Mul(x, in)), b.Mul(b.Mul(b.Load("alpha"), scale), in))
-			b.Store("dst", b.Mul(b.Load("grad"), b.Sel(b.Cmp(GT, x, b.C(0)), scale, neg)))
+			b.Store("dst", b.Mul(b.Load("grad"), b.Sel(b.Cmp(LE, x, b.C(0)), neg, scale)))
 		}})
 }
 

@@ -1,0 +1,69 @@
+package main
+
+// lossKernels lists the elementwise losses of an input a and a target b: their sums over a block, and the gradients of the input, in which
+// s is the gradient of the sum.
+func lossKernels() {
+	plus := func(name string) Acc { return Acc{name, "add", 0} }
+	sum := func(name, doc string, args []Arg, body func(b *B, x, y *Value) *Value) {
+		add(Kernel{Name: name + "BlockF32", Doc: "returns the sum of " + doc + " over a block.", Lane: F32, Lanes: 32,
+			Args: append([]Arg{In("a", F32), In("b", F32)}, args...), Accs: []Acc{plus("sum")},
+			Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), body(b, b.Load("a"), b.Load("b")))) }})
+	}
+	grad := func(name, doc string, args []Arg, body func(b *B, x, y *Value) *Value) {
+		add(Kernel{Name: name + "GradF32", Doc: "sets dst[i] = s * " + doc + ".", Lane: F32,
+			Args: append([]Arg{Out("dst", F32), In("a", F32), In("b", F32), Scalar("s", F32)}, args...),
+			Body: func(b *B) { b.Store("dst", body(b, b.Load("a"), b.Load("b"))) }})
+	}
+	add(Kernel{Name: "squaredErrorBlockF32", Doc: "returns the sum of (a-b)² over a block.", Lane: F32, Lanes: 32,
+		Args: []Arg{In("a", F32), In("b", F32)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) {
+			d := b.Sub(b.Load("a"), b.Load("b"))
+			b.AccOut(0, b.FMA(d, d, b.AccIn(0)))
+		}})
+	grad("SquaredError", "(a[i] - b[i])", nil, func(b *B, x, y *Value) *Value { return b.Mul(b.Sub(x, y), b.Load("s")) })
+	sum("absError", "|a-b|", nil, func(b *B, x, y *Value) *Value { return b.Abs(b.Sub(x, y)) })
+	grad("AbsError", "the sign of a[i] - b[i]; 0 for NaN", nil, func(b *B, x, y *Value) *Value {
+		d := b.Sub(x, y)
+		pos := b.Sel(b.Cmp(GT, d, b.C(0)), b.Load("s"), b.C(0))
+		return b.Sel(b.Cmp(LT, d, b.C(0)), b.Neg(b.Load("s")), pos)
+	})
+	huber := []Arg{Scalar("limit", F32), Scalar("square", F32), Scalar("slope", F32)}
+	sum("huber", "square*z² where z = |a-b| is up to limit, else slope*(z - limit/2),", huber, func(b *B, x, y *Value) *Value {
+		z := b.Abs(b.Sub(x, y))
+		far := b.Mul(b.FNMA(b.Load("limit"), b.C(0.5), z), b.Load("slope"))
+		return b.Sel(b.Cmp(GT, z, b.Load("limit")), far, b.Mul(b.Mul(z, z), b.Load("square")))
+	})
+	grad("Huber", "(a[i] - b[i]), kept within limit", huber[:1], func(b *B, x, y *Value) *Value {
+		l := b.Load("limit")
+		return b.Mul(b.MinX(l, b.MaxX(b.Neg(l), b.Sub(x, y))), b.Load("s"))
+	})
+
+	// The logarithms of probabilities have a lower bound of -100. Numbers that are none are counted.
+	add(Kernel{Name: "crossEntropyBlockF32", Doc: "returns the sum of -(b*log(a) + (1-b)*log(1-a)) over a block, with logarithms of at least -100, and the number of a outside of [0, 1].", Lane: F32, Lanes: 16,
+		Args: []Arg{In("a", F32), In("b", F32)}, Accs: []Acc{plus("sum"), plus("bad")},
+		Body: func(b *B) {
+			x, t := b.Load("a"), b.Load("b")
+			floor := b.C(-100)
+			one := b.Mul(t, b.MaxX(floor, Log(b, x)))
+			l := b.Mul(b.Sub(t, b.C(1)), b.MaxX(floor, Log1p(b, b.Neg(x))))
+			b.AccOut(0, b.Add(b.AccIn(0), b.Sub(l, one)))
+			out := b.MOr(b.Cmp(LT, x, b.C(0)), b.Cmp(GT, x, b.C(1)))
+			b.AccOut(1, b.Add(b.AccIn(1), b.Sel(out, b.C(1), b.C(0))))
+		}})
+	grad("CrossEntropy", "(a[i] - b[i]) / max(a[i]*(1-a[i]), 1e-12)", nil, func(b *B, x, t *Value) *Value {
+		d := b.MaxX(b.C(1e-12), b.Mul(b.Sub(b.C(1), x), x))
+		return b.Div(b.Mul(b.Load("s"), b.Sub(x, t)), d)
+	})
+	sum("logitEntropy", "(1-b)*a - log(sigmoid(a))", nil, func(b *B, x, t *Value) *Value {
+		return b.FMA(b.Sub(b.C(1), t), x, b.Neg(LogSigmoid(b, x)))
+	})
+	grad("LogitEntropy", "(sigmoid(a[i]) - b[i])", nil, func(b *B, x, t *Value) *Value {
+		return b.Mul(b.Sub(Sigmoid(b, x), t), b.Load("s"))
+	})
+	sum("divergence", "b*(log(b) - a), 0 where b is,", nil, func(b *B, x, t *Value) *Value {
+		l := b.Sel(b.Cmp(EQ, t, b.C(0)), b.C(0), b.Mul(t, Log(b, t)))
+		return b.Sub(l, b.Mul(t, x))
+	})
+	sum("logDivergence", "e^b*(b - a)", nil, func(b *B, x, t *Value) *Value { return b.Mul(Exp(b, t), b.Sub(t, x)) })
+	grad("LogDivergence", "e^b[i]", nil, func(b *B, _, t *Value) *Value { return b.Mul(Exp(b, t), b.Load("s")) })
+}
