@@ -174,16 +174,7 @@ type wholeNumber interface {
 	uint8 | int8 | int16 | int32 | int64
 }
 
-func sumRow[E wholeNumber, A int64](acc A, s []E) A {
-	var a, b, c, d A // four chains of additions
-	for ; len(s) >= 4; s = s[4:] {
-		a, b, c, d = a+A(s[0]), b+A(s[1]), c+A(s[2]), d+A(s[3])
-	}
-	for _, v := range s {
-		acc += A(v)
-	}
-	return acc + (a + b) + (c + d)
-}
+func sumRow[E wholeNumber, A int64](acc A, s []E) A { return acc + A(vec.SumInt(s)) }
 
 func sumCol[E wholeNumber, A int64](acc []A, s []E) {
 	acc = acc[:len(s)]

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package vec
+
+import "unsafe"
+
+func sumLanes(int, unsafe.Pointer, int) (sum int64, ok bool) { return 0, false }
