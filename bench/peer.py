@@ -155,6 +155,20 @@ def layer_norm(rows, cols):
 
 
 @work
+def rms_norm(rows, cols):
+    x, w = torch.randn(rows, cols), torch.randn(cols)
+    return {"eager": lambda: F.rms_norm(x, (cols,), w)}
+
+
+@work
+def loss(name, n):
+    x, y = torch.rand(n, requires_grad=True), torch.rand(n)
+    f = getattr(F, name)
+    kw = {"reduction": "sum"} if name == "kl_div" else {}
+    return {"eager": Recorded(lambda: torch.autograd.grad(f(x, y, **kw), x))}
+
+
+@work
 def sum_all(n, dtype="float32"):
     x = fill(n, dtype)
     return {"eager": lambda: x.sum()}

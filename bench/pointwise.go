@@ -12,19 +12,22 @@ func pointwiseRows(c *config) []row {
 	var rows []row
 	add := func(r ...row) { rows = append(rows, r...) }
 	million, ten := c.size(1_000_000, 1000), c.size(10_000_000, 2000)
-	for _, op := range []string{"exp", "tanh", "gelu", "sigmoid"} {
+	for _, op := range []string{"exp", "tanh", "gelu", "sigmoid", "log", "silu"} {
 		add(unary(op, million, torch.Float32))
 	}
 	add(unary("exp", ten, torch.Float32), binary("add", ten, torch.Float32), unary("relu", ten, torch.Float32), unary("gelu", ten, torch.Float32))
 	side := c.size(1000, 16)
-	add(softmaxRows(side, side), layerNormRows(side, side))
+	add(softmaxRows(side, side), layerNormRows(side, side), rmsNormRows(side, side))
+	for _, name := range []string{"mse_loss", "smooth_l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"} {
+		add(lossRow(name, million))
+	}
 	add(sumAll(ten, torch.Float32), sumDim0(c.size(10_000, 20), side), transposed(side, side))
 	add(embedding(c.size(50_000, 50), 128, c.size(4096, 8)), embeddingBag(c.size(50_000, 50), 128, c.size(1024, 4), c.size(20, 3)))
 	// Other types, of which PyTorch has fast kernels too.
 	for _, dt := range []torch.DType{torch.BFloat16, torch.Float16, torch.Int64, torch.Int32, torch.Uint8, torch.Float64} {
 		add(binary("add", million, dt), binary("mul", million, dt))
 		if dt.IsFloat() {
-			add(unary("exp", million, dt), unary("relu", million, dt))
+			add(unary("exp", million, dt), unary("relu", million, dt), unary("gelu", million, dt))
 		} else {
 			add(binary("eq", million, dt))
 		}
@@ -76,6 +79,8 @@ var unaryOps = map[string]func(x *torch.Tensor) *torch.Tensor{
 	"gelu":    func(x *torch.Tensor) *torch.Tensor { return x.GELU() },
 	"sigmoid": func(x *torch.Tensor) *torch.Tensor { return x.Sigmoid() },
 	"relu":    func(x *torch.Tensor) *torch.Tensor { return x.ReLU() },
+	"log":     func(x *torch.Tensor) *torch.Tensor { return x.Log() },
+	"silu":    func(x *torch.Tensor) *torch.Tensor { return x.SiLU() },
 }
 
 var binaryOps = map[string]func(x, y *torch.Tensor) *torch.Tensor{
@@ -166,6 +171,39 @@ func layerNormRows(rows, cols int) row {
 			x, w, b := torch.Randn([]int{rows, cols}), torch.Randn([]int{cols}), torch.Randn([]int{cols})
 			return work{step: func() {
 				torch.Tidy(func() { F.LayerNorm(x, []int{cols}, F.LayerNormOptions{Weight: w, Bias: b}) })
+			}}
+		},
+	}
+}
+
+func rmsNormRows(rows, cols int) row {
+	return row{
+		name: fmt.Sprintf("rms_norm %dx%d", rows, cols), bytes: float64(8 * rows * cols),
+		peer: "rms_norm", args: arg{"rows": rows, "cols": cols},
+		prepare: func() work {
+			x, w := torch.Randn([]int{rows, cols}), torch.Randn([]int{cols})
+			return work{step: func() { torch.Tidy(func() { F.RMSNorm(x, []int{cols}, F.RMSNormOptions{Weight: w}) }) }}
+		},
+	}
+}
+
+var losses = map[string]func(x, y *torch.Tensor) *torch.Tensor{
+	"mse_loss":                         func(x, y *torch.Tensor) *torch.Tensor { return F.MSELoss(x, y) },
+	"smooth_l1_loss":                   func(x, y *torch.Tensor) *torch.Tensor { return F.SmoothL1Loss(x, y) },
+	"binary_cross_entropy":             func(x, y *torch.Tensor) *torch.Tensor { return F.BinaryCrossEntropy(x, y) },
+	"binary_cross_entropy_with_logits": func(x, y *torch.Tensor) *torch.Tensor { return F.BinaryCrossEntropyWithLogits(x, y) },
+	"kl_div":                           func(x, y *torch.Tensor) *torch.Tensor { return F.KLDiv(x, y, F.KLDivOptions{Reduction: "sum"}) },
+}
+
+func lossRow(name string, n int) row {
+	f := losses[name]
+	return row{
+		name: fmt.Sprintf("%s %s, forward+backward", name, count(n)), bytes: float64(20 * n),
+		peer: "loss", args: arg{"name": name, "n": n},
+		prepare: func() work {
+			x, y := torch.Rand([]int{n}).SetRequiresGrad(true), torch.Rand([]int{n})
+			return work{grad: true, step: func() {
+				torch.Tidy(func() { torch.Grad([]*torch.Tensor{f(x, y)}, []*torch.Tensor{x}) })
 			}}
 		},
 	}

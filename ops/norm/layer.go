@@ -50,6 +50,9 @@ func checkNormalized(c *Ctx, sh, norm []int, w, b *T) {
 func layerForward[E float](m, n int, out, x, w, b, mean, rstd []E, eps float64) {
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
+			if r+1 < m {
+				vec.Ahead(x[(r+1)*n:][:n])
+			}
 			switch o := any(out[r*n : r*n+n]).(type) {
 			case []float32:
 				ww, bb := any(w).([]float32), any(b).([]float32)
@@ -97,6 +100,10 @@ func layerBackward[E float](m, n int, gx, gw, gb, g, x, w, mean, rstd []E) {
 	par.For(m, block, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			gr, xr := g[r*n:r*n+n], x[r*n:r*n+n]
+			if r+1 < m {
+				vec.Ahead(g[(r+1)*n:][:n])
+				vec.Ahead(x[(r+1)*n:][:n])
+			}
 			var pw, pb []E
 			if params {
 				k := lo / block

@@ -3,16 +3,23 @@ package norm
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-var opRMS = tensor.Slot("aten::_fused_rms_norm")
+var (
+	opRMS         = tensor.Slot("aten::_fused_rms_norm")
+	opRMSBackward = tensor.Slot("aten::_fused_rms_norm_backward")
+)
 
 func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			xr, o := x[r*n:r*n+n], out[r*n:r*n+n]
+			if r+1 < m {
+				vec.Ahead(x[(r+1)*n:][:n])
+			}
 			rs := E(1 / math.Sqrt(sumSquares(xr, 0)/float64(n)+eps))
 			rstd[r] = rs
 			scaleShift(o, xr, rs, 0)
@@ -23,7 +30,69 @@ func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 	})
 }
 
+// rmsBackward gives the gradients of input and weight; a nil one is not wanted. Each block of rows has a sum of its own for the weight,
+// added in order at the end.
+func rmsBackward(m, n int, gx, gw, g, x, w, rstd []float32) {
+	block := max(1, max(16*1024/max(1, n), (m+31)/32))
+	blocks := (m + block - 1) / block
+	var dw []float32
+	if gw != nil {
+		dw = make([]float32, 2*blocks*n) // the second half are sums of g, which come along
+	}
+	par.For(m, block, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			gr, xr := g[r*n:r*n+n], x[r*n:r*n+n]
+			if r+1 < m {
+				vec.Ahead(g[(r+1)*n:][:n])
+				vec.Ahead(x[(r+1)*n:][:n])
+			}
+			if gx != nil {
+				vec.RMSNormGradF32(gx[r*n:r*n+n], gr, w, xr, rstd[r])
+			}
+			if gw != nil {
+				k := lo / block
+				vec.NormalizeParamsBackwardF32(dw[k*n:][:n], dw[(blocks+k)*n:][:n], gr, xr, 0, rstd[r])
+			}
+		}
+	})
+	clear(gw)
+	if gw != nil {
+		for k := range blocks {
+			vec.AddF32(gw, gw, dw[k*n:][:n])
+		}
+	}
+}
+
 func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_fused_rms_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, bool[2] output_mask) -> (Tensor, Tensor)",
+		Doc:    "are the gradients of input and weight for float32; output_mask says which are wanted, the others come back empty.",
+		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
+		Infer: func(c *Ctx) {
+			mask := c.Bools(5)
+			for i, sh := range [][]int{c.Shape(1), c.Ints(2)} {
+				if !mask[i] {
+					sh = []int{0}
+				}
+				c.Alloc(i, sh, tensor.Float32)
+			}
+		},
+		CPU: func(c *Ctx) {
+			x, mask := c.T(1).Dense(), c.Bools(5)
+			m, n := rows(x.Shape(), c.Ints(2))
+			var gx, gw, w []float32
+			if mask[0] {
+				gx = tensor.Data[float32](c.Out(0))
+			}
+			if mask[1] {
+				gw = tensor.Data[float32](c.Out(1))
+			}
+			if t := c.T(4); t != nil {
+				w = tensor.Data[float32](t.Dense())
+			}
+			rmsBackward(m, n, gx, gw, tensor.Data[float32](c.T(0).Dense()), tensor.Data[float32](x), w, tensor.Data[float32](c.T(3).Dense()))
+		},
+	})
 	tensor.Register(tensor.Def{
 		Schema: "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
 		Doc:    "divides each row by its root mean square; the second result is the inverse of that.",
@@ -49,9 +118,22 @@ func init() {
 				rmsRun[float32](c)
 			}
 		},
-		Save: "input weight",
+		Save: "input weight result1",
 		VJP: func(c *Ctx, g *T) []*T {
 			x, w := c.T(0), c.T(2)
+			f32 := x.DType() == tensor.Float32 && g.DType() == tensor.Float32 && (w == nil || w.DType() == tensor.Float32)
+			if f32 && !tensor.IsGradEnabled() && x.Numel() > 0 {
+				mask := []bool{c.Needs(0), w != nil && c.Needs(2)}
+				q := call(opRMSBackward, g, x, c.Ints(1), c.Out(1), w, mask)
+				r := make([]*T, 2)
+				if mask[0] {
+					r[0] = q[0]
+				}
+				if mask[1] {
+					r[1] = q[1]
+				}
+				return r
+			}
 			dt := x.DType().Compute()
 			x, g = x.ToDType(dt), g.ToDType(dt)
 			axes := last(x.Dim(), len(c.Ints(1)))

@@ -123,6 +123,19 @@ func LayerNormGradF32(dst, grad, w, x []float32, mean, rstd float32) {
 	}
 }
 
+// RMSNormGradF32 sets dst to the input gradient of one row of RMS norm; w may be nil. The weight's share is
+// NormalizeParamsBackwardF32 with a mean of 0.
+func RMSNormGradF32(dst, grad, w, x []float32, rstd float32) {
+	grad, x = grad[:len(dst)], x[:len(dst)]
+	_, s := GradSumsF32(grad, w, x, 0)
+	c := s / float32(len(dst)) * rstd * rstd
+	if w == nil {
+		NormalizeBackwardF32(dst, grad, x, 0, rstd, 0, c)
+	} else {
+		NormalizeAffineBackwardF32(dst, grad, w[:len(dst)], x, 0, rstd, 0, c)
+	}
+}
+
 // trigMax is the largest argument for which the kernels' range reduction
 // keeps all digits.
 const trigMax = 65536
