@@ -236,26 +236,9 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		unroll = 4
 	}
 	loop, tail, one, end := label+"_k", label+"_t", label+"_t1", label+"_e"
-	// The tile of C, at the last moment: a whole strip of B passes through the
-	// L1 cache before.
-	fetchC := func() {
-		if sh.masked {
-			return
-		}
-		g.I("MOVQ DX, R15")
-		for r := range rows {
-			for off := 0; off < nv*s.Width; off += 64 {
-				g.I("PREFETCHT0 %d(R15)", off)
-			}
-			if r+1 < rows {
-				g.I("ADDQ R13, R15")
-			}
-		}
-	}
 	if ahead {
 		g.ahead(s, label, nv, rows)
 	}
-	fetchC()
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JLT %s", tail)
 	g.I("PCALIGN $32")
