@@ -221,8 +221,8 @@ func (s *strips[T]) goDown() {
 			}
 			s.pace()
 			if g.far && f+1 < all && t < 8 {
-				// The first tiles fetch the next strip, each a part of it.
-				w = 1
+				// The first tiles fetch the next strip, each an eighth of it.
+				w = min(w, 4-t%4)
 				s.fetchB(f+1, t)
 			}
 			setColumns[T](g.pt, p, cols)
@@ -323,14 +323,14 @@ func (s *strips[T]) fetchA(i, quarter int) {
 	}
 }
 
-// fetchB makes the kernels fetch an eighth of a strip: every fourth row, the
-// left half or the right.
+// fetchB makes the kernels fetch an eighth of a strip, and with more tiles the
+// next ones: a quarter of the rows, the left half or the right.
 func (s *strips[T]) fetchB(f, eighth int) {
 	p := &s.args
 	g := s.job
 	if g.packB != packLocal {
-		p.pf = uintptr(unsafe.Add(s.b, f*s.stepB)) + uintptr(eighth%4*p.ldb+eighth/4*64)
-		p.pfStep = 4 * p.ldb
+		p.pf = uintptr(unsafe.Add(s.b, f*s.stepB)) + uintptr(eighth%4*(p.k/4)*p.ldb+eighth/4*64)
+		p.pfStep = p.ldb
 	}
 }
 
