@@ -76,7 +76,7 @@ func (g *job[T]) makePlan() {
 	if g.slab = g.down && g.b.cs == es && g.m >= 8 && g.m <= 64 && g.n > 8*g.nr && g.n*g.k*es > 2*blockB; g.slab {
 		// Few rows: B comes from memory and is hardly reused, so what counts
 		// is to read it in its order.
-		g.kc = min(g.kc, max(2*blockB/(g.n*es), 64)&^15)
+		g.kc = min(g.kc, max(blockB/(g.n*es), 64)&^15)
 	}
 	g.packings()
 	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB && !g.slab
