@@ -13,6 +13,10 @@
 // with respect to the weights is a matrix product over all output pixels, run
 // from the same buffers by a second micro-kernel.
 //
+// While a block is computed the kernels fetch what the next one needs into the
+// second-level cache, so that the memory works while there is arithmetic to do:
+// see the type ahead.
+//
 // Depthwise convolutions, whose channels do not mix, have kernels that take a
 // vector of channels at a time. Winograd's algorithm is there for those who ask
 // for it: see [SetWinograd].

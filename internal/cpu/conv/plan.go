@@ -49,14 +49,15 @@ type plan struct {
 }
 
 const (
-	taskWork  = 24 << 20 // multiply-adds: some 150 µs on a slow core
-	fewTasks  = 8
+	taskWork  = 24 << 20  // multiply-adds: some 150 µs on a slow core
+	fewTasks  = 8         // fewer leave processors idle
+	manyTasks = 32        // more are not needed
 	callSteps = 1 << 16   // rows times steps of a call: some 30 µs
 	bandBytes = 256 << 10 // of the second-level cache, for the band
 	bandMost  = 384 << 10 // with all channels of a block
 
-	innerWeights = 256 << 10
-	innerX       = 56 // positions
+	innerWeights = 256 << 10 // bytes that stay while all columns of some positions are computed
+	innerX       = 56        // and those positions
 
 	bigWeights = 1 << 20   // bytes that do not stay in the second-level cache
 	panelMax   = 160 << 10 // and for a block of a panel
@@ -164,8 +165,10 @@ func (j *job[T]) makePlan() {
 	j.even()
 	total := ceilDiv(j.co, j.nr)
 	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
-	j.panels = min(max(taskWork/per, ceilDiv(16, taps), 1), total)
-	if bands := j.nImg * j.grid[0] * j.ny * j.nx * j.groups; bands*ceilDiv(total, j.panels) < fewTasks {
+	// Where there are many bands each is read once.
+	bands := j.nImg * j.grid[0] * j.ny * j.nx * j.groups
+	j.panels = min(max(taskWork/per, ceilDiv(16, taps), total*bands/manyTasks, 1), total)
+	if bands*ceilDiv(total, j.panels) < fewTasks {
 		// Rather read a band more than once than leave a processor idle.
 		j.panels = max(total*bands/fewTasks, 1)
 	}
