@@ -200,11 +200,21 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	for _, l := range []struct {
 		label, end string
 		u          int
-	}{{"loop", "single", 4}, {"one", "tail", 1}} {
-		p(fmt.Sprintf("CMPQ BX, $%d", l.u*lanes))
+		ahead      bool
+	}{{"long", "short", 4, true}, {"loop", "single", 4, false}, {"one", "tail", 1, false}} {
+		least := l.u * lanes
+		if l.ahead {
+			least = longRun
+		}
+		p(fmt.Sprintf("CMPQ BX, $%d", least))
 		p("JLT " + l.end)
 		label(l.label)
 		for u := range l.u {
+			if l.ahead { // see longRun
+				p(fmt.Sprintf("PREFETCHT0 %d(SI)", ahead+u*size))
+				p(fmt.Sprintf("PREFETCHT0 %d(DX)", ahead+u*size))
+				p(fmt.Sprintf("PREFETCHT0 %d(DI)", ahead+u*lanes*out))
+			}
 			step(u, false)
 		}
 		advance(l.u)
