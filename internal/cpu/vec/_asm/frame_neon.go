@@ -1,0 +1,334 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/a64"
+)
+
+// This file puts the NEON bodies of emit_neon.go into functions: frames, loops, folds of accumulators, and the Go code that calls them.
+
+// neonPool collects the constants of all kernels: one block, so that one register reaches them all.
+type neonPool struct {
+	at   map[string]int
+	text strings.Builder
+}
+
+// constant returns the offset of 16 bytes that repeat the bits.
+func (d *neonPool) constant(size int, bits uint64) int {
+	if size == 4 {
+		bits = bits<<32 | bits&0xffffffff
+	}
+	key := fmt.Sprintf("%016x", bits)
+	off, ok := d.at[key]
+	if !ok {
+		off = 16 * len(d.at)
+		d.at[key] = off
+		for i := 0; i < 16; i += 8 {
+			fmt.Fprintf(&d.text, "DATA pool<>+%d(SB)/8, $0x%s\n", off+i, key)
+		}
+	}
+	return off
+}
+
+// file is the whole file: constants, masks and then the kernels.
+func (d *neonPool) file(kernels string) string {
+	var b strings.Builder
+	b.WriteString(banner + "//go:build !purego\n\n#include \"textflag.h\"\n\n")
+	b.WriteString("// Every function handles n elements with vectors, the last ones in pieces, and calls nothing: the Go callers keep n small enough\n// for pre-emption. Instructions that the assembler does not know are words with their name beside them.\n\n")
+	b.WriteString(d.text.String())
+	fmt.Fprintf(&b, "GLOBL pool<>(SB), RODATA|NOPTR, $%d\n", 16*len(d.at))
+	// 16 bytes of ones and then zeros: reading n lanes before the zeros gives n lanes of ones.
+	for i := 0; i < 32; i += 8 {
+		fmt.Fprintf(&b, "DATA tailmask<>+%d(SB)/8, $0x%016x\n", i, map[bool]uint64{true: math.MaxUint64}[i < 16])
+	}
+	b.WriteString("GLOBL tailmask<>(SB), RODATA|NOPTR, $32\n\n")
+	return b.String() + kernels
+}
+
+// emitNEON writes the assembly of k, hoisting as many constants as leave enough registers for the body.
+func emitNEON(out *strings.Builder, pool *neonPool, k *Kernel, rows bool) {
+	b := record(k, NEON)
+	ops := 0
+	for _, v := range b.vals {
+		if v.op != opCast && v.op != opAccIn {
+			ops++
+		}
+	}
+	x := &neon{k: k}
+	var consts []*Value
+	uses := map[*Value]int{}
+	for _, v := range b.vals {
+		for j, a := range v.a {
+			a = root(a)
+			if !isConst(a) || x.fromMemory(v, j) {
+				continue
+			}
+			if uses[a] == 0 {
+				consts = append(consts, a)
+			}
+			uses[a]++
+			if a.op == opScalar {
+				uses[a] += 100 // a load and a copy: these first
+			}
+		}
+	}
+	sort.SliceStable(consts, func(i, j int) bool { return uses[consts[i]] > uses[consts[j]] })
+	for h := len(consts); ; h-- {
+		check(h >= 0, "%s/NEON: out of registers", k.Name)
+		var w strings.Builder
+		if tryNEON(&w, pool, k, rows, b, ops, consts[:h], len(consts)) {
+			out.WriteString(w.String())
+			return
+		}
+	}
+}
+
+func tryNEON(w *strings.Builder, pool *neonPool, k *Kernel, rows bool, b *B, ops int, hoisted []*Value, nconst int) bool {
+	x := &neon{k: k, w: w, pool: pool, rows: rows, fixed: map[*Value]int{}, inv: map[*Value]bool{}, arr: a64.S4, lanes: 4}
+	if k.Lane == F64 {
+		x.arr, x.lanes = a64.D2, 2
+	}
+	nreg := 32
+	next := 0
+	for range k.Accs {
+		nreg = 31 // one for the mask
+		x.perAcc = k.Lanes / x.lanes
+		x.accReg = append(x.accReg, next)
+		next += x.perAcc
+	}
+	if next+len(hoisted) >= nreg {
+		return false
+	}
+	first := next
+	for _, c := range hoisted {
+		x.fixed[c] = next
+		next++
+	}
+	for r := next; r < nreg; r++ {
+		x.free = append(x.free, r)
+	}
+	unroll := 1
+	switch {
+	case len(k.Accs) > 0:
+		unroll = x.perAcc
+	case ops <= 8:
+		unroll = 4
+	case ops <= 30:
+		unroll = 2
+	}
+	x.layout()
+	name := goName(k, NEON)
+	if rows {
+		name = rowsName(k, NEON)
+	}
+	var sig []string
+	for i, a := range k.Args {
+		if a.Kind == ArgScalar {
+			sig = append(sig, a.Name+" scalar")
+		} else {
+			sig = append(sig, fmt.Sprintf("%s=%s %s", x.ptr[i], a.Name, a.T.Go()))
+		}
+	}
+	fmt.Fprintf(w, "// %s: %d lanes x %d. %s; R9=elements left.\n", name, x.lanes, unroll, strings.Join(sig, ", "))
+	for i, a := range k.Accs {
+		fmt.Fprintf(w, "// Accumulator %s: V%d-V%d.\n", a.Name, x.accReg[i], x.accReg[i]+x.perAcc-1)
+	}
+	if len(hoisted) > 0 {
+		fmt.Fprintf(w, "// Constants: V%d-V%d", first, first+len(hoisted)-1)
+		if nconst > len(hoisted) {
+			fmt.Fprintf(w, " (%d more are read from memory)", nconst-len(hoisted))
+		}
+		fmt.Fprintf(w, ".\n")
+	}
+	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, x.total)
+	for i, a := range k.Args {
+		if a.Kind != ArgScalar {
+			x.p("MOVD %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
+		}
+	}
+	if !rows {
+		x.p("MOVD n+%d(FP), R9", x.nOff)
+	}
+	x.p("MOVD $pool<>(SB), R11")
+	for _, c := range hoisted {
+		x.broadcast(c, x.fixed[c])
+	}
+	for i, a := range k.Accs {
+		for j := range x.perAcc {
+			switch r := x.accReg[i] + j; {
+			case a.Init == 0:
+				x.bits("eor", r, r, r)
+			case j > 0:
+				x.mov(r, x.accReg[i])
+			default:
+				x.constant(b.C(a.Init).bits, r)
+			}
+		}
+	}
+	if rows {
+		x.at("row")
+		x.p("MOVD n+%d(FP), R9", x.nOff)
+	}
+	if unroll > 1 {
+		x.p("CMP $%d, R9", unroll*x.lanes)
+		x.p("BLT single")
+		x.at("loop")
+		for u := range unroll {
+			x.body(b, u, false)
+		}
+		x.advance(unroll)
+		x.p("CMP $%d, R9", unroll*x.lanes)
+		x.p("BGE loop")
+	}
+	x.at("single")
+	if len(k.Accs) == 0 {
+		x.p("CMP $%d, R9", x.lanes)
+		x.p("BLT tail")
+		x.at("one")
+		x.body(b, 0, false)
+		x.advance(1)
+		x.p("CMP $%d, R9", x.lanes)
+		x.p("BGE one")
+		x.at("tail")
+		x.p("CBZ R9, done")
+		x.body(b, 0, true)
+	} else {
+		x.lastAccs(b, unroll)
+	}
+	x.at("done")
+	if rows {
+		x.nextRow()
+	}
+	for i, a := range k.Accs {
+		x.fold(i, a.Comb)
+		x.p("FMOV%s F%d, %s+%d(FP)", map[Type]string{F32: "S", F64: "D"}[k.Lane], x.accReg[i], a.Name, x.retOff+i*k.Lane.Size())
+	}
+	x.p("RET")
+	fmt.Fprintln(w)
+	return !x.over
+}
+
+// lastAccs gives what is left, fewer vectors than there are accumulators, to these in order, so that element i always meets lane
+// i mod Lanes.
+func (x *neon) lastAccs(b *B, unroll int) {
+	bodyAt := func(u int, masked bool) {
+		for i := range x.accReg {
+			x.accReg[i] += u
+		}
+		x.body(b, 0, masked)
+		for i := range x.accReg {
+			x.accReg[i] -= u
+		}
+	}
+	for u := range unroll {
+		x.p("CMP $%d, R9", x.lanes)
+		x.p("BLT part%d", u)
+		bodyAt(u, false)
+		x.advance(1)
+	}
+	x.p("JMP done")
+	for u := range unroll {
+		x.at(fmt.Sprintf("part%d", u))
+		x.p("CBZ R9, done")
+		x.p("MOVD $tailmask<>+16(SB), R10")
+		x.p("SUB R9<<%d, R10", int(math.Log2(float64(x.k.Lane.Size()))))
+		x.p("FMOVQ (R10), F31")
+		bodyAt(u, true)
+		if u < unroll-1 {
+			x.p("JMP done")
+		}
+	}
+}
+
+// nextRow moves to the next row; the frame's arguments hold where the present one begins.
+func (x *neon) nextRow() {
+	slot := 0
+	for i, a := range x.k.Args {
+		if a.Kind == ArgScalar {
+			continue
+		}
+		x.p("MOVD %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
+		x.p("MOVD ld_%s+%d(FP), R10", a.Name, x.ldOff+8*slot)
+		x.p("ADD R10, %s", x.ptr[i])
+		x.p("MOVD %s, %s+%d(FP)", x.ptr[i], a.Name, x.argOff[i])
+		slot++
+	}
+	x.p("MOVD rows+%d(FP), R10", x.rowsOff)
+	x.p("SUB $1, R10")
+	x.p("MOVD R10, rows+%d(FP)", x.rowsOff)
+	x.p("CBNZ R10, row")
+}
+
+// fold reduces accumulator i to its lane 0.
+func (x *neon) fold(i int, comb string) {
+	r := x.accReg[i]
+	for m := x.perAcc / 2; m > 0; m /= 2 {
+		for j := range m {
+			x.combine(comb, r+j, r+j+m)
+		}
+	}
+	// The registers after the first are done with.
+	t := x.take()
+	for half := 8; half >= x.k.Lane.Size(); half /= 2 {
+		x.p("VEXT $%d, V%d.B16, V%d.B16, V%d.B16", half, r, r, t)
+		x.combine(comb, r, t)
+	}
+	x.give(t)
+}
+
+// combine emits a = comb(a, b); NaN in either operand gives NaN.
+func (x *neon) combine(comb string, a, b int) {
+	switch comb {
+	case "add":
+		x.op3("fadd", a, a, b)
+		return
+	}
+	// a where it is larger (smaller) or NaN, else b.
+	t, nan := x.take(), x.take()
+	if comb == "max" {
+		x.op3("fcmgt", t, a, b)
+	} else {
+		x.op3("fcmgt", t, b, a)
+	}
+	x.op3("fcmeq", nan, a, a)
+	x.bits("orn", t, t, nan)
+	x.bits("bif", a, b, t)
+	x.give(t)
+	x.give(nan)
+}
+
+// emitARM64 writes the public form of k and the declaration of its assembly.
+func emitARM64(w *strings.Builder, k *Kernel) {
+	s := slices(k)
+	fmt.Fprintf(w, "%sfunc %s(%s)%s {\n%s", doc(k), k.Name, params(k), results(k), reslice(k))
+	var at, decl []string
+	index := "i"
+	if len(k.Accs) > 0 {
+		index = "0"
+	}
+	for _, a := range k.Args {
+		if a.Kind == ArgScalar {
+			at = append(at, a.Name)
+			decl = append(decl, a.Name+" "+a.T.Go())
+		} else {
+			at = append(at, "&"+a.Name+"["+index+"]")
+			decl = append(decl, a.Name+" *"+a.T.Go())
+		}
+	}
+	call := goName(k, NEON) + "(" + strings.Join(at, ", ")
+	if len(k.Accs) > 0 {
+		// The assembly does not touch memory when n is 0, but &x[0] would panic.
+		fmt.Fprintf(w, "\tif n := len(%s); n > 0 && cpu.HasNEON {\n\t\treturn %s, n)\n\t}\n\treturn %s(%s)\n}\n\n", s[0], call, goName(k, Generic), argNames(k))
+	} else {
+		fmt.Fprintf(w, "\tif !cpu.HasNEON {\n\t\t%s(%s)\n\t\treturn\n\t}\n", goName(k, Generic), argNames(k))
+		fmt.Fprintf(w, "\tfor n, i := len(%s), 0; i < n; {\n\t\tcnt := min(n-i, chunk)\n\t\t%s, cnt)\n\t\ti += cnt\n\t\tyield(i, n)\n\t}\n}\n\n", s[0], call)
+	}
+	fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", goName(k, NEON), strings.Join(decl, ", "), results(k))
+	if k.Rows {
+		emitRowsAsm(w, k, []ISA{NEON})
+	}
+}
