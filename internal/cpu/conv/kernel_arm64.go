@@ -125,22 +125,10 @@ func depthTile[T Float](pt path, p *args, rows int) {
 	case pt == pathGeneric:
 		p.rows = rows
 		genericDepth[T](p)
+	case unsafe.Sizeof(z) == 4:
+		sdepthNEON(p)
 	default:
-		// The kernels know one line.
-		a0, a1, c0, c1, r0, r1 := p.a0, p.a1, p.c0, p.c1, p.r0, p.r1
-		for i := range p.lines {
-			p.a0, p.a1 = unsafe.Add(a0, i*p.stepA), unsafe.Add(a1, i*p.stepA)
-			p.c0, p.c1 = unsafe.Add(c0, i*p.stepC), unsafe.Add(c1, i*p.stepC)
-			if p.flags&flagRes != 0 {
-				p.r0, p.r1 = unsafe.Add(r0, i*p.stepC), unsafe.Add(r1, i*p.stepC)
-			}
-			if unsafe.Sizeof(z) == 4 {
-				sdepthNEON(p)
-			} else {
-				ddepthNEON(p)
-			}
-		}
-		p.a0, p.a1, p.c0, p.c1, p.r0, p.r1 = a0, a1, c0, c1, r0, r1
+		ddepthNEON(p)
 	}
 }
 
@@ -154,18 +142,9 @@ func depthGradTile[T Float](pt path, p *args, rows int) {
 	case pt == pathGeneric:
 		p.rows = rows
 		genericDepthGrad[T](p)
+	case unsafe.Sizeof(z) == 4:
+		sdepthGradNEON(p)
 	default:
-		// The kernels know segments of A alone: one at a time.
-		b, from, to := p.b, p.seg, p.segEnd
-		for s := from; s != to; s = unsafe.Add(s, 16) {
-			p.seg, p.segEnd = s, unsafe.Add(s, 8)
-			p.b = unsafe.Add(b, *(*int)(p.segEnd))
-			if unsafe.Sizeof(z) == 4 {
-				sdepthGradNEON(p)
-			} else {
-				ddepthGradNEON(p)
-			}
-		}
-		p.b, p.seg, p.segEnd = b, from, to
+		ddepthGradNEON(p)
 	}
 }
