@@ -31,11 +31,7 @@ func (j *job[T]) run(w packSource[T]) {
 	total := j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb
 	// Neighbours run one after the other, so that each can fetch what the next
 	// one needs.
-	grain := min(max(total/16, 1), 8)
-	if false {
-		grain = 1
-	}
-	par.For(total, grain, func(lo, hi int) {
+	par.For(total, min(max(total/16, 1), 8), func(lo, hi int) {
 		s := j.newScratch(es)
 		for t := lo; t < hi; t++ {
 			j.task(t, t+1 < hi, &s, es)
