@@ -70,6 +70,8 @@ var (
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, true) }}
 )
 
+var pairLosses = []*pairLoss{mseLoss, l1Loss, smoothL1Loss, huberLoss, bceLoss, bceLogitsLoss, klLoss, klLogLoss}
+
 // reduced is the loss, reduced: in one pass where that is possible.
 func (l *pairLoss) reduced(c *Ctx, x, t *T, p float64, how int) *T {
 	f32 := x.DType() == tensor.Float32 && t.DType() == tensor.Float32
@@ -173,7 +175,7 @@ func (l *pairLoss) vjp(c *Ctx, g *T) []*T {
 }
 
 func init() {
-	for _, l := range []*pairLoss{mseLoss, l1Loss, smoothL1Loss, huberLoss, bceLoss, bceLogitsLoss, klLoss, klLogLoss} {
+	for _, l := range pairLosses {
 		tensor.Register(tensor.Def{
 			Schema: l.name + "(Tensor self, Tensor target, int reduction, float p) -> Tensor",
 			Doc:    "is the loss of its name in one pass, reduced to one number.",

@@ -30,6 +30,9 @@ func init() {
 		"ctc_loss.Tensor F::ctc_loss _ctc_loss.Tensor :: 6x2x4 {1,2,3;2,2,1} {6,5} {3,2} | nograd",
 	)
 	samples.None("a fused step of cross_entropy, whose arguments are its results; the family's tests compare it with the composed form", "_cross_entropy _cross_entropy2d _cross_entropy_backward")
+	for _, l := range pairLosses {
+		samples.None("the one-pass form of a loss, which float32 alone takes; the family's tests compare it with the composed form", l.name+" "+l.name+"_backward")
+	}
 	samples.None("an inner step of ctc_loss whose arguments are its results", "_ctc_loss_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
 		for _, n := range strings.Fields("mse_loss l1_loss huber_loss smooth_l1_loss soft_margin_loss hinge_embedding_loss kl_div poisson_nll_loss margin_ranking_loss cosine_embedding_loss " +

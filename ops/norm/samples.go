@@ -21,6 +21,7 @@ func init() {
 		"rms_norm F::rms_norm :: 3x4 [4] 4 ; 2x3x4 [3,4]", "_fused_rms_norm :: 3x4 [4] 4 1e-6 | first",
 		"F::local_response_norm :: 2x4x3x3 3",
 	)
+	samples.None("an inner step of rms_norm, which float32 alone takes; the family's tests compare it with the composed form", "_fused_rms_norm_backward")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::layer_norm", "aten::native_layer_norm", "aten::group_norm", "aten::rms_norm")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::layer_norm", "aten::native_layer_norm", "aten::group_norm", "aten::native_group_norm", "aten::rms_norm", "aten::_fused_rms_norm")
 }

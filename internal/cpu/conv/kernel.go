@@ -38,7 +38,7 @@ type args struct {
 
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
 
-	tile *[48]uint64 // NEON: where a tile is finished that is not stored whole
+	tile *[48]uint64 //nolint:unused // NEON: where a tile is finished that is not stored whole
 }
 
 const (
