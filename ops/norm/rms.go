@@ -13,6 +13,11 @@ var (
 	opRMSBackward = tensor.Slot("aten::_fused_rms_norm_backward")
 )
 
+// refuseRMS fails for a dtype that has no root mean square, in PyTorch's words.
+func refuseRMS(c *Ctx, dt tensor.DType) {
+	c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", dt.ClassName())
+}
+
 func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -102,7 +107,7 @@ func init() {
 			x, norm := c.T(0), c.Ints(1)
 			checkNormalized(c, x.Shape(), norm, c.T(2), nil)
 			if !x.DType().IsFloat() {
-				c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", x.DType().ClassName())
+				refuseRMS(c, x.DType())
 			}
 			st := append([]int(nil), x.Shape()...)
 			for _, i := range last(len(st), len(norm)) {
@@ -165,7 +170,7 @@ func init() {
 			return
 		}
 		if x.DType().IsIntOrBool() {
-			c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", x.DType().ClassName())
+			refuseRMS(c, x.DType())
 		}
 		axes := last(x.Dim(), len(norm))
 		_, n := rows(x.Shape(), norm)
