@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,9 +65,13 @@ func fakePeer(mode string) {
 			case c.Work == "bmm" || c.Threads != 1:
 				fmt.Println(`{"error":"cannot do that"}`)
 			default:
-				fmt.Println(`{"choices":[{"lib":"torch","name":"slow"},{"lib":"torch","name":"fast"},{"lib":"onnxruntime","name":"onnxruntime"}]}`)
+				fmt.Println(`{"choices":[{"lib":"torch","name":"slow"},{"lib":"torch","name":"fast"},{"lib":"onnxruntime","name":"onnxruntime"}],"notes":[]}`)
 			}
 		case "window":
+			if mode == "ways" && c.Choice != 1 {
+				fmt.Println(`{"error":"not in this version"}`)
+				continue
+			}
 			fmt.Printf(`{"ns":%d}`+"\n", []int{4_000_000, 2_000_000, 1_000_000}[c.Choice])
 		case "drop":
 			fmt.Println(`{}`)
@@ -110,6 +115,20 @@ func TestPeer(t *testing.T) {
 	r.peer = "matmul"
 	if res := measure(context.Background(), c, r, 1, []*peer{p}); len(res.Notes) != 0 || res.Ratio == nil {
 		t.Errorf("after an error: %+v", res)
+	}
+}
+
+// A way, or a library, that fails leaves the others their place.
+func TestPeerWays(t *testing.T) {
+	p, err := fake(t, "ways")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &config{windows: 1, window: time.Millisecond, tiny: true}
+	res := measure(context.Background(), c, gemmRows(c)[0], 1, []*peer{p})
+	want := []string{"torch: slow: not in this version", "torch: onnxruntime: not in this version"}
+	if !slices.Equal(res.Notes, want) || len(res.Peers) != 1 || res.Peers["torch"] != 2e6 {
+		t.Errorf("notes %q, peers %v", res.Notes, res.Peers)
 	}
 }
 

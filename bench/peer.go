@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ var script string
 // peer is a Python process that measures on command. Commands and answers are lines of JSON:
 //
 //	{"cmd":"hello"}                                       → {"torch":"2.15.0", "onnxruntime":"1.31.1" or null}
-//	{"cmd":"prepare","work":"bmm","args":{…},"threads":1} → {"choices":[{"lib":"torch","name":"eager"}, …]}
+//	{"cmd":"prepare","work":"bmm","args":{…},"threads":1} → {"choices":[{"lib":"torch","name":"eager"}, …], "notes":["fused: …", …]}
 //	{"cmd":"window","choice":0,"seconds":0.1}             → {"ns":1234.5}
 //	{"cmd":"drop"}                                        → {}
 //
@@ -161,14 +162,21 @@ func (p *peer) ask(cmd map[string]any, answer any, limit time.Duration) error {
 	return nil
 }
 
-// prepare sets a row's work up and returns a side for each library that can do it, in the best of the ways that the library has.
-func (p *peer) prepare(r *row, threads int) ([]*side, error) {
+// prepare sets a row's work up and returns a side for each library that can do it, in the best of the ways that the library has, with
+// notes on the ways that failed.
+func (p *peer) prepare(r *row, threads int) (sides []*side, notes []string) {
 	var got struct {
 		Choices []struct{ Lib, Name string }
+		Notes   []string
 	}
+	note := func(format string, args ...any) { notes = append(notes, p.name+": "+fmt.Sprintf(format, args...)) }
 	err := p.ask(map[string]any{"cmd": "prepare", "work": r.peer, "args": r.args, "threads": threads}, &got, answerLimit)
 	if err != nil {
-		return nil, err
+		note("%v", err)
+		return nil, notes
+	}
+	for _, n := range got.Notes {
+		note("%s", n)
 	}
 	type best struct {
 		ns     float64
@@ -186,27 +194,21 @@ func (p *peer) prepare(r *row, threads int) ([]*side, error) {
 		for k := range fastest {
 			fastest[k] = best{}
 		}
-		var failed error
 		for i, c := range got.Choices {
 			ns, err := p.window(i, 0)
 			if err == nil {
 				ns, err = p.window(i, 30*time.Millisecond)
 			}
 			if err != nil {
-				failed = err // another way may do
+				note("%s: %v", c.Name, err)
 				continue
 			}
 			if b := fastest[c.Lib]; b.ns == 0 || ns < b.ns {
 				fastest[c.Lib] = best{ns, i}
 			}
 		}
-		for _, l := range libs {
-			if fastest[l].ns == 0 {
-				return nil, failed
-			}
-		}
+		libs = slices.DeleteFunc(libs, func(l string) bool { return fastest[l].ns == 0 })
 	}
-	var sides []*side
 	for _, l := range libs {
 		i := fastest[l].choice
 		name := p.name
@@ -215,7 +217,7 @@ func (p *peer) prepare(r *row, threads int) ([]*side, error) {
 		}
 		sides = append(sides, &side{name: name, window: func(d time.Duration) (float64, error) { return p.window(i, d) }})
 	}
-	return sides, nil
+	return sides, notes
 }
 
 func (p *peer) window(choice int, d time.Duration) (float64, error) {

@@ -46,10 +46,30 @@ class Recorded:
         self.step = step
 
 
+def each(ways):
+    """Prepares the ways of a dict of functions. One that this version lacks becomes its error; at least one must do."""
+    out = {}
+    for name, prepare in ways.items():
+        try:
+            out[name] = prepare()
+        except Exception as e:
+            out[name] = e
+    if out and all(isinstance(w, Exception) for w in out.values()):
+        raise next(iter(out.values()))
+    return out
+
+
 def scripted(model, x):
     with torch.no_grad():
         m = torch.jit.freeze(torch.jit.trace(model.eval(), x))
         m(x), m(x)
+    return lambda: m(x)
+
+
+def compiled(model, x):
+    if not (shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")):
+        raise RuntimeError("torch.compile needs a C++ compiler")
+    m = torch.compile(model)
     return lambda: m(x)
 
 
@@ -250,11 +270,13 @@ def gradients(params):
 
 @work
 def adam(count, shape, fused):
-    out = {}
-    for name, kw in [("fused", {"fused": True})] if fused else [("default", {}), ("foreach", {"foreach": True})]:
-        opt = torch.optim.Adam(gradients([torch.randn(*shape, requires_grad=True) for _ in range(count)]), **kw)
-        out[name] = Recorded(opt.step)
-    return out
+    def prepare(**options):
+        params = gradients([torch.randn(*shape, requires_grad=True) for _ in range(count)])
+        return Recorded(torch.optim.Adam(params, **options).step)
+
+    if fused:
+        return {"fused": prepare(fused=True)}
+    return each({"default": prepare, "foreach": lambda: prepare(foreach=True)})
 
 
 @work
@@ -370,10 +392,10 @@ def train(model, shape, classes, optimizer):
         xs = x.to(memory_format=fmt) if images else x
         if optimizer == "adam":
             for kind, kw in (("default", {}), ("foreach", {"foreach": True}), ("fused", {"fused": True})):
-                out[name + ", " + kind + " Adam"] = train_step(m, torch.optim.Adam(m.parameters(), **kw), xs, y)
+                out[name + ", " + kind + " Adam"] = lambda m=m, xs=xs, kw=kw: train_step(m, torch.optim.Adam(m.parameters(), **kw), xs, y)
         else:
-            out[name] = train_step(m, torch.optim.SGD(m.parameters(), lr=0.01, momentum=0.9), xs, y)
-    return out
+            out[name] = lambda m=m, xs=xs: train_step(m, torch.optim.SGD(m.parameters(), lr=0.01, momentum=0.9), xs, y)
+    return each(out)
 
 
 @work
@@ -386,18 +408,14 @@ def forward(model, shape, ways):
         m = MODELS[model]().eval().to(memory_format=fmt)
         xs = x.to(memory_format=fmt) if images else x
         if "eager" in ways:
-            out[name] = lambda m=m, xs=xs: m(xs)
+            out[name] = lambda m=m, xs=xs: lambda: m(xs)
         if "script" in ways:
-            out[name + ", TorchScript"] = scripted(m, xs)
+            out[name + ", TorchScript"] = lambda m=m, xs=xs: scripted(m, xs)
         if "compile" in ways:
-            if not (shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")):
-                raise RuntimeError("torch.compile needs a C++ compiler")
-            compiled = torch.compile(m)
-            out[name + ", torch.compile"] = lambda m=compiled, xs=xs: m(xs)
+            out[name + ", torch.compile"] = lambda m=m, xs=xs: compiled(m, xs)
     if "onnx" in ways and onnxruntime is not None:
-        m = MODELS[model]().eval()
-        out["onnxruntime"] = session(m, x)
-    return out
+        out["onnxruntime"] = lambda: session(MODELS[model]().eval(), x)
+    return each(out)
 
 
 @work
@@ -626,6 +644,10 @@ def memory():
     print(int(peak) * 1024, flush=True)
 
 
+def first_line(e):
+    return "%s: %s" % (type(e).__name__, (str(e) or "?").splitlines()[0])
+
+
 def answer(c):
     global THREADS, steps
     cmd = c["cmd"]
@@ -635,8 +657,11 @@ def answer(c):
         THREADS = c["threads"]
         torch.set_num_threads(THREADS)
         ways = WORKS[c["work"]](**(c.get("args") or {}))
+        notes = ["%s: %s" % (n, first_line(w)) for n, w in ways.items() if isinstance(w, Exception)]
+        ways = {n: w for n, w in ways.items() if not isinstance(w, Exception)}
         steps = list(ways.values())
-        return {"choices": [{"lib": "onnxruntime" if n.startswith("onnxruntime") else "torch", "name": n} for n in ways]}
+        choices = [{"lib": "onnxruntime" if n.startswith("onnxruntime") else "torch", "name": n} for n in ways]
+        return {"choices": choices, "notes": notes}
     if cmd == "window":
         s = steps[c["choice"]]
         if isinstance(s, Recorded):
@@ -657,7 +682,7 @@ def main():
         try:
             a = answer(json.loads(line))
         except Exception as e:
-            a = {"error": "%s: %s" % (type(e).__name__, (str(e) or "?").splitlines()[0])}
+            a = {"error": first_line(e)}
         out.write(json.dumps(a) + "\n")
         out.flush()
 

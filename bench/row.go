@@ -221,11 +221,8 @@ func measure(ctx context.Context, c *config, r row, threads int, peers []*peer) 
 		if r.peer == "" || p.dead != nil {
 			continue
 		}
-		theirs, err := p.prepare(&r, threads)
-		if err != nil {
-			res.note("%s: %v", p.name, err)
-			continue
-		}
+		theirs, notes := p.prepare(&r, threads)
+		res.Notes = append(res.Notes, notes...)
 		sides = append(sides, theirs...)
 		defer p.drop()
 	}
