@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -230,6 +231,37 @@ func TestRows(t *testing.T) {
 	if s := string(b); !strings.HasPrefix(s, "# Title\n"+markBegin) || !strings.HasSuffix(s, markEnd+"\nend\n") || strings.Contains(s, "old") ||
 		!strings.Contains(s, "### 1 thread\n") || !strings.Contains(s, "| gemm | GoTorch | ratio | rate | share |\n|---|--:|--:|--:|--:|\n| sgemm 32³ |") {
 		t.Error(s)
+	}
+}
+
+// TestPicture draws the ratios of two sections beside the table that names the picture.
+func TestPicture(t *testing.T) {
+	md := filepath.Join(t.TempDir(), "p.md")
+	if err := os.WriteFile(md, []byte(markBegin+markEnd), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	one := &section{threads: 1, results: []result{{Suite: "gemm", Name: "a", Ratio: ptr(1.5)}, {Suite: "io", Name: "b"}}}
+	two := &section{threads: 2, results: []result{{Suite: "gemm", Name: "a", Ratio: ptr(0.5)}, {Suite: "conv", Name: "c", Ratio: ptr(40.0)}}}
+	picture, err := drawPicture(md, []*section{one, two})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := png.Decode(f); err != nil {
+		t.Error(err)
+	}
+	if err := writeMarkdown(md, picture, []*section{one, two}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(md); !strings.Contains(string(b), "](p.png)\n") {
+		t.Errorf("%s", b)
+	}
+	if picture, err := drawPicture(md, []*section{{results: one.results[1:]}}); picture != "" || err != nil {
+		t.Errorf("without ratios: %q, %v", picture, err)
 	}
 }
 

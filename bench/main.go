@@ -60,7 +60,7 @@ func parse(args []string, w io.Writer) (*config, error) {
 	fs.StringVar(&threads, "threads", strconv.Itoa(runtime.GOMAXPROCS(0)), "`number` of threads of both sides; 1,2 makes a table for each")
 	fs.StringVar(&pythons, "torch", "", "Python `programs` with torch (and onnxruntime) to compare with, separated by commas")
 	fs.StringVar(&c.json, "json", "", "`file` to write the records to")
-	fs.StringVar(&c.md, "md", "", "Markdown `file` in which the table between the marks is replaced")
+	fs.StringVar(&c.md, "md", "", "Markdown `file` in which the table between the marks is replaced; with -torch, a picture is drawn beside it (file.png)")
 	fs.IntVar(&c.windows, "windows", c.windows, "windows of each side, whose median counts")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -140,10 +140,14 @@ func run(ctx context.Context, c *config, w io.Writer) error {
 			return err
 		}
 	}
-	if c.md != "" {
-		return writeMarkdown(c.md, all, peers)
+	if c.md == "" {
+		return nil
 	}
-	return nil
+	picture, err := drawPicture(c.md, all)
+	if err != nil {
+		return err
+	}
+	return writeMarkdown(c.md, picture, all, peers)
 }
 
 // runSection measures all rows with one number of threads.

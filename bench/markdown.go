@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,8 +30,8 @@ func checkMarkdown(path string) error {
 	return nil
 }
 
-// writeMarkdown replaces the table.
-func writeMarkdown(path string, all []*section, peers []*peer) error {
+// writeMarkdown replaces the table, and the picture above it if there is one.
+func writeMarkdown(path, picture string, all []*section, peers []*peer) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -38,17 +39,20 @@ func writeMarkdown(path string, all []*section, peers []*peer) error {
 	before, rest, _ := strings.Cut(string(b), markBegin)
 	_, after, _ := strings.Cut(rest, markEnd)
 	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s%s\n%s%s%s", before, markBegin, table(all, peers, time.Now()), markEnd, after)
+		_, err := fmt.Fprintf(w, "%s%s\n%s%s%s", before, markBegin, table(picture, all, peers, time.Now()), markEnd, after)
 		return err
 	})
 }
 
 // table is the report in Markdown.
-func table(all []*section, peers []*peer, now time.Time) string {
+func table(picture string, all []*section, peers []*peer, now time.Time) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "\n%s, %s.\n", machineName(), now.Format("2 January 2006"))
 	for _, p := range peers {
 		fmt.Fprintf(&w, "%s.\n", p)
+	}
+	if picture != "" {
+		fmt.Fprintf(&w, "\n![GoTorch beside the fastest peer: ratios of all rows](%s)\n", filepath.Base(picture))
 	}
 	for _, s := range all {
 		fmt.Fprintf(&w, "\n### %s\n\nFMA peak %.0f GF/s, triad %.1f GB/s.\n", plural(s.threads, "thread"), s.bounds.gflops, s.bounds.gbps)

@@ -1,4 +1,4 @@
-// Package plotpng draws the course of a training run as a PNG picture.
+// Package plotpng draws PNG pictures: the course of a training run, and measured ratios.
 package plotpng
 
 import (

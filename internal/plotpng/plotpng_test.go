@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -110,6 +111,72 @@ func TestSmooth(t *testing.T) {
 		if math.Abs(got[i]-want[i]) > 1e-12 || math.IsNaN(got[i]) != math.IsNaN(want[i]) {
 			t.Errorf("Smooth: %v, want %v", got, want)
 			break
+		}
+	}
+}
+
+func TestRatios(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.png")
+	groups := []string{"gemm", "conv"}
+	draw := func(values ...[][]float64) error {
+		var s []RatioSeries
+		for _, v := range values {
+			s = append(s, RatioSeries{Name: "s", Values: v})
+		}
+		return Ratios(path, "title", "times as fast", groups, s)
+	}
+	// Every further series brings its colour into the picture, also with a group left empty.
+	colours := func() int {
+		img, seen := decode(t, path), map[[3]uint32]bool{}
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				r, g, b, _ := img.At(x, y).RGBA()
+				if max(r, g, b)-min(r, g, b) > 0x6000 {
+					seen[[3]uint32{r, g, b}] = true
+				}
+			}
+		}
+		return len(seen)
+	}
+	last := 0
+	for _, v := range [][][][]float64{
+		{{{1, 2}, {}}},
+		{{{1, 2}, {}}, {{0.1}, {30, 40, 500}}},
+	} {
+		if err := draw(v...); err != nil {
+			t.Fatal(err)
+		}
+		n := colours()
+		if n <= last {
+			t.Errorf("%d series: %d colours after %d", len(v), n, last)
+		}
+		last = n
+	}
+	for _, v := range [][][]float64{{{1}}, {{1}, {0}}, {{1}, {math.NaN()}}, {{-1}, {}}, {{math.Inf(1)}, {}}} {
+		if err := draw(v); err == nil {
+			t.Errorf("%v: no error", v)
+		}
+	}
+}
+
+func TestDoublings(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		ticks  int
+		labels []string
+	}{
+		{0.4, 2.1, 3, []string{"1/2x", "1x", "2x"}},
+		{1.0 / 4096, 4096, 25, []string{"1/4096x", "1/512x", "1/64x", "1/8x", "1x", "8x", "64x", "512x", "4096x"}},
+	} {
+		got := doublings(c.lo, c.hi)
+		var labels []string
+		for _, x := range got {
+			if x.Label != "" {
+				labels = append(labels, x.Label)
+			}
+		}
+		if len(got) != c.ticks || !slices.Equal(labels, c.labels) {
+			t.Errorf("%g … %g: %d ticks with %q", c.lo, c.hi, len(got), labels)
 		}
 	}
 }
