@@ -509,6 +509,77 @@ func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOp
 	return c.Do1()
 }
 
+// BitwiseAnd is the function form of [tensor.Tensor.BitwiseAnd].
+func BitwiseAnd(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.BitwiseAnd(other, opts...)
+}
+
+// BitwiseAndScalar is the function form of [tensor.Tensor.BitwiseAndScalar].
+func BitwiseAndScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.BitwiseAndScalar(other)
+}
+
+// BitwiseOr is the function form of [tensor.Tensor.BitwiseOr].
+func BitwiseOr(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.BitwiseOr(other, opts...)
+}
+
+// BitwiseOrScalar is the function form of [tensor.Tensor.BitwiseOrScalar].
+func BitwiseOrScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.BitwiseOrScalar(other)
+}
+
+// BitwiseXor is the function form of [tensor.Tensor.BitwiseXor].
+func BitwiseXor(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.BitwiseXor(other, opts...)
+}
+
+// BitwiseXorScalar is the function form of [tensor.Tensor.BitwiseXorScalar].
+func BitwiseXorScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.BitwiseXorScalar(other)
+}
+
+// BitwiseLeftShift is the function form of [tensor.Tensor.BitwiseLeftShift].
+func BitwiseLeftShift(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.BitwiseLeftShift(other, opts...)
+}
+
+// BitwiseRightShift is the function form of [tensor.Tensor.BitwiseRightShift].
+func BitwiseRightShift(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.BitwiseRightShift(other, opts...)
+}
+
+// Gcd is the function form of [tensor.Tensor.Gcd].
+func Gcd(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Gcd(other, opts...)
+}
+
+// Lcm is the function form of [tensor.Tensor.Lcm].
+func Lcm(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Lcm(other, opts...)
+}
+
+// IsClose is the function form of [tensor.Tensor.IsClose].
+func IsClose(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.IsCloseOptions) *tensor.Tensor {
+	return t.IsClose(other, opts...)
+}
+
+// IsCloseOptions are the optional arguments of IsClose.
+type IsCloseOptions = tensor.IsCloseOptions
+
+// AllClose is the function form of [tensor.Tensor.AllClose].
+func AllClose(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.AllCloseOptions) bool {
+	return t.AllClose(other, opts...)
+}
+
+// AllCloseOptions are the optional arguments of AllClose.
+type AllCloseOptions = tensor.AllCloseOptions
+
+// Equal is the function form of [tensor.Tensor.Equal].
+func Equal(t *tensor.Tensor, other *tensor.Tensor) bool {
+	return t.Equal(other)
+}
+
 // Eq is the function form of [tensor.Tensor.Eq].
 func Eq(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Eq(other, opts...)
@@ -741,66 +812,6 @@ func RReLU(t *tensor.Tensor, opts ...tensor.RReLUOptions) *tensor.Tensor {
 // RReLUOptions are the optional arguments of RReLU.
 type RReLUOptions = tensor.RReLUOptions
 
-// Deg2rad is the function form of [tensor.Tensor.Deg2rad].
-func Deg2rad(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Deg2rad(opts...)
-}
-
-// Rad2deg is the function form of [tensor.Tensor.Rad2deg].
-func Rad2deg(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Rad2deg(opts...)
-}
-
-// BitwiseAnd is the function form of [tensor.Tensor.BitwiseAnd].
-func BitwiseAnd(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.BitwiseAnd(other, opts...)
-}
-
-// BitwiseAndScalar is the function form of [tensor.Tensor.BitwiseAndScalar].
-func BitwiseAndScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
-	return t.BitwiseAndScalar(other)
-}
-
-// BitwiseOr is the function form of [tensor.Tensor.BitwiseOr].
-func BitwiseOr(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.BitwiseOr(other, opts...)
-}
-
-// BitwiseOrScalar is the function form of [tensor.Tensor.BitwiseOrScalar].
-func BitwiseOrScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
-	return t.BitwiseOrScalar(other)
-}
-
-// BitwiseXor is the function form of [tensor.Tensor.BitwiseXor].
-func BitwiseXor(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.BitwiseXor(other, opts...)
-}
-
-// BitwiseXorScalar is the function form of [tensor.Tensor.BitwiseXorScalar].
-func BitwiseXorScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
-	return t.BitwiseXorScalar(other)
-}
-
-// BitwiseLeftShift is the function form of [tensor.Tensor.BitwiseLeftShift].
-func BitwiseLeftShift(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.BitwiseLeftShift(other, opts...)
-}
-
-// BitwiseRightShift is the function form of [tensor.Tensor.BitwiseRightShift].
-func BitwiseRightShift(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.BitwiseRightShift(other, opts...)
-}
-
-// Gcd is the function form of [tensor.Tensor.Gcd].
-func Gcd(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Gcd(other, opts...)
-}
-
-// Lcm is the function form of [tensor.Tensor.Lcm].
-func Lcm(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Lcm(other, opts...)
-}
-
 // Heaviside is the function form of [tensor.Tensor.Heaviside].
 func Heaviside(t *tensor.Tensor, values *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Heaviside(values, opts...)
@@ -866,79 +877,6 @@ func Ldexp(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *t
 	return t.Ldexp(other, opts...)
 }
 
-// Lerp is the function form of [tensor.Tensor.Lerp].
-func Lerp(t *tensor.Tensor, end *tensor.Tensor, weight *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Lerp(end, weight, opts...)
-}
-
-// LerpScalar is the function form of [tensor.Tensor.LerpScalar].
-func LerpScalar(t *tensor.Tensor, end *tensor.Tensor, weight tensor.Scalar) *tensor.Tensor {
-	return t.LerpScalar(end, weight)
-}
-
-// Addcmul is the function form of [tensor.Tensor.Addcmul].
-func Addcmul(t *tensor.Tensor, tensor1 *tensor.Tensor, tensor2 *tensor.Tensor, opts ...tensor.AddcmulOptions) *tensor.Tensor {
-	return t.Addcmul(tensor1, tensor2, opts...)
-}
-
-// AddcmulOptions are the optional arguments of Addcmul.
-type AddcmulOptions = tensor.AddcmulOptions
-
-// Addcdiv is the function form of [tensor.Tensor.Addcdiv].
-func Addcdiv(t *tensor.Tensor, tensor1 *tensor.Tensor, tensor2 *tensor.Tensor, opts ...tensor.AddcdivOptions) *tensor.Tensor {
-	return t.Addcdiv(tensor1, tensor2, opts...)
-}
-
-// AddcdivOptions are the optional arguments of Addcdiv.
-type AddcdivOptions = tensor.AddcdivOptions
-
-// RoundDecimals is the function form of [tensor.Tensor.RoundDecimals].
-func RoundDecimals(t *tensor.Tensor, decimals int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.RoundDecimals(decimals, opts...)
-}
-
-// SpecialRound is the function form of [tensor.Tensor.SpecialRound].
-func SpecialRound(t *tensor.Tensor, opts ...tensor.SpecialRoundOptions) *tensor.Tensor {
-	return t.SpecialRound(opts...)
-}
-
-// SpecialRoundOptions are the optional arguments of SpecialRound.
-type SpecialRoundOptions = tensor.SpecialRoundOptions
-
-// Frexp is the function form of [tensor.Tensor.Frexp].
-func Frexp(t *tensor.Tensor, opts ...tensor.OutOptions) (mantissa, exponent *tensor.Tensor) {
-	return t.Frexp(opts...)
-}
-
-// NaNToNum is the function form of [tensor.Tensor.NaNToNum].
-func NaNToNum(t *tensor.Tensor, opts ...tensor.NaNToNumOptions) *tensor.Tensor {
-	return t.NaNToNum(opts...)
-}
-
-// NaNToNumOptions are the optional arguments of NaNToNum.
-type NaNToNumOptions = tensor.NaNToNumOptions
-
-// Angle is the function form of [tensor.Tensor.Angle].
-func Angle(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Angle(opts...)
-}
-
-var slotPolar = tensor.Slot("aten::polar")
-
-// Polar makes complex numbers of magnitude and angle.
-func Polar(abs *tensor.Tensor, angle *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotPolar, 2)
-	*c.Arg(0) = tensor.TensorValue(abs)
-	*c.Arg(1) = tensor.TensorValue(angle)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 // FloatPowerTensor is the function form of [tensor.Tensor.FloatPowerTensor].
 func FloatPowerTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.FloatPowerTensor(exponent, opts...)
@@ -965,26 +903,62 @@ func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tenso
 	return c.Do1()
 }
 
-// IsClose is the function form of [tensor.Tensor.IsClose].
-func IsClose(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.IsCloseOptions) *tensor.Tensor {
-	return t.IsClose(other, opts...)
+// Angle is the function form of [tensor.Tensor.Angle].
+func Angle(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Angle(opts...)
 }
 
-// IsCloseOptions are the optional arguments of IsClose.
-type IsCloseOptions = tensor.IsCloseOptions
+var slotPolar = tensor.Slot("aten::polar")
 
-// AllClose is the function form of [tensor.Tensor.AllClose].
-func AllClose(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.AllCloseOptions) bool {
-	return t.AllClose(other, opts...)
+// Polar makes complex numbers of magnitude and angle.
+func Polar(abs *tensor.Tensor, angle *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotPolar, 2)
+	*c.Arg(0) = tensor.TensorValue(abs)
+	*c.Arg(1) = tensor.TensorValue(angle)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
 }
 
-// AllCloseOptions are the optional arguments of AllClose.
-type AllCloseOptions = tensor.AllCloseOptions
-
-// Equal is the function form of [tensor.Tensor.Equal].
-func Equal(t *tensor.Tensor, other *tensor.Tensor) bool {
-	return t.Equal(other)
+// Deg2rad is the function form of [tensor.Tensor.Deg2rad].
+func Deg2rad(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Deg2rad(opts...)
 }
+
+// Rad2deg is the function form of [tensor.Tensor.Rad2deg].
+func Rad2deg(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Rad2deg(opts...)
+}
+
+// RoundDecimals is the function form of [tensor.Tensor.RoundDecimals].
+func RoundDecimals(t *tensor.Tensor, decimals int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.RoundDecimals(decimals, opts...)
+}
+
+// SpecialRound is the function form of [tensor.Tensor.SpecialRound].
+func SpecialRound(t *tensor.Tensor, opts ...tensor.SpecialRoundOptions) *tensor.Tensor {
+	return t.SpecialRound(opts...)
+}
+
+// SpecialRoundOptions are the optional arguments of SpecialRound.
+type SpecialRoundOptions = tensor.SpecialRoundOptions
+
+// Frexp is the function form of [tensor.Tensor.Frexp].
+func Frexp(t *tensor.Tensor, opts ...tensor.OutOptions) (mantissa, exponent *tensor.Tensor) {
+	return t.Frexp(opts...)
+}
+
+// NaNToNum is the function form of [tensor.Tensor.NaNToNum].
+func NaNToNum(t *tensor.Tensor, opts ...tensor.NaNToNumOptions) *tensor.Tensor {
+	return t.NaNToNum(opts...)
+}
+
+// NaNToNumOptions are the optional arguments of NaNToNum.
+type NaNToNumOptions = tensor.NaNToNumOptions
 
 // Lgamma is the function form of [tensor.Tensor.Lgamma].
 func Lgamma(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
@@ -1420,6 +1394,32 @@ func SpecialLegendrePolynomialP(x *tensor.Tensor, n *tensor.Tensor, opts ...tens
 	}
 	return c.Do1()
 }
+
+// Lerp is the function form of [tensor.Tensor.Lerp].
+func Lerp(t *tensor.Tensor, end *tensor.Tensor, weight *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Lerp(end, weight, opts...)
+}
+
+// LerpScalar is the function form of [tensor.Tensor.LerpScalar].
+func LerpScalar(t *tensor.Tensor, end *tensor.Tensor, weight tensor.Scalar) *tensor.Tensor {
+	return t.LerpScalar(end, weight)
+}
+
+// Addcmul is the function form of [tensor.Tensor.Addcmul].
+func Addcmul(t *tensor.Tensor, tensor1 *tensor.Tensor, tensor2 *tensor.Tensor, opts ...tensor.AddcmulOptions) *tensor.Tensor {
+	return t.Addcmul(tensor1, tensor2, opts...)
+}
+
+// AddcmulOptions are the optional arguments of Addcmul.
+type AddcmulOptions = tensor.AddcmulOptions
+
+// Addcdiv is the function form of [tensor.Tensor.Addcdiv].
+func Addcdiv(t *tensor.Tensor, tensor1 *tensor.Tensor, tensor2 *tensor.Tensor, opts ...tensor.AddcdivOptions) *tensor.Tensor {
+	return t.Addcdiv(tensor1, tensor2, opts...)
+}
+
+// AddcdivOptions are the optional arguments of Addcdiv.
+type AddcdivOptions = tensor.AddcdivOptions
 
 // Abs is the function form of [tensor.Tensor.Abs].
 func Abs(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {

@@ -1600,6 +1600,320 @@ func (t *Tensor) PowInPlace(exponent Scalar) *Tensor {
 	return c.Do1()
 }
 
+var slotBitwiseAnd = slot("aten::bitwise_and.Tensor")
+
+// BitwiseAnd combines the bits of integers, or bools, by and.
+func (t *Tensor) BitwiseAnd(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotBitwiseAnd, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBitwiseAndScalar = slot("aten::bitwise_and.Scalar")
+
+// BitwiseAndScalar is BitwiseAnd with a number.
+func (t *Tensor) BitwiseAndScalar(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseAndScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseAndInPlace = slot("aten::bitwise_and_.Tensor")
+
+// BitwiseAndInPlace is BitwiseAnd written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseAndInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotBitwiseAndInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseAndScalarInPlace = slot("aten::bitwise_and_.Scalar")
+
+// BitwiseAndScalarInPlace is BitwiseAndScalar written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseAndScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseAndScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseOr = slot("aten::bitwise_or.Tensor")
+
+// BitwiseOr combines the bits of integers, or bools, by or.
+func (t *Tensor) BitwiseOr(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotBitwiseOr, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBitwiseOrScalar = slot("aten::bitwise_or.Scalar")
+
+// BitwiseOrScalar is BitwiseOr with a number.
+func (t *Tensor) BitwiseOrScalar(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseOrScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseOrInPlace = slot("aten::bitwise_or_.Tensor")
+
+// BitwiseOrInPlace is BitwiseOr written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseOrInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotBitwiseOrInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseOrScalarInPlace = slot("aten::bitwise_or_.Scalar")
+
+// BitwiseOrScalarInPlace is BitwiseOrScalar written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseOrScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseOrScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseXor = slot("aten::bitwise_xor.Tensor")
+
+// BitwiseXor combines the bits of integers, or bools, by exclusive or.
+func (t *Tensor) BitwiseXor(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotBitwiseXor, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBitwiseXorScalar = slot("aten::bitwise_xor.Scalar")
+
+// BitwiseXorScalar is BitwiseXor with a number.
+func (t *Tensor) BitwiseXorScalar(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseXorScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseXorInPlace = slot("aten::bitwise_xor_.Tensor")
+
+// BitwiseXorInPlace is BitwiseXor written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseXorInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotBitwiseXorInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseXorScalarInPlace = slot("aten::bitwise_xor_.Scalar")
+
+// BitwiseXorScalarInPlace is BitwiseXorScalar written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseXorScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseXorScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseLeftShift = slot("aten::bitwise_left_shift.Tensor")
+
+// BitwiseLeftShift shifts the bits of integers to the left; 0 where the distance is negative or the width of the type or more.
+func (t *Tensor) BitwiseLeftShift(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotBitwiseLeftShift, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBitwiseLeftShiftInPlace = slot("aten::bitwise_left_shift_.Tensor")
+
+// BitwiseLeftShiftInPlace is BitwiseLeftShift written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseLeftShiftInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotBitwiseLeftShiftInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseRightShift = slot("aten::bitwise_right_shift.Tensor")
+
+// BitwiseRightShift shifts the bits of integers to the right, keeping the sign.
+func (t *Tensor) BitwiseRightShift(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotBitwiseRightShift, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotBitwiseRightShiftInPlace = slot("aten::bitwise_right_shift_.Tensor")
+
+// BitwiseRightShiftInPlace is BitwiseRightShift written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseRightShiftInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotBitwiseRightShiftInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotGcd = slot("aten::gcd")
+
+// Gcd is the greatest common divisor of integers.
+func (t *Tensor) Gcd(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotGcd, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGcdInPlace = slot("aten::gcd_")
+
+// GcdInPlace is Gcd written to the tensor itself, which is returned.
+func (t *Tensor) GcdInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotGcdInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLcm = slot("aten::lcm")
+
+// Lcm is the least common multiple of integers.
+func (t *Tensor) Lcm(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLcm, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLcmInPlace = slot("aten::lcm_")
+
+// LcmInPlace is Lcm written to the tensor itself, which is returned.
+func (t *Tensor) LcmInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLcmInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotIsClose = slot("aten::isclose")
+
+// IsCloseOptions are the optional arguments of IsClose; the zero value is PyTorch's default.
+type IsCloseOptions struct {
+	Rtol     Opt[float64] // default 1e-05
+	Atol     Opt[float64] // default 1e-08
+	EqualNaN bool         // default False
+}
+
+// IsClose is true where |self - other| <= atol + rtol * |other|.
+// https://pytorch.org/docs/stable/generated/torch.isclose.html
+func (t *Tensor) IsClose(other *Tensor, opts ...IsCloseOptions) *Tensor {
+	c := NewCall(slotIsClose, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotIsClose.Sch.Params[2].Default
+	*c.Arg(3) = *slotIsClose.Sch.Params[3].Default
+	*c.Arg(4) = *slotIsClose.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Rtol.Get(); ok {
+			*c.Arg(2) = FloatValue(v)
+		}
+		if v, ok := o.Atol.Get(); ok {
+			*c.Arg(3) = FloatValue(v)
+		}
+		*c.Arg(4) = BoolValue(o.EqualNaN)
+	}
+	return c.Do1()
+}
+
+var slotAllClose = slot("aten::allclose")
+
+// AllCloseOptions are the optional arguments of AllClose; the zero value is PyTorch's default.
+type AllCloseOptions struct {
+	Rtol     Opt[float64] // default 1e-05
+	Atol     Opt[float64] // default 1e-08
+	EqualNaN bool         // default False
+}
+
+// AllClose reports that |self - other| <= atol + rtol * |other| everywhere.
+// https://pytorch.org/docs/stable/generated/torch.allclose.html
+func (t *Tensor) AllClose(other *Tensor, opts ...AllCloseOptions) bool {
+	c := NewCall(slotAllClose, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	*c.Arg(2) = *slotAllClose.Sch.Params[2].Default
+	*c.Arg(3) = *slotAllClose.Sch.Params[3].Default
+	*c.Arg(4) = *slotAllClose.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Rtol.Get(); ok {
+			*c.Arg(2) = FloatValue(v)
+		}
+		if v, ok := o.Atol.Get(); ok {
+			*c.Arg(3) = FloatValue(v)
+		}
+		*c.Arg(4) = BoolValue(o.EqualNaN)
+	}
+	return c.DoValue().N != 0
+}
+
+var slotEqual = slot("aten::equal")
+
+// Equal reports that two tensors have the same shape and equal elements; NaN equals nothing.
+func (t *Tensor) Equal(other *Tensor) bool {
+	c := NewCall(slotEqual, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.DoValue().N != 0
+}
+
 var slotEq = slot("aten::eq.Tensor")
 
 // Eq is true where the elements are equal; NaN equals nothing.
@@ -2469,306 +2783,6 @@ func (t *Tensor) RReLUInPlace(opts ...RReLUInPlaceOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotDeg2rad = slot("aten::deg2rad")
-
-// Deg2rad turns degrees into radians.
-func (t *Tensor) Deg2rad(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotDeg2rad.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotDeg2rad, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotDeg2radInPlace = slot("aten::deg2rad_")
-
-// Deg2radInPlace is Deg2rad written to the tensor itself, which is returned.
-func (t *Tensor) Deg2radInPlace() *Tensor {
-	c := NewCall(slotDeg2radInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotRad2deg = slot("aten::rad2deg")
-
-// Rad2deg turns radians into degrees.
-func (t *Tensor) Rad2deg(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotRad2deg.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotRad2deg, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotRad2degInPlace = slot("aten::rad2deg_")
-
-// Rad2degInPlace is Rad2deg written to the tensor itself, which is returned.
-func (t *Tensor) Rad2degInPlace() *Tensor {
-	c := NewCall(slotRad2degInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotBitwiseAnd = slot("aten::bitwise_and.Tensor")
-
-// BitwiseAnd combines the bits of integers, or bools, by and.
-func (t *Tensor) BitwiseAnd(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotBitwiseAnd, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotBitwiseAndScalar = slot("aten::bitwise_and.Scalar")
-
-// BitwiseAndScalar is BitwiseAnd with a number.
-func (t *Tensor) BitwiseAndScalar(other Scalar) *Tensor {
-	c := NewCall(slotBitwiseAndScalar, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseAndInPlace = slot("aten::bitwise_and_.Tensor")
-
-// BitwiseAndInPlace is BitwiseAnd written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseAndInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotBitwiseAndInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseAndScalarInPlace = slot("aten::bitwise_and_.Scalar")
-
-// BitwiseAndScalarInPlace is BitwiseAndScalar written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseAndScalarInPlace(other Scalar) *Tensor {
-	c := NewCall(slotBitwiseAndScalarInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseOr = slot("aten::bitwise_or.Tensor")
-
-// BitwiseOr combines the bits of integers, or bools, by or.
-func (t *Tensor) BitwiseOr(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotBitwiseOr, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotBitwiseOrScalar = slot("aten::bitwise_or.Scalar")
-
-// BitwiseOrScalar is BitwiseOr with a number.
-func (t *Tensor) BitwiseOrScalar(other Scalar) *Tensor {
-	c := NewCall(slotBitwiseOrScalar, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseOrInPlace = slot("aten::bitwise_or_.Tensor")
-
-// BitwiseOrInPlace is BitwiseOr written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseOrInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotBitwiseOrInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseOrScalarInPlace = slot("aten::bitwise_or_.Scalar")
-
-// BitwiseOrScalarInPlace is BitwiseOrScalar written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseOrScalarInPlace(other Scalar) *Tensor {
-	c := NewCall(slotBitwiseOrScalarInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseXor = slot("aten::bitwise_xor.Tensor")
-
-// BitwiseXor combines the bits of integers, or bools, by exclusive or.
-func (t *Tensor) BitwiseXor(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotBitwiseXor, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotBitwiseXorScalar = slot("aten::bitwise_xor.Scalar")
-
-// BitwiseXorScalar is BitwiseXor with a number.
-func (t *Tensor) BitwiseXorScalar(other Scalar) *Tensor {
-	c := NewCall(slotBitwiseXorScalar, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseXorInPlace = slot("aten::bitwise_xor_.Tensor")
-
-// BitwiseXorInPlace is BitwiseXor written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseXorInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotBitwiseXorInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseXorScalarInPlace = slot("aten::bitwise_xor_.Scalar")
-
-// BitwiseXorScalarInPlace is BitwiseXorScalar written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseXorScalarInPlace(other Scalar) *Tensor {
-	c := NewCall(slotBitwiseXorScalarInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseLeftShift = slot("aten::bitwise_left_shift.Tensor")
-
-// BitwiseLeftShift shifts the bits of integers to the left; 0 where the distance is negative or the width of the type or more.
-func (t *Tensor) BitwiseLeftShift(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotBitwiseLeftShift, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotBitwiseLeftShiftInPlace = slot("aten::bitwise_left_shift_.Tensor")
-
-// BitwiseLeftShiftInPlace is BitwiseLeftShift written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseLeftShiftInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotBitwiseLeftShiftInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotBitwiseRightShift = slot("aten::bitwise_right_shift.Tensor")
-
-// BitwiseRightShift shifts the bits of integers to the right, keeping the sign.
-func (t *Tensor) BitwiseRightShift(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotBitwiseRightShift, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotBitwiseRightShiftInPlace = slot("aten::bitwise_right_shift_.Tensor")
-
-// BitwiseRightShiftInPlace is BitwiseRightShift written to the tensor itself, which is returned.
-func (t *Tensor) BitwiseRightShiftInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotBitwiseRightShiftInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotGcd = slot("aten::gcd")
-
-// Gcd is the greatest common divisor of integers.
-func (t *Tensor) Gcd(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotGcd, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotGcdInPlace = slot("aten::gcd_")
-
-// GcdInPlace is Gcd written to the tensor itself, which is returned.
-func (t *Tensor) GcdInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotGcdInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotLcm = slot("aten::lcm")
-
-// Lcm is the least common multiple of integers.
-func (t *Tensor) Lcm(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotLcm, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLcmInPlace = slot("aten::lcm_")
-
-// LcmInPlace is Lcm written to the tensor itself, which is returned.
-func (t *Tensor) LcmInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotLcmInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
 var slotHeaviside = slot("aten::heaviside")
 
 // Heaviside is 0 where self < 0, values where self is 0 and 1 elsewhere.
@@ -3071,15 +3085,13 @@ func (t *Tensor) LdexpInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotLerp = slot("aten::lerp.Tensor")
+var slotFloatPowerTensor = slot("aten::float_power.Tensor_Tensor")
 
-// Lerp is self + weight * (end - self).
-// https://pytorch.org/docs/stable/generated/torch.lerp.html
-func (t *Tensor) Lerp(end *Tensor, weight *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotLerp, 3)
+// FloatPowerTensor is self to the power of exponent, computed in float64 or complex128.
+func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPowerTensor, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(end)
-	*c.Arg(2) = TensorValue(weight)
+	*c.Arg(1) = TensorValue(exponent)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Out != nil {
@@ -3089,60 +3101,25 @@ func (t *Tensor) Lerp(end *Tensor, weight *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotLerpScalar = slot("aten::lerp.Scalar")
+var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor_Tensor")
 
-// LerpScalar is Lerp with a number.
-func (t *Tensor) LerpScalar(end *Tensor, weight Scalar) *Tensor {
-	c := NewCall(slotLerpScalar, 3)
+// FloatPowerTensorInPlace is FloatPowerTensor written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
+	c := NewCall(slotFloatPowerTensorInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(end)
-	*c.Arg(2) = ScalarValue(weight)
+	*c.Arg(1) = TensorValue(exponent)
 	return c.Do1()
 }
 
-var slotLerpInPlace = slot("aten::lerp_.Tensor")
+var slotFloatPower = slot("aten::float_power.Tensor_Scalar")
 
-// LerpInPlace is Lerp written to the tensor itself, which is returned.
-func (t *Tensor) LerpInPlace(end *Tensor, weight *Tensor) *Tensor {
-	c := NewCall(slotLerpInPlace, 3)
+// FloatPower is self to the power of a number, computed in float64 or complex128.
+func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPower, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(end)
-	*c.Arg(2) = TensorValue(weight)
-	return c.Do1()
-}
-
-var slotLerpScalarInPlace = slot("aten::lerp_.Scalar")
-
-// LerpScalarInPlace is LerpScalar written to the tensor itself, which is returned.
-func (t *Tensor) LerpScalarInPlace(end *Tensor, weight Scalar) *Tensor {
-	c := NewCall(slotLerpScalarInPlace, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(end)
-	*c.Arg(2) = ScalarValue(weight)
-	return c.Do1()
-}
-
-var slotAddcmul = slot("aten::addcmul")
-
-// AddcmulOptions are the optional arguments of Addcmul; the zero value is PyTorch's default.
-type AddcmulOptions struct {
-	Value Scalar  // default 1
-	Out   *Tensor // write the result to this tensor
-}
-
-// Addcmul is self + value * tensor1 * tensor2.
-// https://pytorch.org/docs/stable/generated/torch.addcmul.html
-func (t *Tensor) Addcmul(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcmulOptions) *Tensor {
-	c := NewCall(slotAddcmul, 4)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(tensor1)
-	*c.Arg(2) = TensorValue(tensor2)
-	*c.Arg(3) = *slotAddcmul.Sch.Params[3].Default
+	*c.Arg(1) = ScalarValue(exponent)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Value != nil {
-			*c.Arg(3) = ScalarValue(o.Value)
-		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -3150,50 +3127,24 @@ func (t *Tensor) Addcmul(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcmulOption
 	return c.Do1()
 }
 
-var slotAddcmulInPlace = slot("aten::addcmul_")
+var slotFloatPowerInPlace = slot("aten::float_power_.Tensor_Scalar")
 
-// AddcmulInPlaceOptions are the optional arguments of AddcmulInPlace; the zero value is PyTorch's default.
-type AddcmulInPlaceOptions struct {
-	Value Scalar // default 1
-}
-
-// AddcmulInPlace is Addcmul written to the tensor itself, which is returned.
-func (t *Tensor) AddcmulInPlace(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcmulInPlaceOptions) *Tensor {
-	c := NewCall(slotAddcmulInPlace, 4)
+// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerInPlace(exponent Scalar) *Tensor {
+	c := NewCall(slotFloatPowerInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(tensor1)
-	*c.Arg(2) = TensorValue(tensor2)
-	*c.Arg(3) = *slotAddcmulInPlace.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Value != nil {
-			*c.Arg(3) = ScalarValue(o.Value)
-		}
-	}
+	*c.Arg(1) = ScalarValue(exponent)
 	return c.Do1()
 }
 
-var slotAddcdiv = slot("aten::addcdiv")
+var slotAngle = slot("aten::angle")
 
-// AddcdivOptions are the optional arguments of Addcdiv; the zero value is PyTorch's default.
-type AddcdivOptions struct {
-	Value Scalar  // default 1
-	Out   *Tensor // write the result to this tensor
-}
-
-// Addcdiv is self + value * tensor1 / tensor2. Two integer tensors to divide are refused.
-// https://pytorch.org/docs/stable/generated/torch.addcdiv.html
-func (t *Tensor) Addcdiv(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcdivOptions) *Tensor {
-	c := NewCall(slotAddcdiv, 4)
+// Angle is the angle of complex numbers; that of negative real ones is pi.
+func (t *Tensor) Angle(opts ...OutOptions) *Tensor {
+	c := NewCall(slotAngle, 1)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(tensor1)
-	*c.Arg(2) = TensorValue(tensor2)
-	*c.Arg(3) = *slotAddcdiv.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Value != nil {
-			*c.Arg(3) = ScalarValue(o.Value)
-		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -3201,26 +3152,61 @@ func (t *Tensor) Addcdiv(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcdivOption
 	return c.Do1()
 }
 
-var slotAddcdivInPlace = slot("aten::addcdiv_")
+var slotDeg2rad = slot("aten::deg2rad")
 
-// AddcdivInPlaceOptions are the optional arguments of AddcdivInPlace; the zero value is PyTorch's default.
-type AddcdivInPlaceOptions struct {
-	Value Scalar // default 1
-}
-
-// AddcdivInPlace is Addcdiv written to the tensor itself, which is returned.
-func (t *Tensor) AddcdivInPlace(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcdivInPlaceOptions) *Tensor {
-	c := NewCall(slotAddcdivInPlace, 4)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(tensor1)
-	*c.Arg(2) = TensorValue(tensor2)
-	*c.Arg(3) = *slotAddcdivInPlace.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Value != nil {
-			*c.Arg(3) = ScalarValue(o.Value)
+// Deg2rad turns degrees into radians.
+func (t *Tensor) Deg2rad(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotDeg2rad.plain1(t); r != nil {
+			return r
 		}
 	}
+	c := NewCall(slotDeg2rad, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotDeg2radInPlace = slot("aten::deg2rad_")
+
+// Deg2radInPlace is Deg2rad written to the tensor itself, which is returned.
+func (t *Tensor) Deg2radInPlace() *Tensor {
+	c := NewCall(slotDeg2radInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotRad2deg = slot("aten::rad2deg")
+
+// Rad2deg turns radians into degrees.
+func (t *Tensor) Rad2deg(opts ...OutOptions) *Tensor {
+	if len(opts) == 0 {
+		if r := slotRad2deg.plain1(t); r != nil {
+			return r
+		}
+	}
+	c := NewCall(slotRad2deg, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRad2degInPlace = slot("aten::rad2deg_")
+
+// Rad2degInPlace is Rad2deg written to the tensor itself, which is returned.
+func (t *Tensor) Rad2degInPlace() *Tensor {
+	c := NewCall(slotRad2degInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
 }
 
@@ -3348,145 +3334,6 @@ func (t *Tensor) NaNToNumInPlace(opts ...NaNToNumInPlaceOptions) *Tensor {
 		}
 	}
 	return c.Do1()
-}
-
-var slotAngle = slot("aten::angle")
-
-// Angle is the angle of complex numbers; that of negative real ones is pi.
-func (t *Tensor) Angle(opts ...OutOptions) *Tensor {
-	c := NewCall(slotAngle, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotFloatPowerTensor = slot("aten::float_power.Tensor_Tensor")
-
-// FloatPowerTensor is self to the power of exponent, computed in float64 or complex128.
-func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPowerTensor, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(exponent)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor_Tensor")
-
-// FloatPowerTensorInPlace is FloatPowerTensor written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
-	c := NewCall(slotFloatPowerTensorInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(exponent)
-	return c.Do1()
-}
-
-var slotFloatPower = slot("aten::float_power.Tensor_Scalar")
-
-// FloatPower is self to the power of a number, computed in float64 or complex128.
-func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPower, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(exponent)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotFloatPowerInPlace = slot("aten::float_power_.Tensor_Scalar")
-
-// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerInPlace(exponent Scalar) *Tensor {
-	c := NewCall(slotFloatPowerInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(exponent)
-	return c.Do1()
-}
-
-var slotIsClose = slot("aten::isclose")
-
-// IsCloseOptions are the optional arguments of IsClose; the zero value is PyTorch's default.
-type IsCloseOptions struct {
-	Rtol     Opt[float64] // default 1e-05
-	Atol     Opt[float64] // default 1e-08
-	EqualNaN bool         // default False
-}
-
-// IsClose is true where |self - other| <= atol + rtol * |other|.
-// https://pytorch.org/docs/stable/generated/torch.isclose.html
-func (t *Tensor) IsClose(other *Tensor, opts ...IsCloseOptions) *Tensor {
-	c := NewCall(slotIsClose, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	*c.Arg(2) = *slotIsClose.Sch.Params[2].Default
-	*c.Arg(3) = *slotIsClose.Sch.Params[3].Default
-	*c.Arg(4) = *slotIsClose.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Rtol.Get(); ok {
-			*c.Arg(2) = FloatValue(v)
-		}
-		if v, ok := o.Atol.Get(); ok {
-			*c.Arg(3) = FloatValue(v)
-		}
-		*c.Arg(4) = BoolValue(o.EqualNaN)
-	}
-	return c.Do1()
-}
-
-var slotAllClose = slot("aten::allclose")
-
-// AllCloseOptions are the optional arguments of AllClose; the zero value is PyTorch's default.
-type AllCloseOptions struct {
-	Rtol     Opt[float64] // default 1e-05
-	Atol     Opt[float64] // default 1e-08
-	EqualNaN bool         // default False
-}
-
-// AllClose reports that |self - other| <= atol + rtol * |other| everywhere.
-// https://pytorch.org/docs/stable/generated/torch.allclose.html
-func (t *Tensor) AllClose(other *Tensor, opts ...AllCloseOptions) bool {
-	c := NewCall(slotAllClose, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	*c.Arg(2) = *slotAllClose.Sch.Params[2].Default
-	*c.Arg(3) = *slotAllClose.Sch.Params[3].Default
-	*c.Arg(4) = *slotAllClose.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Rtol.Get(); ok {
-			*c.Arg(2) = FloatValue(v)
-		}
-		if v, ok := o.Atol.Get(); ok {
-			*c.Arg(3) = FloatValue(v)
-		}
-		*c.Arg(4) = BoolValue(o.EqualNaN)
-	}
-	return c.DoValue().N != 0
-}
-
-var slotEqual = slot("aten::equal")
-
-// Equal reports that two tensors have the same shape and equal elements; NaN equals nothing.
-func (t *Tensor) Equal(other *Tensor) bool {
-	c := NewCall(slotEqual, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.DoValue().N != 0
 }
 
 var slotLgamma = slot("aten::lgamma")
@@ -4277,6 +4124,159 @@ func (t *Tensor) SpecialZeta(other *Tensor, opts ...OutOptions) *Tensor {
 		o := &opts[0]
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLerp = slot("aten::lerp.Tensor")
+
+// Lerp is self + weight * (end - self).
+// https://pytorch.org/docs/stable/generated/torch.lerp.html
+func (t *Tensor) Lerp(end *Tensor, weight *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLerp, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(end)
+	*c.Arg(2) = TensorValue(weight)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLerpScalar = slot("aten::lerp.Scalar")
+
+// LerpScalar is Lerp with a number.
+func (t *Tensor) LerpScalar(end *Tensor, weight Scalar) *Tensor {
+	c := NewCall(slotLerpScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(end)
+	*c.Arg(2) = ScalarValue(weight)
+	return c.Do1()
+}
+
+var slotLerpInPlace = slot("aten::lerp_.Tensor")
+
+// LerpInPlace is Lerp written to the tensor itself, which is returned.
+func (t *Tensor) LerpInPlace(end *Tensor, weight *Tensor) *Tensor {
+	c := NewCall(slotLerpInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(end)
+	*c.Arg(2) = TensorValue(weight)
+	return c.Do1()
+}
+
+var slotLerpScalarInPlace = slot("aten::lerp_.Scalar")
+
+// LerpScalarInPlace is LerpScalar written to the tensor itself, which is returned.
+func (t *Tensor) LerpScalarInPlace(end *Tensor, weight Scalar) *Tensor {
+	c := NewCall(slotLerpScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(end)
+	*c.Arg(2) = ScalarValue(weight)
+	return c.Do1()
+}
+
+var slotAddcmul = slot("aten::addcmul")
+
+// AddcmulOptions are the optional arguments of Addcmul; the zero value is PyTorch's default.
+type AddcmulOptions struct {
+	Value Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Addcmul is self + value * tensor1 * tensor2.
+// https://pytorch.org/docs/stable/generated/torch.addcmul.html
+func (t *Tensor) Addcmul(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcmulOptions) *Tensor {
+	c := NewCall(slotAddcmul, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(tensor1)
+	*c.Arg(2) = TensorValue(tensor2)
+	*c.Arg(3) = *slotAddcmul.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Value != nil {
+			*c.Arg(3) = ScalarValue(o.Value)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddcmulInPlace = slot("aten::addcmul_")
+
+// AddcmulInPlaceOptions are the optional arguments of AddcmulInPlace; the zero value is PyTorch's default.
+type AddcmulInPlaceOptions struct {
+	Value Scalar // default 1
+}
+
+// AddcmulInPlace is Addcmul written to the tensor itself, which is returned.
+func (t *Tensor) AddcmulInPlace(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcmulInPlaceOptions) *Tensor {
+	c := NewCall(slotAddcmulInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(tensor1)
+	*c.Arg(2) = TensorValue(tensor2)
+	*c.Arg(3) = *slotAddcmulInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Value != nil {
+			*c.Arg(3) = ScalarValue(o.Value)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddcdiv = slot("aten::addcdiv")
+
+// AddcdivOptions are the optional arguments of Addcdiv; the zero value is PyTorch's default.
+type AddcdivOptions struct {
+	Value Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Addcdiv is self + value * tensor1 / tensor2. Two integer tensors to divide are refused.
+// https://pytorch.org/docs/stable/generated/torch.addcdiv.html
+func (t *Tensor) Addcdiv(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcdivOptions) *Tensor {
+	c := NewCall(slotAddcdiv, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(tensor1)
+	*c.Arg(2) = TensorValue(tensor2)
+	*c.Arg(3) = *slotAddcdiv.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Value != nil {
+			*c.Arg(3) = ScalarValue(o.Value)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddcdivInPlace = slot("aten::addcdiv_")
+
+// AddcdivInPlaceOptions are the optional arguments of AddcdivInPlace; the zero value is PyTorch's default.
+type AddcdivInPlaceOptions struct {
+	Value Scalar // default 1
+}
+
+// AddcdivInPlace is Addcdiv written to the tensor itself, which is returned.
+func (t *Tensor) AddcdivInPlace(tensor1 *Tensor, tensor2 *Tensor, opts ...AddcdivInPlaceOptions) *Tensor {
+	c := NewCall(slotAddcdivInPlace, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(tensor1)
+	*c.Arg(2) = TensorValue(tensor2)
+	*c.Arg(3) = *slotAddcdivInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Value != nil {
+			*c.Arg(3) = ScalarValue(o.Value)
 		}
 	}
 	return c.Do1()

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+)
+
+// This file puts the bodies of emit_x86.go into functions: register budgets, loops, rows and folds of accumulators.
+
+// emitAsm writes the assembly of k for one instruction set.
+func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool) {
+	b := record(k, isa)
+	ops := 0
+	for _, v := range b.vals {
+		if v.op != opCast && v.op != opAccIn {
+			ops++
+		}
+	}
+	var consts []*Value
+	uses := map[*Value]int{}
+	for _, v := range b.vals {
+		for _, a := range v.a {
+			if isConst(a) {
+				if uses[a] == 0 {
+					consts = append(consts, a)
+				}
+				uses[a]++
+			}
+		}
+	}
+	sort.SliceStable(consts, func(i, j int) bool { return uses[consts[i]] > uses[consts[j]] })
+	// Long bodies are interleaved as far as there are registers for the values of all copies and a third of the constants. The constants
+	// that stay in memory cost a load where they are used.
+	copies := 1
+	if ops > 12 {
+		copies = 4
+	}
+	if k.Copies > 0 {
+		copies = k.Copies
+	}
+	for ; ; copies-- {
+		least := (len(consts) + 2) / 3
+		if copies == 1 {
+			least = 0
+		}
+		// Hoist as many constants as leave enough registers for the body.
+		for h := len(consts); h >= least; h-- {
+			var w strings.Builder
+			if tryAsm(&w, data, k, isa, rows, b, ops, copies, consts[:h], len(consts)) {
+				out.WriteString(w.String())
+				return
+			}
+		}
+		check(copies > 1, "%s/%s: out of registers", k.Name, isa)
+	}
+}
+
+func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b *B, ops, copies int, hoisted []*Value, nconst int) bool {
+	x := &x86{k: k, isa: isa, w: w, data: data, fixed: map[*Value]int{}, rows: rows}
+	nreg := 16
+	x.bytes, x.pfx = 32, "Y"
+	if isa == AVX512 {
+		x.bytes, x.pfx, nreg = 64, "Z", 32
+		x.kfree = []int{2, 3, 4, 5, 6, 7}
+	} else if !pureTail(k) {
+		nreg--
+		if mixed(k) {
+			nreg--
+		}
+	}
+	x.lanes = x.bytes / k.Lane.Size()
+	next := 0
+	for range k.Accs {
+		x.perAcc = k.Lanes / x.lanes
+		check(x.perAcc >= 1, "%s: too few accumulator lanes", k.Name)
+		x.accReg = append(x.accReg, next)
+		next += x.perAcc
+	}
+	if next+len(hoisted) >= nreg {
+		return false
+	}
+	first := next
+	for _, c := range hoisted {
+		x.fixed[c] = next
+		next++
+	}
+	for r := next; r < nreg; r++ {
+		x.free = append(x.free, r)
+	}
+	unroll := k.Unroll
+	if unroll == 0 {
+		switch {
+		case ops <= 7:
+			unroll = 4
+		case ops <= 12:
+			unroll = 2
+		default:
+			unroll = copies
+		}
+	}
+	if len(k.Accs) > 0 {
+		unroll = x.perAcc
+	}
+	for unroll%copies != 0 {
+		copies--
+	}
+	bodies := []*B{b}
+	for len(bodies) < copies {
+		bodies = append(bodies, b.clone())
+	}
+
+	nOff, retOff, total := x.layout()
+	name := goName(k, isa)
+	if rows {
+		name = rowsName(k, isa)
+	}
+	var sig []string
+	for i, a := range k.Args {
+		if a.Kind == ArgScalar {
+			sig = append(sig, fmt.Sprintf("%s scalar", a.Name))
+		} else {
+			sig = append(sig, fmt.Sprintf("%s=%s %s", x.ptr[i], a.Name, a.T.Go()))
+		}
+	}
+	together := ""
+	if copies > 1 {
+		together = fmt.Sprintf(", %d together", copies)
+	}
+	fmt.Fprintf(w, "// %s: %d lanes x %d%s. %s; BX=elements left.\n", name, x.lanes, unroll, together, strings.Join(sig, ", "))
+	for i, a := range k.Accs {
+		fmt.Fprintf(w, "// Accumulator %s: %s%d-%s%d.\n", a.Name, x.pfx, x.accReg[i], x.pfx, x.accReg[i]+x.perAcc-1)
+	}
+	if len(hoisted) > 0 {
+		fmt.Fprintf(w, "// Constants: %s%d-%s%d", x.pfx, first, x.pfx, first+len(hoisted)-1)
+		if nconst > len(hoisted) {
+			fmt.Fprintf(w, " (%d more are read from memory)", nconst-len(hoisted))
+		}
+		fmt.Fprintf(w, ".\n")
+	}
+	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, total)
+	for i, a := range k.Args {
+		if a.Kind != ArgScalar {
+			x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
+		}
+	}
+	if !rows {
+		x.p("MOVQ n+%d(FP), BX", nOff)
+	}
+	for _, c := range hoisted {
+		x.broadcast(c, x.fixed[c])
+	}
+	for i, a := range k.Accs {
+		for j := 0; j < x.perAcc; j++ {
+			r := x.accReg[i] + j
+			switch {
+			case j > 0:
+				x.p("VMOVAPS %s, %s", x.v(x.accReg[i]), x.v(r))
+			case a.Init == 0:
+				x.p("VPXOR X%d, X%d, X%d", r, r, r)
+			default:
+				bits := math.Float64bits(a.Init)
+				if k.Lane == F32 {
+					bits = uint64(math.Float32bits(float32(a.Init)))
+				}
+				x.p("VBROADCASTS%s %s, %s", x.sfx(), data.constant(k.Lane.Size(), bits), x.v(r))
+			}
+		}
+	}
+	label := func(s string) { fmt.Fprintf(w, "%s:\n", s) }
+
+	if rows {
+		label("row")
+		x.p("MOVQ n+%d(FP), BX", nOff)
+	}
+	loop := func(name string, ahead bool) {
+		label(name)
+		if ahead {
+			x.prefetch(unroll)
+		}
+		for u := 0; u < unroll; u += copies {
+			x.bodies(bodies, u, false)
+		}
+		x.advance(unroll)
+		x.p("CMPQ BX, $%d", unroll*x.lanes)
+		x.p("JGE " + name)
+	}
+	if !rows && len(k.Accs) == 0 {
+		x.p("CMPQ BX, $%d", longRun)
+		x.p("JLT short")
+		loop("long", true)
+		x.p("JMP single")
+		label("short")
+	}
+	if unroll > 1 || len(k.Accs) > 0 {
+		x.p("CMPQ BX, $%d", unroll*x.lanes)
+		x.p("JLT single")
+		loop("loop", false)
+	}
+	label("single")
+	if len(k.Accs) == 0 {
+		x.p("CMPQ BX, $%d", x.lanes)
+		x.p("JLT tail")
+		label("one")
+		x.body(b, 0, false)
+		x.advance(1)
+		x.p("CMPQ BX, $%d", x.lanes)
+		x.p("JGE one")
+		label("tail")
+		if isa == AVX512 || !pureTail(k) {
+			x.p("TESTQ BX, BX")
+			x.p("JEQ done")
+			x.tailMask()
+			x.body(b, 0, true)
+		}
+	} else {
+		// What is left goes to the accumulators in order, so that element i
+		// always meets lane i mod Lanes.
+		for u := 0; u < unroll; u++ {
+			x.p("CMPQ BX, $%d", x.lanes)
+			x.p("JLT part%d", u)
+			x.bodyAt(b, u, false)
+			x.advance(1)
+		}
+		x.p("JMP done")
+		for u := 0; u < unroll; u++ {
+			label(fmt.Sprintf("part%d", u))
+			x.p("TESTQ BX, BX")
+			x.p("JEQ done")
+			x.tailMask()
+			x.bodyAt(b, u, true)
+			if u < unroll-1 {
+				x.p("JMP done")
+			}
+		}
+	}
+	label("done")
+	if rows {
+		x.nextRow()
+	}
+	for i, a := range k.Accs {
+		x.fold(i, a.Comb)
+		x.p("VMOVS%s X%d, %s+%d(FP)", x.sfx(), x.accReg[i], a.Name, retOff+i*k.Lane.Size())
+	}
+	x.p("VZEROUPPER")
+	x.p("RET")
+	fmt.Fprintln(w)
+	return !x.over
+}
+
+// A call on longRun elements is most likely a part of an array that no close cache holds: it fetches lines ahead by itself, which the
+// processor does for each page anew and not across their ends. Shorter calls would pay for it and gain nothing, and so would
+// reductions, which only read.
+const (
+	longRun = 16384 // chunk in the Go code
+	ahead   = 1024  // bytes
+)
+
+// prefetch emits the fetches of what n vectors will need later.
+func (x *x86) prefetch(n int) {
+	for i, a := range x.k.Args {
+		if a.Kind != ArgScalar {
+			for off := 0; off < n*x.lanes*a.T.Size(); off += 64 {
+				x.p("PREFETCHT0 %d(%s)", off+ahead, x.ptr[i])
+			}
+		}
+	}
+}
+
+// nextRow moves to the next row; the frame's arguments hold where the present one begins.
+func (x *x86) nextRow() {
+	slot := 0
+	for i, a := range x.k.Args {
+		if a.Kind == ArgScalar {
+			continue
+		}
+		x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
+		x.p("ADDQ ld_%s+%d(FP), %s", a.Name, x.strideOff+8*slot, x.ptr[i])
+		x.p("MOVQ %s, %s+%d(FP)", x.ptr[i], a.Name, x.argOff[i])
+		slot++
+	}
+	x.p("DECQ rows+%d(FP)", x.rowsOff)
+	x.p("JNE row")
+}
+
+// bodyAt emits a body on accumulator u, reading at the pointers themselves.
+func (x *x86) bodyAt(b *B, u int, masked bool) {
+	for i := range x.accReg {
+		x.accReg[i] += u
+	}
+	x.body(b, 0, masked)
+	for i := range x.accReg {
+		x.accReg[i] -= u
+	}
+}
+
+// fold reduces accumulator i to its lane 0.
+func (x *x86) fold(i int, comb string) {
+	r := x.accReg[i]
+	for m := x.perAcc / 2; m > 0; m /= 2 {
+		for j := 0; j < m; j++ {
+			x.combine(x.pfx, comb, r+j, r+j+m)
+		}
+	}
+	t := x.take()
+	if x.isa == AVX512 {
+		x.p("VEXTRACTF64X4 $1, Z%d, Y%d", r, t)
+		x.combine("Y", comb, r, t)
+	}
+	extract := "VEXTRACTF128"
+	if t > 15 { // the constants have the lower ones
+		extract = "VEXTRACTF32X4"
+	}
+	x.p("%s $1, Y%d, X%d", extract, r, t)
+	x.combine("X", comb, r, t)
+	if x.k.Lane == F64 {
+		x.p("VPERMILPD $1, X%d, X%d", r, t)
+		x.combine("X", comb, r, t)
+	} else {
+		x.p("VPERMILPS $0x0e, X%d, X%d", r, t)
+		x.combine("X", comb, r, t)
+		x.p("VPERMILPS $0x01, X%d, X%d", r, t)
+		x.combine("X", comb, r, t)
+	}
+	x.give(t)
+}
+
+// combine emits a = comb(a, b) at one register width; NaN in either operand
+// gives NaN.
+func (x *x86) combine(pfx, comb string, a, b int) {
+	A, B := fmt.Sprintf("%s%d", pfx, a), fmt.Sprintf("%s%d", pfx, b)
+	if comb == "add" {
+		x.p("VADDP%s %s, %s, %s", x.sfx(), B, A, A)
+		return
+	}
+	// MAXPS and MINPS give b when either is NaN: only a NaN in a is lost.
+	t := x.take()
+	T := fmt.Sprintf("%s%d", pfx, t)
+	x.p("V%sP%s %s, %s, %s", strings.ToUpper(comb), x.sfx(), B, A, T)
+	if pfx == "Z" {
+		x.p("VCMPP%s $3, %s, %s, K2", x.sfx(), A, A)
+		x.p("VBLENDMP%s %s, %s, K2, %s", x.sfx(), A, T, A)
+	} else {
+		t2 := x.take()
+		x.p("VCMPP%s $3, %s, %s, %s%d", x.sfx(), A, A, pfx, t2)
+		x.p("VBLENDVP%s %s%d, %s, %s, %s", x.sfx(), pfx, t2, A, T, A)
+		x.give(t2)
+	}
+	x.give(t)
+}

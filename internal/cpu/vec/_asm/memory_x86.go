@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// This file moves vectors between memory and registers on x86: widening loads, narrowing stores, masks of the last elements.
+
+func (x *x86) mem(arg, u int) string {
+	off := u * x.lanes * x.k.Args[arg].T.Size()
+	if off == 0 {
+		return "(" + x.ptr[arg] + ")"
+	}
+	return fmt.Sprintf("%d(%s)", off, x.ptr[arg])
+}
+
+// load emits the widening load of one vector.
+func (x *x86) load(v *Value, u int, masked bool) {
+	a := x.k.Args[v.arg]
+	m := x.mem(v.arg, u)
+	wide := x.k.Lane == F64
+	v.reg = x.take()
+	d := x.v(v.reg)
+	name := ""
+	switch {
+	case a.T == F32 && wide:
+		name = "VCVTPS2PD"
+	case a.T == F32:
+		name = "VMOVUPS"
+	case a.T == F64:
+		name = "VMOVUPD"
+	case a.T == I32 && wide:
+		name = "VCVTDQ2PD"
+	case a.T == I32:
+		name = "VMOVDQU"
+	case a.T == I64:
+		name = "VMOVDQU"
+	case a.T == U8:
+		name = "VPMOVZXB" + x.isfx()
+	case a.T == I8:
+		name = "VPMOVSXB" + x.isfx()
+	case a.T == F16:
+		name = "VCVTPH2PS"
+	case a.T == BF16:
+		name = "VPMOVZXWD"
+	}
+	if x.isa == AVX512 {
+		if name == "VMOVDQU" {
+			name = fmt.Sprintf("VMOVDQU%d", 8*a.T.Size())
+		}
+		if masked {
+			x.p("%s.Z %s, K1, %s", name, m, d)
+		} else {
+			x.p("%s %s, %s", name, m, d)
+		}
+	} else {
+		switch {
+		case !masked:
+			x.p("%s %s, %s", name, m, d)
+		case a.T.Size() == 2: // there is no masked load of words: one by one
+			x.p("VPXOR X%d, X%d, X%d", v.reg, v.reg, v.reg)
+			x.labels++
+			for i := range x.lanes - 1 {
+				x.p("CMPQ BX, $%d", i)
+				x.p("JLE words%d", x.labels)
+				x.p("VPINSRW $%d, %d(%s), X%d, X%d", i, 2*i, x.ptr[v.arg], v.reg, v.reg)
+			}
+			fmt.Fprintf(x.w, "words%d:\n", x.labels)
+			x.p("%s X%d, %s", name, v.reg, d)
+		case name == "VCVTPS2PD":
+			x.p("VMASKMOVPS %s, X14, X%d", m, v.reg)
+			x.p("VCVTPS2PD X%d, %s", v.reg, d)
+		case a.T.Size() == 8:
+			x.p("VMASKMOVPD %s, Y15, %s", m, d)
+		default:
+			x.p("VMASKMOVPS %s, Y15, %s", m, d)
+		}
+	}
+	if a.T == BF16 {
+		x.p("VPSLLD $16, %s, %s", d, d)
+	}
+	if v.t != Mask {
+		return
+	}
+	if x.isa == AVX512 {
+		r := v.reg
+		v.reg = x.takeK()
+		x.p("VPTESTM%s %s, %s, K%d", x.isfx(), d, d, v.reg)
+		x.give(r)
+		return
+	}
+	// 0 - x has the sign bit set unless x is 0; blends look at nothing else.
+	z := x.take()
+	x.p("VPXOR %s, %s, %s", x.v(z), x.v(z), x.v(z))
+	x.p("VPSUB%s %s, %s, %s", x.isfx(), d, x.v(z), d)
+	x.give(z)
+}
+
+// store emits the narrowing store of one vector.
+func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
+	a := x.k.Args[v.arg]
+	m := x.mem(v.arg, u)
+	wide := x.k.Lane == F64
+	if x.isa == AVX512 {
+		k := ""
+		if masked {
+			k = "K1, "
+		}
+		switch {
+		case v.t == Mask:
+			t := tmp()
+			x.p("VMOVDQU8.Z ones<>(SB), K%d, X%d", r, t)
+			switch {
+			case masked:
+				x.p("VMOVDQU8 X%d, K1, %s", t, m)
+			case wide:
+				x.p("VMOVQ X%d, %s", t, m)
+			default:
+				x.p("VMOVDQU X%d, %s", t, m)
+			}
+		case a.T == F32 && wide:
+			t := tmp()
+			x.p("VCVTPD2PS Z%d, Y%d", r, t)
+			x.p("VMOVUPS Y%d, %s%s", t, k, m)
+		case a.T == F16:
+			x.p("VCVTPS2PH $0, Z%d, %s%s", r, k, m)
+		case a.T == BF16:
+			x.p("VPMOVDW Z%d, %s%s", r, k, m)
+		case a.T == U8 || a.T == I8:
+			x.p("VPMOV%sB Z%d, %s%s", x.isfx(), r, k, m)
+		case a.T == I32 || a.T == I64:
+			x.p("VMOVDQU%d Z%d, %s%s", 8*a.T.Size(), r, k, m)
+		default:
+			x.p("VMOVUP%s Z%d, %s%s", x.sfx(), r, k, m)
+		}
+		return
+	}
+	switch {
+	case v.t == Mask || a.T == U8 || a.T == I8:
+		check(!masked, "masked byte store on AVX2")
+		t, t2 := tmp(), tmp()
+		x.p("VEXTRACTF128 $1, Y%d, X%d", r, t)
+		if wide {
+			// Keep the low half of each 64-bit lane: 4 lanes of 32 bits.
+			x.p("VSHUFPS $0x88, X%d, X%d, X%d", t, r, t)
+			x.p("VPACKSSDW X%d, X%d, X%d", t, t, t)
+		} else if v.t == Mask {
+			x.p("VPACKSSDW X%d, X%d, X%d", t, r, t)
+		} else {
+			// Truncate to bytes first, so that the packs do not saturate.
+			x.p("VMOVDQU bytemask<>(SB), X%d", t2)
+			x.p("VPAND X%d, X%d, X%d", t2, t, t)
+			x.p("VPAND X%d, X%d, X%d", t2, r, t2)
+			x.p("VPACKUSDW X%d, X%d, X%d", t, t2, t)
+		}
+		if v.t == Mask {
+			x.p("VPACKSSWB X%d, X%d, X%d", t, t, t)
+			x.p("VPAND ones<>(SB), X%d, X%d", t, t)
+		} else {
+			x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
+		}
+		if wide {
+			x.p("VMOVD X%d, %s", t, m)
+		} else {
+			x.p("VMOVQ X%d, %s", t, m)
+		}
+	case a.T == BF16:
+		t := tmp()
+		x.p("VEXTRACTI128 $1, Y%d, X%d", r, t)
+		x.p("VPACKUSDW X%d, X%d, X%d", t, r, t)
+		x.p("VMOVDQU X%d, %s", t, m)
+	case a.T == F16:
+		x.p("VCVTPS2PH $0, Y%d, %s", r, m)
+	case a.T == F32 && wide:
+		t := tmp()
+		x.p("VCVTPD2PSY Y%d, X%d", r, t)
+		if masked {
+			x.p("VMASKMOVPS X%d, X14, %s", t, m)
+		} else {
+			x.p("VMOVUPS X%d, %s", t, m)
+		}
+	case masked:
+		x.p("VMASKMOVP%s Y%d, Y15, %s", x.sfx(), r, m)
+	default:
+		x.p("VMOVUP%s Y%d, %s", x.sfx(), r, m)
+	}
+}
+
+// advance moves the pointers and the count by n vectors.
+func (x *x86) advance(n int) {
+	for i, a := range x.k.Args {
+		if a.Kind != ArgScalar {
+			x.p("ADDQ $%d, %s", n*x.lanes*a.T.Size(), x.ptr[i])
+		}
+	}
+	x.p("SUBQ $%d, BX", n*x.lanes)
+}
+
+// mixed reports float32 memory in float64 lanes, which needs a second mask.
+func mixed(k *Kernel) bool {
+	for _, a := range k.Args {
+		if k.Lane == F64 && a.T == F32 && a.Kind != ArgScalar {
+			return true
+		}
+	}
+	return false
+}
+
+// tailMask loads the mask of the BX (fewer than a vector) elements left.
+func (x *x86) tailMask() {
+	if x.isa == AVX512 {
+		x.p("MOVL $1, AX")
+		x.p("SHLXQ BX, AX, AX")
+		x.p("DECQ AX")
+		x.p("KMOVW AX, K1")
+		return
+	}
+	// 32 bytes of ones and then zeros: reading n lanes before the zeros gives
+	// n lanes of ones.
+	mask := func(size, reg int) {
+		x.p("MOVQ BX, R13")
+		x.p("SHLQ $%d, R13", int(math.Log2(float64(size))))
+		x.p("NEGQ R13")
+		x.p("LEAQ tailmask<>+32(SB), AX")
+		x.p("VMOVDQU (AX)(R13*1), Y%d", reg)
+	}
+	mask(x.k.Lane.Size(), 15)
+	if mixed(x.k) {
+		mask(4, 14)
+	}
+}

@@ -1,0 +1,86 @@
+package pointwise
+
+import (
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	check := func(c *Ctx) {
+		a, b := c.T(0), c.T(1)
+		if a.DType() != b.DType() {
+			c.Fail(tensor.ErrDType, "%s did not match %s", a.DType().ClassName(), b.DType().ClassName())
+		}
+		if x := c.Float(2); x < 0 {
+			c.Fail(tensor.ErrValue, "rtol must be greater than or equal to zero, but got %g", x)
+		}
+		if x := c.Float(3); x < 0 {
+			c.Fail(tensor.ErrValue, "atol must be greater than or equal to zero, but got %g", x)
+		}
+	}
+	tensor.Register(tensor.Def{
+		Schema: "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+		Doc:    "is true where |self - other| <= atol + rtol * |other|.\nhttps://pytorch.org/docs/stable/generated/torch.isclose.html",
+		Body: func(c *Ctx) {
+			check(c)
+			c.Return(isClose(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+		Doc:    "reports that |self - other| <= atol + rtol * |other| everywhere.\nhttps://pytorch.org/docs/stable/generated/torch.allclose.html",
+		Body: func(c *Ctx) {
+			check(c)
+			r := isClose(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4))
+			c.ReturnValue(tensor.BoolValue(r.Numel() == 0 || allTrue(r)))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "equal(Tensor self, Tensor other) -> bool", Doc: "reports that two tensors have the same shape and equal elements; NaN equals nothing.",
+		Body: func(c *Ctx) {
+			a, b := c.T(0), c.T(1)
+			if !tensor.SameShape(a.Shape(), b.Shape()) {
+				c.ReturnValue(tensor.BoolValue(false))
+				return
+			}
+			var r *T
+			tensor.NoGrad(func() { r = a.Eq(b) })
+			c.ReturnValue(tensor.BoolValue(r.Numel() == 0 || allTrue(r)))
+		},
+	})
+}
+
+// isClose is torch.isclose without its checks of dtypes.
+func isClose(a, b *T, rtol, atol float64, equalNaN bool) *T {
+	var r *T
+	tensor.NoGrad(func() {
+		r = a.Eq(b)
+		if dt := a.DType(); equalNaN && (dt.IsFloat() || dt.IsComplex()) {
+			r = r.LogicalOr(a.IsNaN().LogicalAnd(b.IsNaN()))
+		}
+		if rtol == 0 && atol == 0 {
+			return
+		}
+		if b.DType().IsIntOrBool() {
+			a, b = wider(a), wider(b)
+		}
+		allowed := b.MulScalar(rtol).Abs().AddScalar(atol)
+		actual := a.Sub(b).Abs()
+		r = r.LogicalOr(actual.IsFinite().LogicalAnd(actual.Le(allowed)))
+	})
+	return r
+}
+
+func wider(t *T) *T {
+	w := tensor.New(t.Shape(), tensor.DefaultDType())
+	tensor.CopyRaw(w, t)
+	return w
+}
+
+func allTrue(t *T) bool {
+	for _, x := range slice[uint8](t.Dense().Ptr(), t.Numel()) {
+		if x == 0 {
+			return false
+		}
+	}
+	return true
+}

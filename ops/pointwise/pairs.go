@@ -1,0 +1,293 @@
+package pointwise
+
+import (
+	"math"
+	"math/cmplx"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// binary registers a function of two tensors.
+//
+//gen:binary InPlace Out
+func binary(schema, doc string, k *biK, infer func(c *Ctx), x tensor.Def) {
+	x.Schema, x.Doc, x.InPlace, x.Out, x.Elementwise, x.Infer = schema, doc, true, true, true, infer
+	x.CPU = func(c *Ctx) { k.run(c, 0, 1) }
+	tensor.Register(x)
+}
+
+// pair is binary without an in-place form.
+//
+//gen:pair Out
+func pair(schema, doc string, k *biK, infer func(c *Ctx), x tensor.Def) {
+	x.Schema, x.Doc, x.Out, x.Elementwise, x.Infer = schema, doc, true, true, infer
+	x.CPU = func(c *Ctx) { k.run(c, 0, 1) }
+	tensor.Register(x)
+}
+
+// numberForm registers an overload in which a number stands for a tensor of another operator; it has no Go name of its own, since the
+// boxed call is all that it is for.
+func numberForm(schema, target string, inPlace bool) {
+	op := tensor.Slot("aten::" + target)
+	tensor.Register(tensor.Def{Schema: schema, Doc: "is " + target + " with a number.", Go: "-", Out: true, InPlace: inPlace, Body: func(c *Ctx) {
+		args := make([]tensor.Value, c.NumArgs())
+		for i := range args {
+			args[i] = c.Value(i)
+		}
+		c.Return(call(op, args...))
+	}})
+}
+
+// zipF makes the kernels of a function of two floats.
+func zipF(name string, f func(a, b float64) float64) *biK {
+	return &biK{name: name, f32: zip32(f), f64: zip64(f)}
+}
+
+func init() {
+	binary("heaviside(Tensor self, Tensor values) -> Tensor", "is 0 where self < 0, values where self is 0 and 1 elsewhere.", &biK{name: "heaviside", u8: heavisideK[uint8], i8: heavisideK[int8], i16: heavisideK[int16], i32: heavisideK[int32], i64: heavisideK[int64], f32: heavisideK[float32], f64: heavisideK[float64], b: orHeaviside}, func(c *Ctx) {
+		a, b := c.ArgDType(0), c.ArgDType(1)
+		if a.IsComplex() || b.IsComplex() {
+			c.Fail(tensor.ErrDType, "heaviside is not yet implemented for complex tensors.")
+		}
+		if a != b {
+			c.Fail(tensor.ErrDType, "heaviside is not yet implemented for tensors with different dtypes.")
+		}
+		binaryInfer(c)
+	}, tensor.Def{NoGrad: "piecewise constant"})
+	binary("hypot(Tensor self, Tensor other) -> Tensor", "is sqrt(self² + other²) without overflow on the way.", zipF("hypot", math.Hypot), binaryInfer,
+		tensor.Def{Save: "self other result", VJP: func(c *Ctx, g *T) []*T {
+			y := c.Out(0)
+			return []*T{g.Mul(c.T(0).Div(y)), g.Mul(c.T(1).Div(y))}
+		}})
+	binary("atan2(Tensor self, Tensor other) -> Tensor", "is the angle of the point (other, self).", zipF("atan2", math.Atan2), floatInfer,
+		tensor.Def{Aliases: []string{"arctan2"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+			y, x := c.T(0), c.T(1)
+			r := g.Mul(y.Mul(y).Add(x.Mul(x)).Reciprocal())
+			return []*T{r.Mul(x), r.Mul(y.Neg())}
+		}})
+	tensor.Register(tensor.Def{
+		Schema: "copysign.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is |self| with the sign of other.", InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Infer: floatInfer,
+		CPU:   func(c *Ctx) { copysignKernels.run(c, 0, 1) },
+		Save:  "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(0)
+			r := []*T{dropIf(x.EqScalar(0), g.Mul(c.Out(0).Div(x))), nil}
+			if c.Needs(1) {
+				r[1] = zeros(c.Shape(1), c.ArgDType(1))
+			}
+			return r
+		},
+	})
+	nextafter := &biK{name: "nextafter", f32: zip(math.Nextafter32), f64: zip64(math.Nextafter)}
+	tensor.Register(tensor.Def{
+		Schema: "nextafter(Tensor self, Tensor other) -> Tensor", Doc: "is the next number of the dtype after self in the direction of other.",
+		InPlace: true, Out: true, Elementwise: true, Infer: binaryInfer,
+		CPU: func(c *Ctx) {
+			switch dt := c.Out(0).DType(); dt {
+			case tensor.BFloat16:
+				run2(c.Out(0), c.T(0), c.T(1), dt, dt, dt, nextafter16(0x7f80))
+			case tensor.Float16:
+				run2(c.Out(0), c.T(0), c.T(1), dt, dt, dt, nextafter16(0x7c00))
+			default:
+				nextafter.run(c, 0, 1)
+			}
+		},
+		Save: "self other",
+		VJP: func(c *Ctx, g *T) []*T {
+			eq := c.T(0).Eq(c.T(1)) // where the result is other itself
+			return []*T{dropIf(eq, g), zeros(c.Shape(1), c.ArgDType(1))}
+		},
+	})
+	addExp := func(exp func(x *T) *T) func(c *Ctx, g *T) []*T {
+		return func(c *Ctx, g *T) []*T {
+			a, b := c.T(0), c.T(1)
+			// 1 / (1 + e^(b-a)) is the share of a
+			return []*T{g.Div(exp(b.Sub(a)).AddScalar(1).Conj()), g.Div(exp(a.Sub(b)).AddScalar(1).Conj())}
+		}
+	}
+	pair("logaddexp(Tensor self, Tensor other) -> Tensor", "is log(exp(self) + exp(other)) without overflow.",
+		&biK{name: "logaddexp", f32: zip32(logAddExp), f64: zip64(logAddExp), c64: logAddExpC64, c128: logAddExpC128}, binaryInfer,
+		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp() })})
+	pair("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", zipF("logaddexp2", logAddExp2), binaryInfer,
+		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp2() })})
+	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", zipF("xlogy", xlogy), floatInfer,
+		tensor.Def{Aliases: []string{"special_xlogy"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+			x, y := c.T(0), c.T(1)
+			r := make([]*T, 2)
+			if c.Needs(0) {
+				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(0)), g.Mul(y.Log()))
+			}
+			if c.Needs(1) {
+				r[1] = g.Mul(x.Div(y))
+			}
+			return r
+		}})
+	numberForm("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
+	numberForm("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", true)
+	numberForm("special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
+	numberForm("special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", false)
+	pair("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.", zipF("xlog1py", xlog1py), floatInfer,
+		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+			x, y := c.T(0), c.T(1)
+			r := make([]*T, 2)
+			if c.Needs(0) {
+				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(-1)), g.Mul(y.Log1p()))
+			}
+			if c.Needs(1) {
+				r[1] = g.Mul(x.Div(y.AddScalar(1)))
+			}
+			return r
+		}})
+	numberForm("special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", "special_xlog1py", false)
+	numberForm("special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", "special_xlog1py", false)
+
+	tensor.Register(tensor.Def{
+		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", InPlace: true, Out: true,
+		Body: func(c *Ctx) { c.Return(c.T(0).Mul(tensor.FloatValue(2).Num().Tensor().PowTensor(c.T(1)))) },
+	})
+	registerFloatPower()
+}
+
+func heavisideK[E realNumber](d, a, b []E) {
+	for i, x := range a[:len(d)] {
+		switch {
+		case x == 0:
+			d[i] = b[i]
+		case x > 0:
+			d[i] = 1
+		default:
+			d[i] = 0
+		}
+	}
+}
+
+func orHeaviside(d, a, b []uint8) {
+	for i := range d {
+		d[i] = a[i] | b[i]
+	}
+}
+
+func logAddExp(a, b float64) float64 {
+	if math.IsInf(a, 0) && a == b {
+		return a
+	}
+	m := math.Max(a, b)
+	return m + math.Log1p(math.Exp(-math.Abs(a-b)))
+}
+
+func logAddExp2(a, b float64) float64 {
+	if math.IsInf(a, 0) && a == b {
+		return a
+	}
+	m := math.Max(a, b)
+	return m + math.Log1p(math.Exp2(-math.Abs(a-b)))/math.Ln2
+}
+
+// logAddExpC sums by way of the operand with the larger real part.
+func logAddExpC(a, b complex128) complex128 {
+	if cmplx.IsNaN(a) || cmplx.IsNaN(b) {
+		return cmplx.NaN()
+	}
+	if real(a) < real(b) {
+		a, b = b, a
+	}
+	if math.IsInf(real(a), 0) && real(a) == real(b) && a == b && real(a) < 0 {
+		return a
+	}
+	return a + log1pC(expC(b-a))
+}
+
+func logAddExpC64(d, a, b []complex64) {
+	for i := range d {
+		d[i] = complex64(logAddExpC(complex128(a[i]), complex128(b[i])))
+	}
+}
+
+func logAddExpC128(d, a, b []complex128) {
+	for i := range d {
+		d[i] = logAddExpC(a[i], b[i])
+	}
+}
+
+// nextafter16 moves by one unit of a 16-bit float whose infinity has the bits inf: float32 would round its tiny step away again.
+func nextafter16(inf uint16) func(d, a, b []uint16) {
+	return func(d, a, b []uint16) {
+		for i := range d {
+			x, y := a[i], b[i]
+			ax, ay := x&0x7fff, y&0x7fff
+			switch {
+			case ax > inf || ay > inf:
+				d[i] = inf | (inf&-inf)>>1 // NaN
+			case x == y || ax == 0 && ay == 0:
+				d[i] = y
+			case ax == 0:
+				d[i] = y&0x8000 | 1
+			case (x&0x8000 != y&0x8000) || ay < ax:
+				d[i] = x - 1
+			default:
+				d[i] = x + 1
+			}
+		}
+	}
+}
+
+func xlogy(x, y float64) float64 {
+	if y != y {
+		return y
+	}
+	if x == 0 {
+		return 0
+	}
+	return x * math.Log(y)
+}
+
+func xlog1py(x, y float64) float64 {
+	if y != y {
+		return y
+	}
+	if x == 0 {
+		return 0
+	}
+	return x * math.Log1p(y)
+}
+
+func registerFloatPower() {
+	wide := func(c *Ctx) DType {
+		for i := range 2 {
+			if v := c.Value(i); v.K == tensor.KComplex || v.K == tensor.KTensor && v.T.IsComplex() {
+				return tensor.Complex128
+			}
+		}
+		return tensor.Float64
+	}
+	to := tensor.Slot("aten::_to_copy")
+	cast := func(c *Ctx, i int, dt DType) *T {
+		v := c.Value(i)
+		if v.K != tensor.KTensor {
+			return v.Num().Tensor()
+		}
+		if v.T.DType() == dt {
+			return v.T
+		}
+		return call(to, v, tensor.DTypeValue(dt), tensor.Value{})
+	}
+	body := func(c *Ctx) {
+		dt := wide(c)
+		a, b := cast(c, 0, dt), cast(c, 1, dt)
+		if v := c.Value(1); v.K != tensor.KTensor {
+			n := v.Num()
+			if dt == tensor.Float64 {
+				n = tensor.FloatValue(n.F).Num()
+			}
+			c.Return(a.Pow(n))
+			return
+		}
+		c.Return(a.PowTensor(b))
+	}
+	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", Doc: "is self to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerTensor", InPlace: true, Out: true, Body: body})
+	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", Doc: "is self to the power of a number, computed in float64 or complex128.", Go: "FloatPower", InPlace: true, Out: true, Body: body})
+	tensor.Register(tensor.Def{Schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerNumber", Out: true, Body: body})
+}
+
+var copysignKernels = *zipF("copysign", math.Copysign)

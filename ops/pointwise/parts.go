@@ -1,0 +1,86 @@
+package pointwise
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	angle := &unK{name: "angle", f32: angleF[float32], f64: angleF[float64]}
+	tensor.Register(tensor.Def{
+		Schema: "angle(Tensor self) -> Tensor", Doc: "is the angle of complex numbers; that of negative real ones is pi.", Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), floatType(c.ArgDType(0)).Real()) },
+		CPU: func(c *Ctx) {
+			out, a := c.Out(0), c.T(0)
+			switch a.DType() {
+			case tensor.Complex64:
+				run1(out, a, tensor.Float32, a.DType(), each(func(x complex64) float32 { return float32(angleC(complex128(x))) }))
+			case tensor.Complex128:
+				run1(out, a, tensor.Float64, a.DType(), each(angleC))
+			default:
+				angle.run(c, out, a, out.DType())
+			}
+		},
+		Save: "self",
+		VJP: rule(func(c *Ctx, g *T) *T {
+			x := c.T(0)
+			if !x.IsComplex() {
+				return zerosLike(g)
+			}
+			re, im := call(opReal, tv(x)), x.Imag()
+			m := re.Mul(re).Add(im.Mul(im))
+			return dropIf(x.EqScalar(0), call(opComplex, tv(g.Mul(im.Neg().Div(m))), tv(g.Mul(re.Div(m)))))
+		}),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "polar(Tensor abs, Tensor angle) -> Tensor", Doc: "makes complex numbers of magnitude and angle.", Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { complexInfer(c, "abs", "angle") },
+		CPU: func(c *Ctx) {
+			out := c.Out(0)
+			if out.DType() == tensor.Complex64 {
+				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, func(d []complex64, r, p []float32) {
+					for i := range d {
+						s, co := math.Sincos(float64(p[i]))
+						d[i] = complex(r[i]*float32(co), r[i]*float32(s))
+					}
+				})
+				return
+			}
+			run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64, func(d []complex128, r, p []float64) {
+				for i := range d {
+					s, co := math.Sincos(p[i])
+					d[i] = complex(r[i]*co, r[i]*s)
+				}
+			})
+		},
+		Save: "abs angle",
+		VJP: func(c *Ctx, g *T) []*T {
+			r, p := c.T(0), c.T(1)
+			s, co := p.Sin(), p.Cos()
+			gr, gi := call(opReal, tv(g)), g.Imag()
+			return []*T{gr.Mul(co).Add(gi.Mul(s)), r.Mul(gi.Mul(co).Sub(gr.Mul(s)))}
+		},
+	})
+	for _, n := range []string{"resolve_conj", "resolve_neg"} {
+		tensor.Register(tensor.Def{Schema: n + "(Tensor(a) self) -> Tensor(a)", Go: "-", Doc: "returns self: no tensor here is lazily conjugated or negated.", Body: func(c *Ctx) { c.Return(c.T(0)) }})
+	}
+	for _, n := range []string{"is_conj", "is_neg"} {
+		tensor.Register(tensor.Def{Schema: n + "(Tensor self) -> bool", Go: "-", Doc: "is false: no tensor here is lazily conjugated or negated.", Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(false)) }})
+	}
+}
+
+func angleF[E float](d, a []E) {
+	for i, x := range a[:len(d)] {
+		switch {
+		case x != x:
+			d[i] = x
+		case x < 0:
+			d[i] = math.Pi
+		default:
+			d[i] = 0
+		}
+	}
+}
+
+func angleC(x complex128) float64 { return math.Atan2(imag(x), real(x)) }

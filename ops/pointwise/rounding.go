@@ -1,0 +1,161 @@
+package pointwise
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	const deg = math.Pi / 180
+	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.", &unK{name: "deg2rad", f32: scaleK[float32](deg), f64: scaleK[float64](deg)},
+		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(deg) })})
+	floatUnary("rad2deg(Tensor self) -> Tensor", "turns radians into degrees.", &unK{name: "rad2deg", f32: scaleK[float32](1 / deg), f64: scaleK[float64](1 / deg)},
+		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(1 / deg) })})
+	tensor.Register(tensor.Def{
+		Schema: "round.decimals(Tensor self, *, int decimals) -> Tensor", Doc: "rounds to a number of decimals, halves to even; negative numbers round before the point.",
+		Go: "RoundDecimals", InPlace: true, Out: true, Elementwise: true,
+		Infer: sameInfer(0),
+		CPU: func(c *Ctx) {
+			n := c.Int(1)
+			neg := n < 0
+			if neg {
+				n = -n
+			}
+			ten := math.Pow(10, float64(n))
+			out, a := c.Out(0), c.T(0)
+			switch {
+			case out.DType().IsInt():
+				tensor.CopyRaw(out, a)
+			case c.Int(1) == 0:
+				floats1(c, "round", 0, none1, vec.RoundF32, vec.RoundF64)
+			default:
+				f32 := func(d, a []float32) {
+					for i, x := range a[:len(d)] {
+						d[i] = float32(roundDecimals(float64(x), ten, neg, true))
+					}
+				}
+				f64 := func(d, a []float64) {
+					for i, x := range a[:len(d)] {
+						d[i] = roundDecimals(x, ten, neg, false)
+					}
+				}
+				floats1(c, "round", 0, none1, f32, f64)
+			}
+		},
+		VJP: rule(func(c *Ctx, g *T) *T { return zerosLike(g) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "special_round(Tensor self, *, int decimals=0) -> Tensor", Doc: "rounds to a number of decimals, halves to even.", Out: true,
+		Body: func(c *Ctx) { c.Return(c.T(0).RoundDecimals(c.Int(1))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", Doc: "splits numbers into mantissa, of magnitude [0.5, 1), and power of 2 (int32).", Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			if !c.ArgDType(0).IsFloat() {
+				c.Fail(tensor.ErrDType, "torch.frexp() only supports floating-point dtypes")
+			}
+			c.Alloc(0, c.Shape(0), c.ArgDType(0))
+			c.Alloc(1, c.Shape(0), tensor.Int32)
+		},
+		CPU: func(c *Ctx) {
+			m, e, a := c.Out(0), c.Out(1), c.T(0)
+			shape := m.Shape()
+			ops := [...]iter.Operand{operand(m, shape, tensor.Float64), operand(e, shape, tensor.Int32), operand(a, shape, tensor.Float64)}
+			iter.Run(shape, 2, ops[:], func(p *iter.Ptrs, n int) {
+				m, e := slice[float64](p[0], n), slice[int32](p[1], n)
+				for i, x := range slice[float64](p[2], n) {
+					f, k := math.Frexp(x)
+					m[i], e[i] = f, int32(k)
+				}
+			})
+		},
+		Save: "exponent",
+		VJP:  rule(func(c *Ctx, g *T) *T { return g.Div(c.Out(1).Exp2()) }),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+		Doc:    "replaces NaN (by 0) and infinities (by the largest and smallest number of the dtype), or by the numbers given.", InPlace: true, Out: true, Elementwise: true,
+		Infer: sameInfer(0),
+		CPU: func(c *Ctx) {
+			out, a := c.Out(0), c.T(0)
+			dt := a.DType()
+			if dt.IsIntOrBool() {
+				tensor.CopyRaw(out, a)
+				return
+			}
+			if dt.IsComplex() {
+				out, a = parts(out, true), parts(a, true)
+				dt = a.DType()
+			}
+			get := func(i int, def float64) float64 {
+				if c.Has(i) {
+					return c.Float(i)
+				}
+				return def
+			}
+			nan, pos, neg := get(1, 0), get(2, maxFinite(dt)), get(3, -maxFinite(dt))
+			if as := dt.Compute(); as == tensor.Float32 {
+				run1(out, a, as, as, nanToNumK(float32(nan), float32(pos), float32(neg)))
+			} else {
+				run1(out, a, as, as, nanToNumK(nan, pos, neg))
+			}
+		},
+		Save: "self",
+		VJP:  rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).IsFinite(), g) }),
+	})
+}
+
+func scaleK[E float](s float64) func(d, a []E) {
+	f := E(s)
+	return func(d, a []E) {
+		for i, x := range a[:len(d)] {
+			d[i] = x * f
+		}
+	}
+}
+
+func nanToNumK[E float](nan, pos, neg E) func(d, a []E) {
+	return func(d, a []E) {
+		for i, x := range a[:len(d)] {
+			switch {
+			case x != x:
+				x = nan
+			case math.IsInf(float64(x), 1):
+				x = pos
+			case math.IsInf(float64(x), -1):
+				x = neg
+			}
+			d[i] = x
+		}
+	}
+}
+
+// maxFinite is the largest number of a float type.
+func maxFinite(dt DType) float64 {
+	switch dt {
+	case tensor.Float16:
+		return 65504
+	case tensor.BFloat16:
+		return 0x1.fep127
+	case tensor.Float32:
+		return math.MaxFloat32
+	}
+	return math.MaxFloat64
+}
+
+func roundDecimals(x, ten float64, negative bool, f32 bool) float64 {
+	if f32 {
+		t := float32(ten)
+		if negative {
+			return float64(float32(math.RoundToEven(float64(float32(x)/t))) * t)
+		}
+		return float64(float32(math.RoundToEven(float64(float32(x)*t))) / t)
+	}
+	if negative {
+		return math.RoundToEven(x/ten) * ten
+	}
+	return math.RoundToEven(x*ten) / ten
+}

@@ -1,0 +1,208 @@
+package pointwise
+
+import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema:  "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+		Doc:     "is self + weight * (end - self).\nhttps://pytorch.org/docs/stable/generated/torch.lerp.html",
+		InPlace: true, Out: true, Scalar: "weight", Elementwise: true,
+		Infer: func(c *Ctx) {
+			dt := c.ArgDType(0)
+			for _, i := range []int{1, 2} {
+				if v := c.Value(i); v.K == tensor.KTensor && v.T.DType() != dt && !(i == 2 && v.T.Dim() == 0 && v.T.DType().IsFloat()) {
+					c.Fail(tensor.ErrDType, "expected dtype %s for `%s` but got dtype %s", cxxName(dt), []string{"", "end", "weight"}[i], cxxName(v.T.DType()))
+				}
+			}
+			c.Alloc(0, c.BroadcastArgs(0, 1, 2), dt)
+		},
+		CPU: func(c *Ctx) {
+			out := c.Out(0)
+			w, num := numberArg(c, 2)
+			switch as := out.DType().Compute(); {
+			case as == tensor.Float32 && num:
+				t := float32(w.F)
+				run2(out, c.T(0), c.T(1), as, as, as, func(d, a, b []float32) { vec.LerpF32(d, a, b, t) })
+			case as == tensor.Float64 && num:
+				run2(out, c.T(0), c.T(1), as, as, as, func(d, a, b []float64) { vec.LerpF64(d, a, b, w.F) })
+			case as == tensor.Float32:
+				tern(c, as, lerpK[float32])
+			case as == tensor.Float64:
+				tern(c, as, lerpK[float64])
+			case as == tensor.Complex64:
+				tern(c, as, lerpC[complex64])
+			case as == tensor.Complex128:
+				tern(c, as, lerpC[complex128])
+			default:
+				missing(c, "lerp_kernel_tensor", as)
+			}
+		},
+		Save: "self end weight",
+		VJP: func(c *Ctx, g *T) []*T {
+			w := c.T(2).Conj()
+			r := []*T{nil, g.Mul(w), nil}
+			r[0] = g.Mul(w.Neg().AddScalar(1))
+			if c.Needs(2) {
+				r[2] = g.Mul(c.T(1).Sub(c.T(0)).Conj())
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+		Doc:     "is self + value * tensor1 * tensor2.\nhttps://pytorch.org/docs/stable/generated/torch.addcmul.html",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(0, 1, 2)) },
+		CPU: func(c *Ctx) {
+			v := c.Num(3)
+			switch as := c.Out(0).DType().Compute(); as {
+			case tensor.Float32:
+				s := float32(v.F)
+				tern(c, as, func(d, a, b, e []float32) { vec.AddcmulF32(d, a, b, e, s) })
+			case tensor.Float64:
+				tern(c, as, func(d, a, b, e []float64) { vec.AddcmulF64(d, a, b, e, v.F) })
+			case tensor.Int64:
+				tern(c, as, addcmulK(v.I))
+			case tensor.Int32:
+				tern(c, as, addcmulK(int32(v.I)))
+			case tensor.Int16:
+				tern(c, as, addcmulK(int16(v.I)))
+			case tensor.Int8:
+				tern(c, as, addcmulK(int8(v.I)))
+			case tensor.Uint8:
+				tern(c, as, addcmulK(uint8(v.I)))
+			case tensor.Complex64:
+				tern(c, as, addcmulK(complex64(v.C)))
+			case tensor.Complex128:
+				tern(c, as, addcmulK(v.C))
+			default:
+				missing(c, "addcmul", as)
+			}
+		},
+		Save: "tensor1 tensor2",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{g, nil, nil}
+			gv := scaleGrad(c, g, 3)
+			if c.Needs(1) {
+				r[1] = gv.Mul(c.T(2).Conj())
+			}
+			if c.Needs(2) {
+				r[2] = gv.Mul(c.T(1).Conj())
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema:  "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+		Doc:     "is self + value * tensor1 / tensor2. Two integer tensors to divide are refused.\nhttps://pytorch.org/docs/stable/generated/torch.addcdiv.html",
+		InPlace: true, Out: true, Elementwise: true,
+		Infer: func(c *Ctx) {
+			if c.ArgDType(1).IsIntOrBool() && c.ArgDType(2).IsIntOrBool() {
+				c.Fail(tensor.ErrDType, "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2. "+
+					"The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. "+
+					"The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes.")
+			}
+			c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(0, 1, 2))
+		},
+		CPU: func(c *Ctx) {
+			v := c.Num(3)
+			switch as := c.Out(0).DType().Compute(); as {
+			case tensor.Float32:
+				s := float32(v.F)
+				tern(c, as, func(d, a, b, e []float32) { vec.AddcdivF32(d, a, b, e, s) })
+			case tensor.Float64:
+				tern(c, as, func(d, a, b, e []float64) { vec.AddcdivF64(d, a, b, e, v.F) })
+			case tensor.Complex64:
+				tern(c, as, addcdivC(complex64(v.C)))
+			case tensor.Complex128:
+				tern(c, as, addcdivC(v.C))
+			default:
+				missing(c, "addcdiv", as)
+			}
+		},
+		Save: "tensor1 tensor2",
+		VJP: func(c *Ctx, g *T) []*T {
+			r := []*T{g, nil, nil}
+			t2 := c.T(2)
+			gv := scaleGrad(c, g, 3)
+			if c.Needs(1) {
+				r[1] = gv.Div(t2.Conj())
+			}
+			if c.Needs(2) {
+				r[2] = gv.Neg().Mul(c.T(1).Div(t2.Mul(t2)).Conj())
+			}
+			return r
+		},
+	})
+}
+
+// tern runs a kernel on the arguments 0, 1 and 2.
+func tern[E any](c *Ctx, as DType, k func(d, a, b, e []E)) {
+	run3(c.Out(0), c.T(0), c.T(1), c.T(2), as, as, as, as, k)
+}
+
+// cxxName is a dtype as C++ messages print it.
+func cxxName(dt DType) string {
+	switch dt {
+	case tensor.Complex64:
+		return "c10::complex<float>"
+	case tensor.Complex128:
+		return "c10::complex<double>"
+	}
+	switch n := dt.Name(); n {
+	case "float32":
+		return "float"
+	case "float64":
+		return "double"
+	case "int64":
+		return "long int"
+	case "int32":
+		return "int"
+	case "float16":
+		return "c10::Half"
+	case "bfloat16":
+		return "c10::BFloat16"
+	default:
+		return n
+	}
+}
+
+func lerpK[E float](d, a, b, w []E) {
+	for i := range d {
+		if x, y, t := a[i], b[i], w[i]; t > -0.5 && t < 0.5 {
+			d[i] = x + t*(y-x)
+		} else {
+			d[i] = y - (y-x)*(1-t)
+		}
+	}
+}
+
+func lerpC[E complex64 | complex128](d, a, b, w []E) {
+	for i := range d {
+		x, y, t := a[i], b[i], w[i]
+		if z := complex128(t); real(z)*real(z)+imag(z)*imag(z) < 0.25 {
+			d[i] = x + t*(y-x)
+		} else {
+			d[i] = y - (y-x)*(1-t)
+		}
+	}
+}
+
+func addcmulK[E number](v E) func(d, a, b, c []E) {
+	return func(d, a, b, c []E) {
+		for i := range d {
+			d[i] = a[i] + v*b[i]*c[i]
+		}
+	}
+}
+
+func addcdivC[E complex64 | complex128](v E) func(d, a, b, c []E) {
+	return func(d, a, b, c []E) {
+		for i := range d {
+			d[i] = a[i] + E(divC(complex128(v*b[i]), complex128(c[i])))
+		}
+	}
+}
