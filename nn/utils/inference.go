@@ -19,8 +19,9 @@ type Optimized struct {
 }
 
 // OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions before them,
-// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear layer, pictures are
-// kept in channels-last memory, and intermediate results are freed as soon as they are not needed.
+// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear layer, a depthwise
+// convolution runs together with the one before it, pictures are kept in channels-last memory, and intermediate results are freed as
+// soon as they are not needed.
 //
 // The module runs once for each shape of input; what it did is recorded and afterwards done again without it. As with tracing in
 // PyTorch, a Forward whose course depends on the values in its input, or that draws random numbers, is not fit for this. Weights count as
@@ -254,18 +255,14 @@ type fuser struct {
 var (
 	opConv        = tensor.Slot("aten::convolution")
 	opConvFused   = tensor.Slot("torch::conv_fused")
+	opConvPair    = tensor.Slot("torch::conv_depthwise_fused")
 	opBatchNorm   = tensor.Slot("aten::native_batch_norm")
 	opLinear      = tensor.Slot("aten::linear")
 	opLinearFused = tensor.Slot("torch::linear_fused")
 )
 
 func (f *fuser) run() {
-	f.readers = map[int][]int{f.result: {len(f.steps)}}
-	for i, s := range f.steps {
-		for _, in := range s.in {
-			f.readers[in.value] = append(f.readers[in.value], i)
-		}
-	}
+	f.readSteps()
 	for i, s := range f.steps {
 		if s != nil && s.op == opConv && s.args[0].K == tensor.KTensor && s.constant(1) && s.constant(2) && s.args[6].N == 0 && len(s.in) == 1 {
 			f.fuse(i)
@@ -273,7 +270,51 @@ func (f *fuser) run() {
 			f.fuseLinear(i)
 		}
 	}
+	f.compact()
+	f.readSteps()
+	for i, s := range f.steps {
+		if s != nil && s.op == opConvFused {
+			f.fusePair(i)
+		}
+	}
+	f.compact()
+}
+
+// readSteps finds the readers of each value.
+func (f *fuser) readSteps() {
+	f.readers = map[int][]int{f.result: {len(f.steps)}}
+	for i, s := range f.steps {
+		for _, in := range s.in {
+			f.readers[in.value] = append(f.readers[in.value], i)
+		}
+	}
+}
+
+// compact drops the steps that were taken into others.
+func (f *fuser) compact() {
 	f.steps = slices.DeleteFunc(f.steps, func(s *step) bool { return s == nil })
+}
+
+// fusePair joins the fused convolution in step i with a depthwise one that is the only reader of its result.
+func (f *fuser) fusePair(i int) {
+	s := f.steps[i]
+	r := f.readers[s.outs[0]]
+	if len(r) != 1 || r[0] == len(f.steps) {
+		return
+	}
+	n := f.steps[r[0]]
+	if n.op != opConvFused || s.args[7].N != 1 || len(s.in) != 1 || len(n.in) != 1 || !f.intact(s.in[0].value, i, r[0]) {
+		return
+	}
+	w, w2 := s.args[1].T, n.args[1].T
+	if w.Dim() != 4 || w2.Size(0) != w.Size(0) || w2.Size(1) != 1 || w.Size(0) == 1 || w2.Size(2)*w2.Size(3) == 1 {
+		return
+	}
+	f.steps[i] = nil
+	f.steps[r[0]] = &step{op: opConvPair, outs: n.outs, in: s.in, args: []tensor.Value{
+		s.args[0], s.args[1], s.args[2], s.args[4], s.args[5], s.args[6], s.args[8], s.args[9],
+		n.args[1], n.args[2], n.args[4], n.args[5], n.args[6], n.args[8], n.args[9],
+	}}
 }
 
 // constant reports that argument i is a tensor of the module, or none.

@@ -48,10 +48,12 @@ func fusedArgs(c *Ctx) arguments {
 }
 
 func runFused[E float32 | float64](c *Ctx) {
-	lo, hi := c.Float(8), c.Float(9)
-	ep := cpuconv.Epilogue[E]{Clamp: !math.IsInf(lo, -1) || !math.IsInf(hi, 1), Lo: E(lo), Hi: E(hi)}
-	ep.Packed = packedFor(c.T(1))
-	runFloat(c.Out(0), c.T(0), c.T(1), c.T(2), c.T(3), ep, fusedArgs(c))
+	runFloat(c.Out(0), c.T(0), c.T(1), c.T(2), c.T(3), epilogue[E](c.Float(8), c.Float(9), c.T(1)), fusedArgs(c))
+}
+
+// epilogue clamps, and keeps the packed weight.
+func epilogue[E float32 | float64](lo, hi float64, w *T) cpuconv.Epilogue[E] {
+	return cpuconv.Epilogue[E]{Clamp: !math.IsInf(lo, -1) || !math.IsInf(hi, 1), Lo: E(lo), Hi: E(hi), Packed: packedFor(w)}
 }
 
 // packedWeights keeps weights of fused convolutions in the kernel's order for as long as their storage lives.

@@ -1,6 +1,7 @@
 package conv_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -52,5 +53,51 @@ func TestFused(t *testing.T) {
 	w.MulScalarInPlace(2)
 	if after := run(); math.Abs(float64(after-2*before)) > 1+math.Abs(float64(before)) || after == before {
 		t.Errorf("got %v after doubling the weights, %v before", after, before)
+	}
+}
+
+// A pair gives what its parts give, in either layout.
+func TestPair(t *testing.T) {
+	x := opstest.Fill(tensor.Float32, 1, 2, 6, 9, 8)
+	w, w2 := opstest.Fill(tensor.Float32, 2, 40, 6, 1, 1), opstest.Fill(tensor.Float32, 3, 40, 1, 3, 3)
+	b := opstest.Fill(tensor.Float32, 4, 40)
+	one, none, two := []int{1, 1}, []int{0, 0}, []int{2, 2}
+	inf := math.Inf(1)
+	pair := func(x, w2 *tensor.Tensor) (*tensor.Tensor, error) {
+		var args []tensor.Value
+		for _, a := range []any{x, w, b, one, none, one, 0.0, 6.0, w2, nil, two, one, one, -1.0, inf} {
+			args = append(args, tensor.Box(a))
+		}
+		y, err := tensor.CallOp("torch::conv_depthwise_fused", args...)
+		if err != nil {
+			return nil, err
+		}
+		return y[0].T, nil
+	}
+	for _, last := range []bool{true, false} {
+		in := x
+		if last {
+			in = tensor.NewStrided(x.Shape(), tensor.FormatStrides(x.Shape(), tensor.ChannelsLast), x.DType())
+			tensor.CopyRaw(in, x)
+		}
+		mid := conv.Fused(in, w, b, nil, one, none, one, 1, 0, 6)
+		want := tensor.Data[float32](conv.Fused(mid, w2, nil, nil, two, one, one, 40, -1, inf).Dense())
+		y, err := pair(in, w2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := y.IsContiguousFormat(tensor.ChannelsLast); got != last {
+			t.Errorf("channels last is %v, want %v", got, last)
+		}
+		for i, v := range tensor.Data[float32](y.Dense()) {
+			if v != want[i] {
+				t.Fatalf("last %v: element %d is %v, want %v", last, i, v, want[i])
+			}
+		}
+	}
+	for _, shape := range [][]int{{39, 1, 3, 3}, {80, 1, 3, 3}, {40, 2, 3, 3}} {
+		if _, err := pair(x, opstest.Fill(tensor.Float32, 5, shape...)); !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("a second weight of shape %v: got %v, want an error of shapes", shape, err)
+		}
 	}
 }

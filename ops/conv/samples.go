@@ -23,7 +23,7 @@ func init() {
 		"im2col :: 2x3x5x6 [3,2] [1,1] [1,0] [2,1]", "col2im :: 2x12x6 [3,4] [2,2] [1,1] [0,0] [1,1]",
 		"F::unfold :: 2x3x5x6 [3,2]", "F::fold :: 2x12x6 [3,4] [2,2]",
 	)
-	samples.None("inference only; the family's tests compare it with the separate operators", "torch::conv_fused")
+	samples.None("inference only; the family's tests compare it with the separate operators", "torch::conv_fused torch::conv_depthwise_fused")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
 		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",
 			"aten::convolution", "aten::_convolution")

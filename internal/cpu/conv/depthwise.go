@@ -19,9 +19,29 @@ type depthJob[T Float] struct {
 	es   int
 	w    unsafe.Pointer // [tap][channels rounded up]
 	wrow int            // bytes of a tap
+	bias unsafe.Pointer
+
+	// Images that are read in place: a pair of convolutions reads some lines and
+	// channels that it has just made, and writes a part of the channels.
+	src, dst      unsafe.Pointer
+	inPix, outPix int // elements between positions
+	channels      int
+	y0            int // the line at src
 }
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
+	d := newDepthJob(j, src)
+	if j.in.Last && j.out.Last {
+		d.src, d.dst = unsafe.Pointer(&j.in.Data[0]), unsafe.Pointer(&j.out.Data[0])
+		d.inPix, d.outPix, d.channels = j.groups, j.groups, j.groups
+		d.runLast()
+		return
+	}
+	d.runBands(lanes[T](j.pt))
+}
+
+// newDepthJob measures the job and lays out its weights.
+func newDepthJob[T Float](j *job[T], src packSource[T]) *depthJob[T] {
 	var z T
 	d := &depthJob[T]{job: j, es: int(unsafe.Sizeof(z))}
 	j.measure()
@@ -35,17 +55,14 @@ func (j *job[T]) runDepthwise(src packSource[T]) {
 	}
 	d.wrow = channels * d.es
 	d.w = d.weights(src, channels, min(taps, src.groups))
+	d.bias = j.bias
 	if j.bias != nil && (d.pt != pathAVX512 || !j.in.Last || !j.out.Last) {
 		// Read in whole vectors.
 		b := make([]T, channels+l)
 		copy(b, unsafe.Slice((*T)(j.bias), j.groups))
-		j.bias = unsafe.Pointer(&b[0])
+		d.bias = unsafe.Pointer(&b[0])
 	}
-	if j.in.Last && j.out.Last {
-		d.runLast()
-		return
-	}
-	d.runBands(l)
+	return d
 }
 
 // weights lays out the taps one after the other, or takes them from the last
@@ -105,9 +122,8 @@ func (d *depthJob[T]) runLast() {
 	par.For(total, grain, func(lo, hi int) {
 		var p args
 		var f ahead
-		d.setup(&p, d.groups)
-		p.stepA = d.istep[1] * d.inD[2] * d.groups * d.es
-		p.stepC = d.ostep[1] * d.outD[2] * d.groups * d.es
+		d.setup(&p, d.outPix)
+		d.steps(&p)
 		seg := make([]int, 0, 64)
 		for t := lo; t < hi; t++ {
 			img, z, y := t/blocks/d.grid[0], t/blocks%d.grid[0], t%blocks*yb
@@ -117,14 +133,26 @@ func (d *depthJob[T]) runLast() {
 				if z >= ph.grid[0] {
 					continue
 				}
-				for y0, y1 := y, min(y+yb, ph.grid[1]); y0 < y1; {
-					n := d.sameTaps(ph, y0, y1)
-					seg = d.line(&p, ph, img, z, y0, n, seg)
-					y0 += n
-				}
+				seg = d.lines(&p, ph, img, z, y, min(y+yb, ph.grid[1]), seg)
 			}
 		}
 	})
+}
+
+// steps sets the distances of lines in the images.
+func (d *depthJob[T]) steps(p *args) {
+	p.stepA = d.istep[1] * d.inD[2] * d.inPix * d.es
+	p.stepC = d.ostep[1] * d.outD[2] * d.outPix * d.es
+}
+
+// lines computes lines [y0, y1) of a phase's grid.
+func (d *depthJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []int) []int {
+	for y0 < y1 {
+		n := d.sameTaps(ph, y0, y1)
+		seg = d.line(p, ph, img, z, y0, n, seg)
+		y0 += n
+	}
+	return seg
 }
 
 // linesAfter are the lines of the input that n lines of the grid from y on are
@@ -195,22 +223,31 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 			if ix < 0 || ix >= w {
 				continue
 			}
-			o := ((img*d.inD[0]+z*d.istep[0]+t.d[0])*d.inD[1]+y*d.istep[1]+t.d[1])*w + ix
+			o := d.lineOf(img, z, y, t)*w + ix
 			if at < 0 {
 				at = o
 			}
-			seg = append(seg, (o-at)*d.groups*d.es, t.wi*d.wrow)
+			seg = append(seg, (o-at)*d.inPix*d.es, t.wi*d.wrow)
 		}
 		end := len(seg)
 		seg = append(seg, 0)
-		p.rs = d.istep[2] * d.groups * d.es
-		a := unsafe.Add(unsafe.Pointer(&d.in.Data[0]), max(at, 0)*d.groups*d.es)
-		c := (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1])*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.groups * d.es
+		p.rs = d.istep[2] * d.inPix * d.es
+		a := unsafe.Add(d.src, max(at, 0)*d.inPix*d.es)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
-		d.tile(p, a, unsafe.Pointer(&d.out.Data[0]), c, r, d.groups)
+		d.tile(p, a, d.dst, d.result(ph, img, z, y, x), r, d.channels)
 		x += r
 	}
 	return seg
+}
+
+// lineOf is the line of the image at src that tap t of line y of the grid sees.
+func (d *depthJob[T]) lineOf(img, z, y int, t tap) int {
+	return (img*d.inD[0]+z*d.istep[0]+t.d[0])*d.inD[1] + y*d.istep[1] + t.d[1] - d.y0
+}
+
+// result is the offset in bytes of a grid position in the result.
+func (d *depthJob[T]) result(ph *phase, img, z, y, x int) int {
+	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1])*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.outPix * d.es
 }
 
 // threes reports that the taps are threes side by side, of which at most one
@@ -233,11 +270,11 @@ func (d *depthJob[T]) threes(taps []tap, n int) bool {
 
 // line3 is line for threes of taps.
 func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int, seg []int) []int {
-	ch, sx, n := d.groups*d.es, d.istep[2], ph.grid[2]
+	pix, sx, n := d.inPix*d.es, d.istep[2], ph.grid[2]
 	tiles := ceilDiv(n, most)
 	flags := p.flags
-	p.cs, p.tapStep = ch, (taps[1].wi-taps[0].wi)*d.wrow
-	p.blockEnd, p.mask = ch, 1<<uint(d.groups%lanes[T](d.pt))-1
+	p.cs, p.tapStep = pix, (taps[1].wi-taps[0].wi)*d.wrow
+	p.blockEnd, p.mask = d.channels*d.es, 1<<uint(d.channels%lanes[T](d.pt))-1
 	p.b = d.w
 	for i := range tiles {
 		x := i * n / tiles
@@ -247,11 +284,11 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 		for k := 0; k < len(taps); k += 3 {
 			t := taps[k]
 			ix := x*sx + t.d[2]
-			line := ((img*d.inD[0]+z*d.istep[0]+t.d[0])*d.inD[1] + y*d.istep[1] + t.d[1]) * d.inD[2]
+			line := d.lineOf(img, z, y, t) * d.inD[2]
 			if at < 0 {
 				at = line + max(ix, 0) // pointers stay inside the image
 			}
-			seg = append(seg, (line+ix-at)*ch, t.wi*d.wrow)
+			seg = append(seg, (line+ix-at)*pix, t.wi*d.wrow)
 			if ix < 0 {
 				p.flags |= flagFirst
 			}
@@ -262,8 +299,8 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 		end := len(seg)
 		seg = append(seg, 0)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
-		c := (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1])*d.outD[2] + x*d.ostep[2] + ph.at[2]) * ch
-		p.a0, p.c0 = unsafe.Add(unsafe.Pointer(&d.in.Data[0]), at*ch), unsafe.Add(unsafe.Pointer(&d.out.Data[0]), c)
+		c := d.result(ph, img, z, y, x)
+		p.a0, p.c0 = unsafe.Add(d.src, at*pix), unsafe.Add(d.dst, c)
 		p.a1, p.c1 = p.a0, p.c0
 		if d.bias != nil {
 			p.bias = d.bias
@@ -367,8 +404,6 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 	full := *d
 	full.w = unsafe.Add(d.w, b.group*d.es)
 	if d.bias != nil {
-		full.job = &job[T]{}
-		*full.job = *j
 		full.bias = unsafe.Add(d.bias, b.group*d.es)
 	}
 	d.setup(p, dst.pix)
