@@ -86,6 +86,9 @@ type AttentionOptions struct {
 	AttnMask       *Tensor // (L, S) or (N·heads, L, S): true where attention is not allowed, or numbers to be added
 	NoAverage      bool    // return the weights of each head
 	IsCausal       bool    // a promise that AttnMask is the causal mask
+
+	// anyOrder says that nothing draws random numbers in the order of the output's memory.
+	anyOrder bool
 }
 
 // Forward computes attention of query (L, N, E), key (S, N, KDim) and value (S, N, VDim); with BatchFirst the batch comes first, without a
@@ -124,7 +127,7 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 		outBias = m.OutProj.Bias
 	}
 	out, weights = call2("F::multi_head_attention_forward", query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias, m.BiasK, m.BiasV,
-		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, outBias, m.Training(), o.KeyPaddingMask, !o.NoWeights, o.AttnMask, separate,
+		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, outBias, m.Training() && (m.Dropout > 0 || !o.anyOrder), o.KeyPaddingMask, !o.NoWeights, o.AttnMask, separate,
 		m.QProjWeight, m.KProjWeight, m.VProjWeight, nil, nil, !o.NoAverage, o.IsCausal)
 	if m.BatchFirst && batched {
 		out = out.Transpose(1, 0)

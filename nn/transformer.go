@@ -25,10 +25,10 @@ func (a Activation) is(b Activation) bool {
 func feedForward(x *Tensor, linear1 *Linear, activation Activation, dropout *Dropout, linear2 *Linear) *Tensor {
 	name := ""
 	switch {
-	case !tensor.MayFuse() || Hooked(linear1) || !x.DType().IsFloat():
+	case !tensor.Unwatched() || Hooked(linear1) || !x.DType().IsFloat():
 	case activation.is(ActivationReLU):
 		name = "relu"
-	case activation.is(ActivationGELU):
+	case activation.is(ActivationGELU) && tensor.MayFuse(): // its gradient needs what comes before it
 		name = "gelu"
 	}
 	if name != "" {
@@ -119,7 +119,7 @@ type EncoderMasks struct {
 func (m *TransformerEncoderLayer) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 	o := first(masks)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		attend := func(x *Tensor) *Tensor { return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, o)) }
+		attend := func(x *Tensor) *Tensor { return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, o, m.Dropout1)) }
 		ff := func(x *Tensor) *Tensor {
 			return m.Dropout2.Forward(feedForward(x, m.Linear1, m.Activation, m.Dropout, m.Linear2))
 		}
@@ -132,8 +132,9 @@ func (m *TransformerEncoderLayer) Forward(x *Tensor, masks ...EncoderMasks) *Ten
 	})
 }
 
-func selfAttend(a *MultiheadAttention, x *Tensor, o EncoderMasks) *Tensor {
-	y, _ := a.Forward(x, x, x, AttentionOptions{KeyPaddingMask: o.KeyPaddingMask, AttnMask: o.Mask, NoWeights: true, IsCausal: o.IsCausal && o.Mask != nil})
+// selfAttend attends from x to itself; dropout is what follows.
+func selfAttend(a *MultiheadAttention, x *Tensor, o EncoderMasks, dropout *Dropout) *Tensor {
+	y, _ := a.Forward(x, x, x, AttentionOptions{KeyPaddingMask: o.KeyPaddingMask, AttnMask: o.Mask, NoWeights: true, IsCausal: o.IsCausal && o.Mask != nil, anyOrder: toFloat(dropout.P) == 0})
 	return y
 }
 
@@ -182,10 +183,10 @@ func (m *TransformerDecoderLayer) Forward(tgt, memory *Tensor, masks ...DecoderM
 	return m.runN(m, []*Tensor{tgt, memory}, func(in []*Tensor) *Tensor {
 		x, memory := in[0], in[1]
 		self := func(x *Tensor) *Tensor {
-			return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, EncoderMasks{o.TgtMask, o.TgtKeyPaddingMask, o.TgtIsCausal}))
+			return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, EncoderMasks{o.TgtMask, o.TgtKeyPaddingMask, o.TgtIsCausal}, m.Dropout1))
 		}
 		cross := func(x *Tensor) *Tensor {
-			y, _ := m.MultiheadAttn.Forward(x, memory, memory, AttentionOptions{KeyPaddingMask: o.MemoryKeyPaddingMask, AttnMask: o.MemoryMask, NoWeights: true, IsCausal: o.MemoryIsCausal && o.MemoryMask != nil})
+			y, _ := m.MultiheadAttn.Forward(x, memory, memory, AttentionOptions{KeyPaddingMask: o.MemoryKeyPaddingMask, AttnMask: o.MemoryMask, NoWeights: true, IsCausal: o.MemoryIsCausal && o.MemoryMask != nil, anyOrder: toFloat(m.Dropout2.P) == 0})
 			return m.Dropout2.Forward(y)
 		}
 		ff := func(x *Tensor) *Tensor {

@@ -57,3 +57,34 @@ func TestTransformerFeedForward(t *testing.T) {
 		})
 	}
 }
+
+// The gradients of a layer do not depend on which operators do the work: a hook makes the feed-forward part take one by one, and attention
+// weights make attention take products instead of tiles.
+func TestTransformerGradients(t *testing.T) {
+	for _, batchFirst := range []bool{false, true} {
+		torch.ManualSeed(2)
+		m := nn.NewTransformerEncoderLayer(16, 4, nn.TransformerLayerOptions{DimFeedforward: 32, BatchFirst: batchFirst, Dropout: torch.Some(0.0), DType: torch.Float64})
+		x, g := torch.Randn([]int{5, 3, 16}).To(torch.Float64).SetRequiresGrad(true), torch.Randn([]int{5, 3, 16}).To(torch.Float64)
+		gradients := func(forward func() *torch.Tensor) []*torch.Tensor {
+			nn.ZeroGrad(m)
+			x.SetGrad(nil)
+			forward().Backward(torch.BackwardOptions{Gradient: g})
+			out := []*torch.Tensor{x.Grad().Clone()}
+			for _, p := range nn.Parameters(m) {
+				out = append(out, p.Grad().Clone())
+			}
+			return out
+		}
+		got := gradients(func() *torch.Tensor { return m.Forward(x) })
+		want := gradients(func() *torch.Tensor {
+			y, _ := m.SelfAttn.Forward(x, x, x)
+			y = m.Norm1.Forward(x.Add(y))
+			return m.Norm2.Forward(y.Add(m.Linear2.Forward(m.Linear1.Forward(y).ReLU())))
+		})
+		for i := range want {
+			if !torch.AllClose(got[i], want[i], torch.AllCloseOptions{Rtol: torch.Some(1e-9), Atol: torch.Some(1e-9)}) {
+				t.Errorf("batch first %t: gradient %d: got %v, want %v", batchFirst, i, got[i], want[i])
+			}
+		}
+	}
+}

@@ -165,6 +165,12 @@ func MayFuse() bool {
 	return m != nil && m.noGrad && len(m.chain) == 0
 }
 
+// Unwatched reports that no interceptor looks at single operators, whether gradients are recorded or not.
+func Unwatched() bool {
+	m := currentMode()
+	return m == nil || len(m.chain) == 0
+}
+
 // IsInference reports a tensor that was made in InferenceMode.
 func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
 

@@ -212,6 +212,30 @@ func (f *flash[E]) dropBy(keep *T, p float64) {
 	f.keepScale = 1 / E(1-p)
 }
 
+// together lays the three gradients out as query, key and value lie, when these are the thirds of one projection: then nothing has to be
+// copied to make the projection's gradient of them.
+func together(c *Ctx) bool {
+	q := c.T(1)
+	sh, st := q.Shape(), q.Strides()
+	w := sh[1] * sh[3] // features of a position
+	for i := range 3 {
+		x := c.T(1 + i)
+		if x.Storage() != q.Storage() || x.DType() != q.DType() || x.StorageOffset() != q.StorageOffset()+i*w || !tensor.SameShape(x.Shape(), sh) || !slices.Equal(x.Strides(), st) {
+			return false
+		}
+	}
+	n := 3 * w
+	batchFirst := st[2] == n && st[0] == n*sh[2]
+	if !(batchFirst || st[0] == n && st[2] == n*sh[0]) || st[1] != sh[3] || st[3] != 1 {
+		return false
+	}
+	whole := tensor.New([]int{sh[0] * sh[2] * n}, q.DType())
+	for i := range 3 {
+		c.SetOut(i, whole.Alias(sh, st, i*w))
+	}
+	return true
+}
+
 func flashBackwardRun[E float](c *Ctx) {
 	dt := tensor.DTypeOf[E]()
 	f := newFlash[E](c.T(1), c.T(2), c.T(3), c.T(8), c.Bool(7), scaleOf(c, 9, c.T(1)))
@@ -286,6 +310,9 @@ func init() {
 		Doc:    "are the gradients of query, key and value.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
+			if together(c) {
+				return
+			}
 			for i := range 3 {
 				x := c.T(1 + i)
 				c.AllocStrided(i, x.Shape(), inOrder(x.Shape(), x), x.DType())

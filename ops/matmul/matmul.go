@@ -111,9 +111,21 @@ func init() {
 	acts := map[string]gemm.Activation{"none": gemm.ActNone, "relu": gemm.ActReLU, "gelu": gemm.ActGELU, "gelu_tanh": gemm.ActGELUTanh}
 	tensor.Register(tensor.Def{
 		Schema: "torch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
-		Doc:    "is activation(linear(input, weight, bias)) in one pass over the result, for inference; activation is none, relu, gelu or gelu_tanh.",
+		Doc:    "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh. The gradient of a GELU computes the product again.",
 		Go:     "-",
-		NoGrad: "for inference; the product and the activation have gradients of their own",
+		Save:   "input weight bias result",
+		VJP: func(c *Ctx, g *T) []*T {
+			z := func() *T { return call(opLinear, c.T(0), c.T(1), c.T(2))[0] }
+			switch c.Str(3) {
+			case "relu":
+				g = call(opThresholdBackward, g, c.Out(0), 0)[0]
+			case "gelu":
+				g = call(opGELUBackward, g, z())[0]
+			case "gelu_tanh":
+				g = call(opGELUBackward, g, z(), "tanh")[0]
+			}
+			return vjp(c, g)
+		},
 		Infer: func(c *Ctx) {
 			if _, ok := acts[c.Str(3)]; !ok {
 				c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(3))
@@ -170,7 +182,11 @@ func linearRun(c *Ctx, act gemm.Activation) {
 	activated(nil, m, n, k, one, xm, wm, beta, om, bias, act)
 }
 
-var opLinear = tensor.Slot("aten::linear")
+var (
+	opLinear            = tensor.Slot("aten::linear")
+	opThresholdBackward = tensor.Slot("aten::threshold_backward")
+	opGELUBackward      = tensor.Slot("aten::gelu_backward")
+)
 
 // Fused calls torch::linear_fused. The bias may be nil.
 func Fused(in, w, bias *T, activation string) *T {

@@ -619,8 +619,28 @@ func splitVJP(dimArg int) func(c *Ctx, g *T) []*T {
 				gs[i] = zeros(part, c.ArgDType(0))
 			}
 		}
+		if whole := adjacent(gs, d, sh); whole != nil {
+			return []*T{whole}
+		}
 		return []*T{cat(gs, d)}
 	}
+}
+
+// adjacent is the tensor of shape sh that parts already are, one after the other along dimension d of the same memory; nil when they lie
+// otherwise.
+func adjacent(parts []*T, d int, sh []int) *T {
+	p := parts[0]
+	off := p.StorageOffset()
+	for _, q := range parts {
+		if q.Storage() != p.Storage() || q.DType() != p.DType() || q.StorageOffset() != off || !slices.Equal(q.Strides(), p.Strides()) {
+			return nil
+		}
+		off += q.Size(d) * q.Stride(d)
+	}
+	if len(parts) == 1 || p.Stride(d) == 0 || tensor.IsGradEnabled() {
+		return nil
+	}
+	return p.Alias(sh, p.Strides(), p.StorageOffset())
 }
 
 // call1 and callN call an aten operator by its name; missing arguments get their defaults.
