@@ -296,7 +296,7 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 			copyBytes(c, src, m*w.size[i])
 		}
 		if st == 0 {
-			fill(c, b.run, w.asSize[i])
+			fill(c, min(b.run, w.shape[k]), w.asSize[i]) // as much as any block of the row needs
 			b.last[i] = p[i]
 		}
 	}

@@ -71,10 +71,13 @@ func count(ax []axis) int {
 // offset is the memory position of the i-th element of the axes, row-major.
 func offset(ax []axis, i int) int {
 	p := 0
-	for d := len(ax) - 1; d >= 0 && i > 0; d-- {
+	for d := len(ax) - 1; d > 0 && i > 0; d-- {
 		q := i / ax[d].n
 		p += (i - q*ax[d].n) * ax[d].stride
 		i = q
+	}
+	if i > 0 { // the outermost axis needs no division, which would cost more than a short row
+		p += i * ax[0].stride
 	}
 	return p
 }

@@ -114,7 +114,12 @@ func histc(c *Ctx) {
 	if lo == hi && len(x) > 0 {
 		lo, hi = x[0], x[0]
 		for _, v := range x {
-			lo, hi = math.Min(lo, v), math.Max(hi, v)
+			if v < lo || v != v {
+				lo = v
+			}
+			if v > hi || v != v {
+				hi = v
+			}
 		}
 	}
 	if lo == hi {
@@ -127,17 +132,22 @@ func histc(c *Ctx) {
 		c.Fail(tensor.ErrValue, "torch.histc: max must be larger than min")
 	}
 	n := make([]float64, bins)
-	for _, v := range x {
-		if v < lo || v > hi || v != v {
-			continue
-		}
-		k := int((v - lo) * float64(bins) / (hi - lo))
-		if c.T(0).DType() != tensor.Float64 { // the bin that the narrower type computes
-			k = int((float32(v) - float32(lo)) * float32(bins) / (float32(hi) - float32(lo)))
-		}
-		n[min(k, bins-1)]++
+	if c.T(0).DType() == tensor.Float64 {
+		countBins(n, x, lo, hi)
+	} else { // the bin that the narrower type computes
+		countBins(n, raw[float32](c.T(0).DenseAs(tensor.Float32)), float32(lo), float32(hi))
 	}
 	tensor.CopyRaw(c.Out(0), tensor.FromSlice(n))
+}
+
+// countBins counts elements in bins of equal width; those outside the range and NaN do not count.
+func countBins[E float32 | float64](n []float64, x []E, lo, hi E) {
+	bins, width := E(len(n)), hi-lo
+	for _, v := range x {
+		if v >= lo && v <= hi {
+			n[min(int((v-lo)*bins/width), len(n)-1)]++
+		}
+	}
 }
 
 func isIn(c *Ctx) {

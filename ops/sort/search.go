@@ -1,8 +1,7 @@
 package sort
 
 import (
-	"sort"
-
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -14,35 +13,70 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 	if sorter != nil && !tensor.SameShape(sorter.Shape(), seq.Shape()) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor %s and got sorter tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(sorter.Shape()))
 	}
-	n := seq.Size(-1)
-	b, v := raw[float64](seq.DenseAs(tensor.Float64)), raw[float64](vals.DenseAs(tensor.Float64))
 	var perm []int64
 	if sorter != nil {
 		perm = raw[int64](sorter.DenseAs(tensor.Int64))
 	}
 	out := tensor.New(vals.Shape(), tensor.Int64)
-	d := raw[int64](out)
-	per := len(v)
+	per := vals.Numel()
 	if seq.Dim() > 1 && vals.Dim() > 0 {
 		per = vals.Size(-1)
 	}
-	for i, x := range v {
-		row := i / per * n
-		d[i] = int64(sort.Search(n, func(k int) bool {
-			if perm != nil {
-				k = int(perm[row+k])
-			}
-			y := b[row+k]
-			if right {
-				return less(x, y)
-			}
-			return !less(y, x)
-		}))
+	n := seq.Size(-1)
+	switch a, b := seq.DType(), vals.DType(); {
+	case a == tensor.Float32 && b == tensor.Float32:
+		places(raw[int64](out), raw[float32](seq.Dense()), raw[float32](vals.Dense()), perm, n, per, right)
+	case a.IsInt() && b.IsInt():
+		places(raw[int64](out), raw[int64](seq.DenseAs(tensor.Int64)), raw[int64](vals.DenseAs(tensor.Int64)), perm, n, per, right)
+	default:
+		places(raw[int64](out), raw[float64](seq.DenseAs(tensor.Float64)), raw[float64](vals.DenseAs(tensor.Float64)), perm, n, per, right)
 	}
 	if int32Out {
 		return out.ToDType(tensor.Int32)
 	}
 	return out
+}
+
+// places finds the places of values, per values in each row of n boundaries; perm, if there is one, sorts the rows.
+func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
+	par.For(len(vals), 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x, from := vals[i], i/per*n
+			row := rows[from:][:n]
+			at, left := 0, n // the place is in the left elements from at on
+			switch {
+			case perm != nil:
+				p := perm[from:][:n]
+				for left > 0 {
+					half := left / 2
+					if y := row[p[at+half]]; less(y, x) || right && !less(x, y) {
+						at, left = at+half+1, left-half-1
+					} else {
+						left = half
+					}
+				}
+			case right:
+				for left > 0 {
+					half := left / 2
+					if !less(x, row[at+half]) {
+						at, left = at+half+1, left-half-1
+					} else {
+						left = half
+					}
+				}
+			default:
+				for left > 0 {
+					half := left / 2
+					if less(row[at+half], x) {
+						at, left = at+half+1, left-half-1
+					} else {
+						left = half
+					}
+				}
+			}
+			out[i] = int64(at)
+		}
+	})
 }
 
 //gen:searching

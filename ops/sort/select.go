@@ -1,53 +1,51 @@
 package sort
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // Selection in the order of PyTorch's CPU kernels. Which of several equal elements topk and kthvalue name depends on the algorithm: topk
 // stands on the C++ library's partial_sort, nth_element and sort in the form that GNU gives them, kthvalue on a quickselect of its own.
 
-// item is an element and where it was.
-type item[E ordered] struct {
-	v E
-	i int32
-}
-
-// picker compares items: smallest first with NaN last, or largest first with NaN first.
-type picker[E ordered] struct{ desc bool }
-
-func (p picker[E]) before(a, b item[E]) bool {
-	if p.desc {
-		return a.v > b.v || a.v != a.v && b.v == b.v
-	}
-	return a.v < b.v || a.v == a.v && b.v != b.v
-}
-
-func items[E ordered](l []E) []item[E] {
-	q := make([]item[E], len(l))
-	for i, v := range l {
-		q[i] = item[E]{v, int32(i)}
+// itemsOf writes the keys of a line with their positions.
+func (s *scratch) itemsOf(keys []uint64) []item {
+	q := take(&s.items, len(keys))
+	for i, k := range keys {
+		q[i] = item{k, int32(i)}
 	}
 	return q
 }
 
 // top is the positions of the k first elements. Few of many come from a heap, others by selection; without sorted these stay as they fell.
-func top[E ordered](k int, desc, sorted bool) func(l []E, to []int32) []int32 {
-	p := picker[E]{desc}
-	return func(l []E, to []int32) []int32 {
+func top[E ordered](k int, desc, sorted bool) pick[E] {
+	return func(l []E, s *scratch) []int32 {
 		if k == 0 {
 			return nil
 		}
-		q := items(l)
-		if k*64 <= len(q) {
-			p.partialSort(q, k)
+		var q []item
+		out := take(&s.perm, k)
+		if k*64 <= len(l) {
+			keys := take(&s.keys, k)
+			keysOf(keys, l[:k], desc)
+			q = s.itemsOf(keys)
+			partialSort(q, l, desc, s)
 		} else {
+			keys := take(&s.keys, len(l))
+			keysOf(keys, l, desc)
+			if sorted && s.distinctTop(keys, k) {
+				return s.perm[:k]
+			}
+			out = take(&s.perm, k)
+			q = s.itemsOf(keys)
 			if k-1 < len(q) {
-				p.nth(q, k-1)
+				nth(q, k-1)
 			}
 			if sorted {
-				p.sort(q[:k-1])
+				quicksort(q[:k-1])
 			}
 		}
-		out := make([]int32, k)
 		for i := range out {
 			out[i] = q[i].i
 		}
@@ -55,81 +53,146 @@ func top[E ordered](k int, desc, sorted bool) func(l []E, to []int32) []int32 {
 	}
 }
 
+// distinctTop leaves the positions of the first n keys, in order, in s.perm if there is one answer: no two of them are equal, nor the last
+// of them and the next.
+func (s *scratch) distinctTop(keys []uint64, n int) bool {
+	if n < fewest {
+		return s.fewTop(keys, n)
+	}
+	lost := take(&s.spare, len(keys))
+	copy(lost, keys)
+	last, _, equal := s.selectKey(lost, n-1)
+	if equal > 1 {
+		return false
+	}
+	first, at := take(&s.first, n), take(&s.at, n)
+	m := 0
+	for i, k := range keys {
+		if k <= last {
+			first[m], at[m] = k, int32(i)
+			m++
+		}
+	}
+	perm := s.orderKeys(first)
+	for i, p := range perm {
+		if i > 0 && first[p] == first[perm[i-1]] {
+			return false
+		}
+	}
+	for i, p := range perm {
+		perm[i] = at[p]
+	}
+	return true
+}
+
+// fewest is the size of a list that is kept in order by insertion.
+const fewest = 16
+
+// fewTop is distinctTop for a few: it keeps a list of the best so far, one more than wanted.
+func (s *scratch) fewTop(keys []uint64, n int) bool {
+	var best [fewest]item
+	m := min(n+1, len(keys))
+	for i := range best[:m] {
+		best[i].k = math.MaxUint64
+	}
+	worst := uint64(math.MaxUint64)
+	for i, k := range keys {
+		if k > worst || k == worst && i >= m {
+			continue // the second of equal keys matters only where it is among the first
+		}
+		j := m - 1
+		for ; j > 0 && k < best[j-1].k; j-- {
+			best[j] = best[j-1]
+		}
+		best[j] = item{k, int32(i)}
+		worst = best[m-1].k
+	}
+	perm := take(&s.perm, n)
+	for i := range perm {
+		if i+1 < m && best[i].k == best[i+1].k {
+			return false
+		}
+		perm[i] = best[i].i
+	}
+	return true
+}
+
 func log2(n int) int { return bits.Len(uint(n)) - 1 }
 
 // nth puts the element that belongs at n there, none after it in front of it.
-func (p picker[E]) nth(q []item[E], n int) {
+func nth(q []item, n int) {
 	first, last := 0, len(q)
 	if last == 0 || n == last {
 		return
 	}
 	for depth := 2 * log2(last); last-first > 3; depth-- {
 		if depth == 0 {
-			p.heapSelect(q[first:last], n+1-first)
+			heapSelect(q[first:last], n+1-first)
 			q[first], q[n] = q[n], q[first]
 			return
 		}
-		if cut := first + p.partition(q[first:last]); cut <= n {
+		if cut := first + partition(q[first:last]); cut <= n {
 			first = cut
 		} else {
 			last = cut
 		}
 	}
-	p.insertion(q[first:last])
+	insertion(q[first:last])
 }
 
 // sort is introsort: quicksort down to pieces of 16, one insertion sort over all.
-func (p picker[E]) sort(q []item[E]) {
+func quicksort(q []item) {
 	if len(q) == 0 {
 		return
 	}
-	p.quick(q, 2*log2(len(q)))
+	quick(q, 2*log2(len(q)))
 	if len(q) <= 16 {
-		p.insertion(q)
+		insertion(q)
 		return
 	}
-	p.insertion(q[:16])
+	insertion(q[:16])
 	for i := 16; i < len(q); i++ {
-		p.insert(q, i)
+		insert(q, i)
 	}
 }
 
-func (p picker[E]) quick(q []item[E], depth int) {
+func quick(q []item, depth int) {
 	for len(q) > 16 {
 		if depth == 0 {
-			p.partialSort(q, len(q))
+			heapify(q)
+			sortHeap(q)
 			return
 		}
 		depth--
-		cut := p.partition(q)
-		p.quick(q[cut:], depth)
+		cut := partition(q)
+		quick(q[cut:], depth)
 		q = q[:cut]
 	}
 }
 
 // partition splits around the median of the second, the middle and the last element.
-func (p picker[E]) partition(q []item[E]) int {
+func partition(q []item) int {
 	a, b, c := 1, len(q)/2, len(q)-1
 	m := a
 	switch {
-	case p.before(q[a], q[b]):
-		if p.before(q[b], q[c]) {
+	case q[a].k < q[b].k:
+		if q[b].k < q[c].k {
 			m = b
-		} else if p.before(q[a], q[c]) {
+		} else if q[a].k < q[c].k {
 			m = c
 		}
-	case p.before(q[a], q[c]):
-	case p.before(q[b], q[c]):
+	case q[a].k < q[c].k:
+	case q[b].k < q[c].k:
 		m = c
 	default:
 		m = b
 	}
 	q[0], q[m] = q[m], q[0]
 	for i, j := 1, len(q); ; i++ {
-		for p.before(q[i], q[0]) {
+		for q[i].k < q[0].k {
 			i++
 		}
-		for j--; p.before(q[0], q[j]); j-- {
+		for j--; q[0].k < q[j].k; j-- {
 		}
 		if i >= j {
 			return i
@@ -138,54 +201,72 @@ func (p picker[E]) partition(q []item[E]) int {
 	}
 }
 
-func (p picker[E]) insertion(q []item[E]) {
+func insertion(q []item) {
 	for i := 1; i < len(q); i++ {
-		if v := q[i]; p.before(v, q[0]) {
+		if v := q[i]; v.k < q[0].k {
 			copy(q[1:i+1], q[:i])
 			q[0] = v
 		} else {
-			p.insert(q, i)
+			insert(q, i)
 		}
 	}
 }
 
-func (p picker[E]) insert(q []item[E], i int) {
+func insert(q []item, i int) {
 	v := q[i]
-	for ; p.before(v, q[i-1]); i-- {
+	for ; v.k < q[i-1].k; i-- {
 		q[i] = q[i-1]
 	}
 	q[i] = v
 }
 
-// partialSort brings the k first elements to the front, in order.
-func (p picker[E]) partialSort(q []item[E], k int) {
-	p.heapSelect(q, k)
-	for n := k; n > 1; n-- {
+// partialSort puts the first elements of a line into q, in order. q begins with those that are first in memory.
+func partialSort[E ordered](q []item, line []E, desc bool, s *scratch) {
+	heapify(q)
+	buf := take(&s.keys, 1024)
+	for lo := len(q); lo < len(line); lo += len(buf) {
+		part := line[lo:min(lo+len(buf), len(line))]
+		keysOf(buf, part, desc)
+		for i, k := range buf[:len(part)] {
+			if k < q[0].k {
+				sift(q, 0, len(q), item{k, int32(lo + i)})
+			}
+		}
+	}
+	sortHeap(q)
+}
+
+func sortHeap(q []item) {
+	for n := len(q); n > 1; n-- {
 		v := q[n-1]
 		q[n-1] = q[0]
-		p.sift(q, 0, n-1, v)
+		sift(q, 0, n-1, v)
+	}
+}
+
+func heapify(q []item) {
+	for i := (len(q) - 2) / 2; i >= 0 && len(q) > 1; i-- {
+		sift(q, i, len(q), q[i])
 	}
 }
 
 // heapSelect gathers the k first elements in a heap with the last of them on top.
-func (p picker[E]) heapSelect(q []item[E], k int) {
-	for i := (k - 2) / 2; i >= 0 && k > 1; i-- {
-		p.sift(q, i, k, q[i])
-	}
+func heapSelect(q []item, k int) {
+	heapify(q[:k])
 	for i := k; i < len(q); i++ {
-		if v := q[i]; p.before(v, q[0]) {
+		if v := q[i]; v.k < q[0].k {
 			q[i] = q[0]
-			p.sift(q, 0, k, v)
+			sift(q, 0, k, v)
 		}
 	}
 }
 
 // sift lets the hole sink to the bottom of a heap of n elements and v rise from there.
-func (p picker[E]) sift(q []item[E], hole, n int, v item[E]) {
+func sift(q []item, hole, n int, v item) {
 	root, child := hole, hole
 	for child < (n-1)/2 {
 		child = 2 * (child + 1)
-		if p.before(q[child], q[child-1]) {
+		if q[child].k < q[child-1].k {
 			child--
 		}
 		q[hole] = q[child]
@@ -198,7 +279,7 @@ func (p picker[E]) sift(q []item[E], hole, n int, v item[E]) {
 	}
 	for hole > root {
 		up := (hole - 1) / 2
-		if !p.before(q[up], v) {
+		if q[up].k >= v.k {
 			break
 		}
 		q[hole] = q[up]
@@ -208,34 +289,40 @@ func (p picker[E]) sift(q []item[E], hole, n int, v item[E]) {
 }
 
 // kth is the position of the k-th smallest element, k from 1.
-func kth[E ordered](k int) func(l []E) int32 {
-	larger := picker[E]{true}.before
-	return func(l []E) int32 {
-		q := items(l)
+func kth[E ordered](k int) func(l []E, s *scratch) int32 {
+	return func(l []E, s *scratch) int32 {
 		k := k - 1
+		keys := take(&s.keys, len(l))
+		keysOf(keys, l, false)
+		lost := take(&s.spare, len(l))
+		copy(lost, keys)
+		if key, _, equal := s.selectKey(lost, k); equal == 1 { // one answer, whatever the algorithm
+			return int32(slices.Index(keys, key))
+		}
+		q := s.itemsOf(keys)
 		for l, r := 0, len(q)-1; r > l; {
 			if r == l+1 {
-				if larger(q[l], q[r]) {
+				if q[l].k > q[r].k {
 					q[l], q[r] = q[r], q[l]
 				}
 				break
 			}
 			m := l + (r-l)/2
 			q[m], q[l+1] = q[l+1], q[m]
-			if larger(q[l+1], q[r]) {
+			if q[l+1].k > q[r].k {
 				q[l+1], q[r] = q[r], q[l+1]
 			}
-			if larger(q[l], q[r]) {
+			if q[l].k > q[r].k {
 				q[l], q[r] = q[r], q[l]
 			}
-			if larger(q[l+1], q[l]) {
+			if q[l+1].k > q[l].k {
 				q[l+1], q[l] = q[l], q[l+1]
 			}
 			i, j, pivot := l+1, r, q[l]
 			for {
-				for i++; larger(pivot, q[i]); i++ {
+				for i++; pivot.k > q[i].k; i++ {
 				}
-				for j--; larger(q[j], pivot); j-- {
+				for j--; q[j].k > pivot.k; j-- {
 				}
 				if j < i {
 					break

@@ -24,13 +24,13 @@ func TestSelectionAmongEquals(t *testing.T) {
 		{[]int64{0, 1, 2, 0, 0, 2, 0, 2, 2, 2}, 5, []int32{5, 9, 8, 7, 2}, []int32{3, 6, 4, 0, 1}, 1},
 		{[]int64{2, 2, 2, 1, 2, 0, 0, 1, 0, 2, 0, 1, 0, 1, 2, 2, 1, 2, 0, 1}, 10, []int32{1, 9, 14, 15, 17, 4, 0, 2, 13, 19}, []int32{5, 10, 8, 6, 18, 12, 11, 16, 13, 19}, 7},
 	} {
-		if got := top[int64](c.k, true, true)(c.l, nil); !slices.Equal(got, c.largest) {
+		if got := top[int64](c.k, true, true)(c.l, new(scratch)); !slices.Equal(got, c.largest) {
 			t.Errorf("%d largest of %d: %v, want %v", c.k, len(c.l), got, c.largest)
 		}
-		if got := top[int64](c.k, false, true)(c.l, nil); !slices.Equal(got, c.small) {
+		if got := top[int64](c.k, false, true)(c.l, new(scratch)); !slices.Equal(got, c.small) {
 			t.Errorf("%d smallest of %d: %v, want %v", c.k, len(c.l), got, c.small)
 		}
-		if got := kth[int64](c.k)(c.l); got != c.kth {
+		if got := kth[int64](c.k)(c.l, new(scratch)); got != c.kth {
 			t.Errorf("%d-th of %d: %v, want %v", c.k, len(c.l), got, c.kth)
 		}
 	}

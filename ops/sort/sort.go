@@ -1,9 +1,8 @@
 package sort
 
 import (
-	"cmp"
 	"math"
-	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/par"
@@ -59,55 +58,6 @@ type ordered interface {
 // less is the order of sorting: NaN after everything.
 func less[E ordered](a, b E) bool { return a < b || b != b && a == a }
 
-// order returns the stable order of a line's elements. Keys of 32 bits are packed with their positions, so that plain integers are
-// sorted.
-func order[E ordered](line []E, desc bool) []int32 {
-	n := len(line)
-	perm := make([]int32, n)
-	if f, ok := any(line).([]float32); ok {
-		keys := make([]uint64, n)
-		for i, v := range f {
-			b := math.Float32bits(v)
-			switch {
-			case v == 0:
-				b = 1 << 31 // -0 is equal to 0
-			case v != v:
-				b = math.MaxUint32
-			case b>>31 != 0:
-				b = ^b
-			default:
-				b |= 1 << 31
-			}
-			if desc {
-				b = ^b
-			}
-			keys[i] = uint64(b)<<32 | uint64(i)
-		}
-		slices.Sort(keys)
-		for i, k := range keys {
-			perm[i] = int32(k)
-		}
-		return perm
-	}
-	for i := range perm {
-		perm[i] = int32(i)
-	}
-	slices.SortFunc(perm, func(i, j int32) int {
-		a, b := line[i], line[j]
-		if desc {
-			a, b = b, a
-		}
-		switch {
-		case less(a, b):
-			return -1
-		case less(b, a):
-			return 1
-		}
-		return cmp.Compare(i, j)
-	})
-	return perm
-}
-
 func split(shape []int, dim int) (outer, n, inner int) {
 	outer, n, inner = 1, 1, 1
 	for d, s := range shape {
@@ -123,37 +73,71 @@ func split(shape []int, dim int) (outer, n, inner int) {
 	return outer, n, inner
 }
 
+// pick names elements of a line by their positions, which are valid until the scratch is used again.
+type pick[E ordered] func(line []E, s *scratch) []int32
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
 // choose fills values and indices, m per line, with the elements that pick names.
-func choose[E ordered](src, vals []E, idx []int64, shape []int, dim, m int, pick func(line []E, to []int32) []int32) {
+func choose[E ordered](src, vals []E, idx []int64, shape []int, dim, m int, f pick[E]) {
 	outer, n, inner := split(shape, dim)
 	if outer*inner == 0 || m == 0 {
 		return
 	}
-	par.For(outer*inner, max(1, 4*1024/max(1, n)), func(lo, hi int) {
-		line := make([]E, n)
+	if inner > 1 { // lines through memory: transposed in tiles, or each element would cost a cache line
+		chooseAcross(src, vals, idx, outer, n, inner, m, f)
+		return
+	}
+	par.For(outer, max(1, 4*1024/max(1, n)), func(lo, hi int) {
+		s := scratches.Get().(*scratch)
 		for l := lo; l < hi; l++ {
-			from, to := l/inner*n*inner+l%inner, l/inner*m*inner+l%inner
-			if inner == 1 {
-				line = src[from:][:n]
-			} else {
-				for i := range line {
-					line[i] = src[from+i*inner]
-				}
-			}
-			for i, k := range pick(line, nil)[:m] {
-				vals[to+i*inner] = line[k]
-				idx[to+i*inner] = int64(k)
+			line, v, ix := src[l*n:][:n], vals[l*m:][:m], idx[l*m:][:m]
+			for i, k := range f(line, s)[:m] {
+				v[i], ix[i] = line[k], int64(k)
 			}
 		}
+		scratches.Put(s)
+	})
+}
+
+// chooseAcross is choose for lines whose elements lie inner apart.
+func chooseAcross[E ordered](src, vals []E, idx []int64, outer, n, inner, m int, f pick[E]) {
+	const tile = 16 // neighbouring lines that are gathered together
+	tiles := (inner + tile - 1) / tile
+	par.For(outer*tiles, max(1, 4*1024/max(1, n*tile)), func(lo, hi int) {
+		s := scratches.Get().(*scratch)
+		lines, at := make([]E, n*tile), make([]int32, m*tile)
+		for u := lo; u < hi; u++ {
+			first := u % tiles * tile
+			w := min(tile, inner-first)
+			base := u/tiles*n*inner + first
+			for i := range n {
+				for j, v := range src[base+i*inner:][:w] {
+					lines[j*n+i] = v
+				}
+			}
+			for j := range w {
+				copy(at[j*m:][:m], f(lines[j*n:][:n], s))
+			}
+			base = u/tiles*m*inner + first
+			for i := range m {
+				v, ix := vals[base+i*inner:][:w], idx[base+i*inner:][:w]
+				for j := range v {
+					k := at[j*m+i]
+					v[j], ix[j] = lines[j*n+int(k)], int64(k)
+				}
+			}
+		}
+		scratches.Put(s)
 	})
 }
 
 // selector is pick for every compute type.
 type selector struct {
-	u8  func(line []uint8, to []int32) []int32
-	i64 func(line []int64, to []int32) []int32
-	f32 func(line []float32, to []int32) []int32
-	f64 func(line []float64, to []int32) []int32
+	u8  pick[uint8]
+	i64 pick[int64]
+	f32 pick[float32]
+	f64 pick[float64]
 }
 
 func (s *selector) run(vals, idx, t *T, dim, m int) {
@@ -166,6 +150,8 @@ func (s *selector) run(vals, idx, t *T, dim, m int) {
 		choose(raw[float32](t.Dense()), raw[float32](vals), ix, sh, dim, m, s.f32)
 	case dt == tensor.Bool || dt == tensor.Uint8:
 		choose(raw[uint8](t.Dense()), raw[uint8](vals), ix, sh, dim, m, s.u8)
+	case dt == tensor.Int64:
+		choose(raw[int64](t.Dense()), raw[int64](vals), ix, sh, dim, m, s.i64)
 	case dt.IsFloat():
 		w := tensor.New(vals.Shape(), tensor.Float32)
 		choose(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), ix, sh, dim, m, s.f32)
@@ -178,23 +164,30 @@ func (s *selector) run(vals, idx, t *T, dim, m int) {
 }
 
 func sorting(desc bool) *selector {
-	return &selector{
-		func(l []uint8, _ []int32) []int32 { return order(l, desc) }, func(l []int64, _ []int32) []int32 { return order(l, desc) },
-		func(l []float32, _ []int32) []int32 { return order(l, desc) }, func(l []float64, _ []int32) []int32 { return order(l, desc) },
-	}
+	return &selector{sorted1[uint8](desc), sorted1[int64](desc), sorted1[float32](desc), sorted1[float64](desc)}
+}
+
+func sorted1[E ordered](desc bool) pick[E] {
+	return func(l []E, s *scratch) []int32 { return order(l, desc, s) }
 }
 
 // single picks one element per line.
-func single(f32 func(l []float32) int32, f64 func(l []float64) int32, i64 func(l []int64) int32, u8 func(l []uint8) int32) *selector {
-	return &selector{
-		func(l []uint8, _ []int32) []int32 { return []int32{u8(l)} }, func(l []int64, _ []int32) []int32 { return []int32{i64(l)} },
-		func(l []float32, _ []int32) []int32 { return []int32{f32(l)} }, func(l []float64, _ []int32) []int32 { return []int32{f64(l)} },
+func single(f32 func(l []float32, s *scratch) int32, f64 func(l []float64, s *scratch) int32, i64 func(l []int64, s *scratch) int32, u8 func(l []uint8, s *scratch) int32) *selector {
+	return &selector{one(u8), one(i64), one(f32), one(f64)}
+}
+
+func one[E ordered](f func(l []E, s *scratch) int32) pick[E] {
+	return func(l []E, s *scratch) []int32 {
+		k := f(l, s)
+		to := take(&s.perm, 1)
+		to[0] = k
+		return to
 	}
 }
 
 // medianAt is the position of the lower median; NaN wins, or is left out.
-func medianAt[E ordered](skipNaN bool) func(l []E) int32 {
-	return func(l []E) int32 {
+func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
+	return func(l []E, s *scratch) int32 {
 		n := len(l)
 		for i, v := range l {
 			if v != v {
@@ -204,13 +197,13 @@ func medianAt[E ordered](skipNaN bool) func(l []E) int32 {
 				n--
 			}
 		}
-		return order(l, false)[max(0, n-1)/2]
+		return nthAt(l, max(0, n-1)/2, s)
 	}
 }
 
 // modeAt is the last position of the smallest of the most frequent values.
-func modeAt[E ordered](l []E) int32 {
-	p := order(l, false)
+func modeAt[E ordered](l []E, s *scratch) int32 {
+	p := order(l, false, s)
 	best, at := 0, int32(0)
 	for i := 0; i < len(p); {
 		j := i

@@ -6,6 +6,17 @@ import "github.com/gotorch-dev/torch/tensor"
 // (from 0), and the length of each run.
 func groups(x *T) (starts, group, counts *T) {
 	n := x.Size(0)
+	if dt := x.DType(); x.Dim() == 1 && !dt.IsComplex() {
+		switch {
+		case dt == tensor.Float64:
+			return runs(raw[float64](x.Dense()))
+		case dt.IsFloat():
+			return runs(raw[float32](x.DenseAs(tensor.Float32)))
+		case dt == tensor.Bool || dt == tensor.Uint8:
+			return runs(raw[uint8](x.Dense()))
+		}
+		return runs(raw[int64](x.DenseAs(tensor.Int64)))
+	}
 	change := op1("aten::ones", []int{n}, tensor.Bool)
 	if n > 1 {
 		ne := op1("aten::slice.Tensor", x, 0, 1, n).Ne(op1("aten::slice.Tensor", x, 0, 0, n-1))
@@ -18,6 +29,22 @@ func groups(x *T) (starts, group, counts *T) {
 	group = change.CumSum(0).SubScalar(1)
 	ends := op1("aten::cat", []*T{op1("aten::slice.Tensor", starts, 0, min(1, starts.Numel()), starts.Numel()), op1("aten::full", []int{min(1, n)}, n, tensor.Int64)}, 0)
 	return starts, group, ends.Sub(starts)
+}
+
+// runs is groups for elements; no NaN is equal to another.
+func runs[E ordered](l []E) (starts, group, counts *T) {
+	group = tensor.New([]int{len(l)}, tensor.Int64)
+	first, count := make([]int64, len(l)), make([]int64, len(l))
+	g, k := raw[int64](group), -1
+	for i, v := range l {
+		if i == 0 || v != l[i-1] {
+			k++
+			first[k] = int64(i)
+		}
+		count[k]++
+		g[i] = int64(k)
+	}
+	return tensor.FromSlice(first[:k+1]), group, tensor.FromSlice(count[:k+1])
 }
 
 // unique is the distinct rows of x along dim (nil: distinct elements), sorted or in the order in which they come. Inverse and counts are

@@ -1,0 +1,332 @@
+package sort
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Elements are sorted by keys: unsigned integers whose order is that of the elements, NaN after everything, so that nothing below this
+// point knows types, NaN or the direction.
+
+// keysOf writes the key of every element, of the complement where the order is descending. -0 and 0 have one key, all NaNs another.
+func keysOf[E ordered](dst []uint64, line []E, desc bool) {
+	var flip uint64
+	if desc {
+		flip = math.MaxUint64
+	}
+	dst = dst[:len(line)]
+	switch l := any(line).(type) {
+	case []uint8:
+		for i, v := range l {
+			dst[i] = uint64(v) ^ flip
+		}
+	case []int64:
+		for i, v := range l {
+			dst[i] = uint64(v) ^ 1<<63 ^ flip
+		}
+	case []float32:
+		for i, v := range l {
+			b := math.Float32bits(v + 0) // -0 + 0 is 0
+			b ^= uint32(int32(b)>>31) | 1<<31
+			if v != v {
+				b = math.MaxUint32
+			}
+			dst[i] = uint64(b) ^ flip
+		}
+	case []float64:
+		for i, v := range l {
+			b := math.Float64bits(v + 0)
+			b ^= uint64(int64(b)>>63) | 1<<63
+			if v != v {
+				b = math.MaxUint64
+			}
+			dst[i] = b ^ flip
+		}
+	}
+}
+
+// item is an element's key and where it was.
+type item struct {
+	k uint64
+	i int32
+}
+
+// scratch is what one task needs for its lines, one after the other.
+type scratch struct {
+	keys, words, spare, first []uint64
+	items, other              []item
+	perm, at                  []int32
+	count                     [8][256]int32
+	wide                      [1 << wideBits]int32
+	short                     [2][mergeMost]uint64
+}
+
+// take gives a slice of n elements, the one it has where that is long enough.
+func take[E any](s *[]E, n int) []E {
+	if cap(*s) < n {
+		*s = make([]E, n)
+	}
+	return (*s)[:n]
+}
+
+// Radix sorting by digits of eight bits, of eleven where a pass over their counters is cheap beside the keys.
+const (
+	wideBits = 11
+	wideFrom = 4096 // keys
+	shortRow = 48   // keys that are sorted by comparing
+)
+
+// spread is the smallest key and the bits in which the distances of others to it vary.
+func spread(keys []uint64) (least uint64, width int) {
+	lo, hi := keys[0], keys[0]
+	for _, k := range keys {
+		lo, hi = min(lo, k), max(hi, k)
+	}
+	return lo, bits.Len64(hi - lo)
+}
+
+// order returns the stable order of a line's elements, which is valid until the scratch is used again.
+func order[E ordered](line []E, desc bool, s *scratch) []int32 {
+	keys := take(&s.keys, len(line))
+	keysOf(keys, line, desc)
+	return s.orderKeys(keys)
+}
+
+// orderKeys is order for keys.
+func (s *scratch) orderKeys(keys []uint64) []int32 {
+	n := len(keys)
+	perm := take(&s.perm, n)
+	if n == 0 {
+		return perm
+	}
+	least, width := spread(keys)
+	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the others alone.
+	below := max(0, width-32)
+	words := take(&s.words, n)
+	for i, k := range keys {
+		words[i] = (k-least)>>below<<31 | uint64(i)
+	}
+	words = s.sortPacked(words, min(width, 32))
+	for i, k := range words {
+		perm[i] = int32(k & (1<<31 - 1))
+	}
+	if below > 0 {
+		for i := 0; i < n; {
+			j := i + 1
+			for j < n && words[j]>>31 == words[i]>>31 {
+				j++
+			}
+			if j > i+1 {
+				s.sortByKey(perm[i:j], keys, least, below)
+			}
+			i = j
+		}
+	}
+	return perm
+}
+
+// sortByKey sorts positions stably by their keys, whose lower bits alone differ.
+func (s *scratch) sortByKey(perm []int32, keys []uint64, least uint64, below int) {
+	if len(perm) > shortRow {
+		q := take(&s.items, len(perm))
+		for i, p := range perm {
+			q[i] = item{(keys[p] - least) & (1<<below - 1), p}
+		}
+		for i, x := range s.sortItems(q, below) {
+			perm[i] = x.i
+		}
+		return
+	}
+	for i := 1; i < len(perm); i++ {
+		p := perm[i]
+		j := i
+		for ; j > 0 && keys[p] < keys[perm[j-1]]; j-- {
+			perm[j] = perm[j-1]
+		}
+		perm[j] = p
+	}
+}
+
+// sortPacked sorts words with the key in the bits from 31 on, of which width vary, and the position below. The result is keys or spare memory.
+func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
+	n := len(keys)
+	if n <= mergeMost {
+		copy(s.short[0][:], keys)
+		return sortShort(&s.short[0], &s.short[1], n)
+	}
+	from, to := keys, take(&s.spare, n)
+	if n >= wideFrom {
+		for shift := 31; shift < 31+width; shift += wideBits {
+			count := &s.wide
+			clear(count[:])
+			for _, k := range from {
+				count[k>>shift&(1<<wideBits-1)]++
+			}
+			if int(count[from[0]>>shift&(1<<wideBits-1)]) == n {
+				continue // one digit for all
+			}
+			starts(count[:])
+			for _, k := range from {
+				d := k >> shift & (1<<wideBits - 1)
+				to[count[d]] = k
+				count[d]++
+			}
+			from, to = to, from
+		}
+		return from
+	}
+	passes := (width + 7) / 8
+	for p := range passes {
+		clear(s.count[p][:])
+	}
+	for _, k := range from {
+		k >>= 31
+		for p := range passes {
+			s.count[p&7][uint8(k)]++
+			k >>= 8
+		}
+	}
+	for p := range passes {
+		count := &s.count[p]
+		shift := 31 + 8*p
+		if int(count[uint8(from[0]>>shift)]) == n {
+			continue
+		}
+		starts(count[:])
+		for _, k := range from {
+			d := uint8(k >> shift)
+			to[count[d]] = k
+			count[d]++
+		}
+		from, to = to, from
+	}
+	return from
+}
+
+// sortItems is sortPacked for keys of any width.
+func (s *scratch) sortItems(q []item, width int) []item {
+	n := len(q)
+	if n <= shortRow {
+		for i := 1; i < n; i++ {
+			x, j := q[i], i
+			for ; j > 0 && x.k < q[j-1].k; j-- {
+				q[j] = q[j-1]
+			}
+			q[j] = x
+		}
+		return q
+	}
+	from, to := q, take(&s.other, n)
+	if n >= wideFrom {
+		for shift := 0; shift < width; shift += wideBits {
+			count := &s.wide
+			clear(count[:])
+			for i := range from {
+				count[from[i].k>>shift&(1<<wideBits-1)]++
+			}
+			if int(count[from[0].k>>shift&(1<<wideBits-1)]) == n {
+				continue
+			}
+			starts(count[:])
+			for _, x := range from {
+				d := x.k >> shift & (1<<wideBits - 1)
+				to[count[d]] = x
+				count[d]++
+			}
+			from, to = to, from
+		}
+		return from
+	}
+	for shift := 0; shift < width; shift += 8 {
+		count := &s.count[0]
+		clear(count[:])
+		for i := range from {
+			count[uint8(from[i].k>>shift)]++
+		}
+		if int(count[uint8(from[0].k>>shift)]) == n {
+			continue
+		}
+		starts(count[:])
+		for _, x := range from {
+			d := uint8(x.k >> shift)
+			to[count[d]] = x
+			count[d]++
+		}
+		from, to = to, from
+	}
+	return from
+}
+
+// starts turns counts into the places where each digit's keys begin.
+func starts(count []int32) {
+	at := int32(0)
+	for i, n := range count {
+		count[i] = at
+		at += n
+	}
+}
+
+// selectKey is the key that stands at place k, from 0, in the sorted order, how many are smaller and how many equal it. It works by
+// counting the leading digit and going on with the keys that share that of place k; keys are lost.
+func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal int) {
+	for len(keys) > shortRow {
+		least, width := spread(keys)
+		if width == 0 {
+			return least, smaller, len(keys)
+		}
+		digits, count := 8, s.count[0][:]
+		if len(keys) >= wideFrom {
+			digits, count = wideBits, s.wide[:]
+		}
+		shift := max(0, width-digits)
+		clear(count)
+		for _, x := range keys {
+			count[(x-least)>>shift]++
+		}
+		d, before := 0, 0
+		for before+int(count[d]) <= k {
+			before += int(count[d])
+			d++
+		}
+		m := 0
+		for _, x := range keys { // no branch: whether a key shares the digit is as good as random
+			keys[m] = x
+			if int((x-least)>>shift) == d {
+				m++
+			}
+		}
+		keys, k, smaller = keys[:m], k-before, smaller+before
+	}
+	slices.Sort(keys)
+	key = keys[k]
+	lo, hi := k, k+1
+	for lo > 0 && keys[lo-1] == key {
+		lo--
+	}
+	for hi < len(keys) && keys[hi] == key {
+		hi++
+	}
+	return key, smaller + lo, hi - lo
+}
+
+// nthAt is the position of the element at place k of the stable order.
+func nthAt[E ordered](line []E, k int, s *scratch) int32 {
+	keys := take(&s.keys, len(line))
+	keysOf(keys, line, false)
+	lost := take(&s.spare, len(line))
+	copy(lost, keys)
+	key, smaller, _ := s.selectKey(lost, k)
+	nth := k - smaller
+	for i, x := range keys {
+		if x == key {
+			if nth == 0 {
+				return int32(i)
+			}
+			nth--
+		}
+	}
+	panic(&tensor.Error{Msg: "sort: a selected key is not among the keys"})
+}
