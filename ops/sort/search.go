@@ -1,6 +1,9 @@
 package sort
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -37,46 +40,51 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 	return out
 }
 
-// places finds the places of values, per values in each row of n boundaries; perm, if there is one, sorts the rows.
+// places finds the places of values, per values in each row of n boundaries; perm, if there is one, sorts the rows. It compares keys, which
+// lets each step of the search go without a branch: where a value belongs cannot be predicted.
 func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
+	if len(vals) == 0 {
+		return
+	}
+	keys := make([]uint64, len(rows))
+	keysOf(keys, rows, false)
+	if perm != nil {
+		inOrder := make([]uint64, len(rows))
+		for i, p := range perm {
+			inOrder[i] = keys[i/n*n+int(p)]
+		}
+		keys = inOrder
+	}
 	par.For(len(vals), 1024, func(lo, hi int) {
+		var want [1024]uint64
+		keysOf(want[:], vals[lo:hi], false)
 		for i := lo; i < hi; i++ {
-			x, from := vals[i], i/per*n
-			row := rows[from:][:n]
-			at, left := 0, n // the place is in the left elements from at on
-			switch {
-			case perm != nil:
-				p := perm[from:][:n]
-				for left > 0 {
-					half := left / 2
-					if y := row[p[at+half]]; less(y, x) || right && !less(x, y) {
-						at, left = at+half+1, left-half-1
-					} else {
-						left = half
-					}
+			x, row := want[i-lo], keys[i/per*n:][:n]
+			if right { // behind equal ones: in front of the next key
+				if x == math.MaxUint64 {
+					out[i] = int64(n)
+					continue
 				}
-			case right:
-				for left > 0 {
-					half := left / 2
-					if !less(x, row[at+half]) {
-						at, left = at+half+1, left-half-1
-					} else {
-						left = half
-					}
-				}
-			default:
-				for left > 0 {
-					half := left / 2
-					if less(row[at+half], x) {
-						at, left = at+half+1, left-half-1
-					} else {
-						left = half
-					}
-				}
+				x++
 			}
-			out[i] = int64(at)
+			out[i] = int64(lowerBound(row, x))
 		}
 	})
+}
+
+// lowerBound is the number of keys below x in sorted keys.
+func lowerBound(keys []uint64, x uint64) int {
+	at, left := 0, len(keys)
+	for left > 1 {
+		half := left / 2
+		_, below := bits.Sub64(keys[at+half-1], x, 0) // 1 where the key is below x; the compiler would make a branch of an if
+		at += half & -int(below)
+		left -= half
+	}
+	if left == 1 && keys[at] < x {
+		at++
+	}
+	return at
 }
 
 //gen:searching
