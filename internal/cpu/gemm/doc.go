@@ -18,6 +18,8 @@
 //   - A is copied, into rows that are contiguous along k, only when its rows
 //     would compete for the same cache sets or are not rows at all: before the
 //     tasks of a block of k start if B is packed then, or inside a task;
+//   - with few rows and a B so large that it comes from memory, B is read in low
+//     and wide slabs, the way memory is fastest (skim.go);
 //   - with few rows and a transposed B (a linear layer), Cᵀ is computed into
 //     scratch instead, so that A is packed and not the larger B, or, with very
 //     few, dot products are taken;

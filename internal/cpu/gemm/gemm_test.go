@@ -230,6 +230,30 @@ func TestLarge(t *testing.T) {
 	})
 }
 
+// Few rows and a large B, which is read in slabs: one tile of A or several, with
+// and without a part of a strip, in parts of k and at once.
+func TestSkim(t *testing.T) {
+	defer func(b int) { skimBytes = b }(skimBytes)
+	skimBytes = 0
+	onEveryPath(t, func(t *testing.T) {
+		i := 0
+		for _, m := range []int{1, 2, 5, 6, 7, 8, 13, 14, 15, 17, 31, 40, 63, 64} {
+			for _, d := range [][2]int{{512, 256}, {389, 331}, {700, 1100}, {4500, 70}} {
+				if i++; d[0]*d[1] > 300_000 && i%4 != 0 {
+					continue
+				}
+				p := problem{m: m, n: d[0], k: d[1], la: layouts[i%len(layouts)], lb: layouts[0], lc: layouts[0],
+					alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 0.5, 1}[i%3], bias: i % 4, act: Activation(i / 2 % 4)}
+				if i%3 == 0 {
+					p.lb = layouts[2+i%2*3] // rows that begin anywhere, or compete for the same sets
+				}
+				check[float32](t, uint64(i), p)
+				check[float64](t, uint64(i), p)
+			}
+		}
+	})
+}
+
 // Rows so long that a dot product or a packing takes several calls.
 func TestLongRows(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
@@ -293,7 +317,7 @@ func TestThreads(t *testing.T) {
 			}
 			return x
 		}
-		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}, {400, 256, 1024}} {
+		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}, {400, 256, 1024}, {32, 1000, 1700}, {3, 900, 2000}} {
 			m, n, k := d[0], d[1], d[2]
 			a, b := random(m*k), random(k*n)
 			for _, transposed := range []bool{false, true} {

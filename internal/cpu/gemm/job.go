@@ -105,6 +105,10 @@ func (g *job[T]) run() {
 		g.runScattered()
 		return
 	}
+	if g.skims() {
+		g.runSkim()
+		return
+	}
 	if g.turn() {
 		g.transpose()
 		g.turned = true
@@ -219,11 +223,7 @@ func (g *job[T]) runPanels() {
 		kSpan = g.kc
 	}
 	width := roundUp(g.n, g.nr)
-	bytes := panelBytes
-	if g.slab {
-		bytes = blockB
-	}
-	width = min(width, max(bytes/(es*kSpan)/g.nbl, 1)*g.nbl)
+	width = min(width, max(panelBytes/(es*kSpan)/g.nbl, 1)*g.nbl)
 	buf := getBuffer(width * kSpan * es)
 	defer buf.put()
 	g.panels = buf.p

@@ -26,9 +26,12 @@ type args struct {
 	stepCol, stepRow      int
 	pf                    uintptr // AVX-512, AVX2: what to prefetch meanwhile, see ahead
 	pfStep, pfRun, pfJump int
-	rest                  int // scratch of the assembly
-	pfLast                int // from the last tile of C to the one after it
-	pfC                   int // scratch of the assembly
+	rest                  int            // scratch of the assembly
+	pfLast                int            // from the last tile of C to the one after it
+	pfC                   int            // scratch of the assembly
+	near                  int            // from a row of B to what is fetched with it into the L1 cache
+	panel                 unsafe.Pointer // where flagCopyB leaves the strip of B
+	pfLeft                int            // with flagCopyB: steps of k until the next jump
 
 	rows, cols int // for the Go kernel; assembly has variant and mask
 }
@@ -39,6 +42,7 @@ const (
 	flagBiasRow = 4
 	flagReLU    = 8
 	flagAlpha   = 16 // alpha is not one
+	flagCopyB   = 32 // the rows of B are copied to panel
 )
 
 // path is a family of kernels.

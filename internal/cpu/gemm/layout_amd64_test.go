@@ -25,7 +25,8 @@ func TestArgsLayout(t *testing.T) {
 		{"stepC", unsafe.Offsetof(a.stepC), 160}, {"stepCol", unsafe.Offsetof(a.stepCol), 168}, {"stepRow", unsafe.Offsetof(a.stepRow), 176},
 		{"pf", unsafe.Offsetof(a.pf), 184}, {"pfStep", unsafe.Offsetof(a.pfStep), 192}, {"pfRun", unsafe.Offsetof(a.pfRun), 200},
 		{"pfJump", unsafe.Offsetof(a.pfJump), 208}, {"rest", unsafe.Offsetof(a.rest), 216},
-		{"pfLast", unsafe.Offsetof(a.pfLast), 224}, {"pfC", unsafe.Offsetof(a.pfC), 232},
+		{"pfLast", unsafe.Offsetof(a.pfLast), 224}, {"pfC", unsafe.Offsetof(a.pfC), 232}, {"near", unsafe.Offsetof(a.near), 240}, {"panel", unsafe.Offsetof(a.panel), 248},
+		{"pfLeft", unsafe.Offsetof(a.pfLeft), 256},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

@@ -20,7 +20,6 @@ type plan struct {
 	packA, packB packing
 	turned       bool // Cᵀ is computed, into scratch, and stored transposed
 	down         bool // strip after strip of B with all tiles of A, not the other way round
-	slab         bool // B streams through the cache in low, wide slabs
 	far          bool // the matrices do not fit the L2 cache together: fetch ahead
 	kOuter       bool // blocks of k one after the other, each with its own tasks
 }
@@ -73,23 +72,15 @@ func (g *job[T]) makePlan() {
 	g.kc = max(1, ((g.k+nk-1)/nk+3)&^3)
 	// The smaller operand should stay in the L2 cache while the larger passes.
 	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB
-	if g.slab = g.down && g.b.cs == es && g.m >= 8 && g.m <= 64 && g.n > 8*g.nr && g.n*g.k*es > 2*blockB; g.slab {
-		// Few rows: B comes from memory and is hardly reused, so what counts
-		// is to read it in its order.
-		g.kc = min(g.kc, max(blockB/(g.n*es), 64)&^15)
-	}
 	g.packings()
-	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB && !g.slab
+	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
 
 	depth := max(g.k, 1)
 	held := g.n
 	if g.down {
 		held = g.m
 	}
-	if g.slab {
-		g.kOuter = true
-		depth = g.kc
-	} else if nk > 1 && !g.turned && (g.packB != packLocal || g.down) && g.m > 2*g.mr && held*g.k*es > blockB {
+	if nk > 1 && !g.turned && (g.packB != packLocal || g.down) && g.m > 2*g.mr && held*g.k*es > blockB {
 		// All tasks work on one block of k at a time: then a block is reused
 		// from cache by one task after another.
 		g.kOuter = true
@@ -126,7 +117,7 @@ func (g *job[T]) makePlan() {
 	g.nmb = max(1, (g.m+rows/2)/max(rows, 1))
 	g.mb = roundUp((g.m+g.nmb-1)/g.nmb, unit)
 	g.nmb = (g.m + g.mb - 1) / g.mb
-	if g.packB == packShared && g.nmb == 1 && !g.turned && !g.slab {
+	if g.packB == packShared && g.nmb == 1 && !g.turned {
 		g.packB, g.kOuter = packLocal, false // nobody shares
 	}
 	if g.packA == packLocal && g.packB == packShared && g.nb == 1 && g.nnb > 1 {
@@ -153,9 +144,6 @@ func (g *job[T]) packings() {
 	}
 	if g.packB == packShared && g.down {
 		g.packB = packLocal // nobody else needs the same columns
-	}
-	if g.slab {
-		g.packB = packShared
 	}
 	if g.packB == packShared && g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask {
 		g.packB = packLocal // matrices are the tasks

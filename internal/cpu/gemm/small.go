@@ -133,6 +133,7 @@ func (g *product[T]) smallRun(lo, hi int) {
 			packStrips[T](g.pt, buf.p, nr, strip, operand{b, g.b.rs, g.b.cs}, g.n, g.n, g.k)
 			b, p.ldb = buf.p, nr*es
 		}
+		p.near = 8 * p.ldb
 		next := w == 1 && x+1 < hi && size > smallL1 && g.k >= 16 // fetch it meanwhile
 		if next {
 			p.pf, p.pfStep = uintptr(a)+uintptr(stepA), 64

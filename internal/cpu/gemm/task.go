@@ -68,6 +68,7 @@ func (g *job[T]) task(matrix, t int) {
 		default:
 			s.b, s.stepB, p.ldb = s.srcB, s.stepSrc, g.b.rs
 		}
+		p.near = 8 * p.ldb
 		if g.down {
 			s.goDown()
 		} else {
@@ -206,13 +207,9 @@ func (s *strips[T]) goDown() {
 		}
 		cols := min(g.nr, s.j1-s.j0-f*g.nr)
 		for t := 0; t < n; {
-			i, rows := tile(t, n, s.i1-s.i0)
+			i, rows, w := tiles(t, n, s.i1-s.i0)
 			i += s.i0
-			// As many tiles at once as have the same height.
-			w := min(n-t, most)
-			if more := (s.i1 - s.i0) % n; t < more {
-				w = min(w, more-t)
-			}
+			w = min(w, most)
 			src := unsafe.Add(s.a, i*s.ldA)
 			if cols < g.nr {
 				s.part(src, i, rows, f, cols, w)
@@ -343,6 +340,16 @@ func tile(t, tiles, rows int) (start, n int) {
 		n++
 	}
 	return start, n
+}
+
+// tiles is tile, and how many tiles of the same height follow, itself included.
+func tiles(t, n, rows int) (start, height, count int) {
+	start, height = tile(t, n, rows)
+	count = n - t
+	if more := rows % n; t < more {
+		count = more - t
+	}
+	return start, height, count
 }
 
 // turnIn loads the block of C that a turned task adds to: its scratch holds Cᵀ,

@@ -55,12 +55,16 @@ const (
 	offRest   = 216 // scratch: steps of k after this run
 	offPFLast = 224 // from the last tile of C to the one after it
 	offPFC    = 232 // scratch: next row of the next tile of C
+	offNear   = 240 // from a row of B to what is fetched with it into the L1 cache
+	offPanel  = 248 // where flagCopyB leaves the strip of B
+	offPFLeft = 256 // with flagCopyB: steps of k until the next jump
 
 	flagLoadC   = 1
 	flagBiasCol = 2
 	flagBiasRow = 4
 	flagReLU    = 8
 	flagAlpha   = 16
+	flagCopyB   = 32
 )
 
 // A shape is one family of micro-kernels: rows 1..rows by nv vectors.
@@ -170,6 +174,10 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	// A full tile that is worth it fetches the next block of A meanwhile, one
 	// cache line every two steps.
 	ahead := !sh.masked && rows*nv >= 12
+	// Rows of B read in place lie apart: the hardware does not foresee the next
+	// ones. Where there is little arithmetic to hide behind, these instructions
+	// would cost more than they bring.
+	near := !sh.masked && rows*nv >= 8
 	again := label + "_again"
 
 	g.L("")
@@ -205,16 +213,22 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 			g.I("VXOR%s %s, %s, %s", s.P(), acc(r, v), acc(r, v), acc(r, v))
 		}
 	}
-	step := func() {
+	step := func(copied bool) {
 		for v := range nv {
 			load(fmt.Sprintf("%d(BX)", v*s.Width), v, bv(v))
 		}
-		// Rows of B read in place lie apart: the hardware does not foresee the
-		// next ones. Where there is little arithmetic to hide behind, these
-		// instructions would cost more than they bring.
-		if !sh.masked && rows*nv >= 8 {
+		if copied {
+			for v := range nv {
+				g.I("VMOVU%s %s, %d(R13)", s.P(), bv(v), v*s.Width)
+			}
+			g.I("ADDQ $%d, R13", nv*s.Width)
 			for off := 0; off < nv*s.Width; off += 64 {
-				g.I("PREFETCHT0 %d(BX)(R12*8)", off)
+				g.I("PREFETCHT1 %d(R15)", off)
+			}
+			g.I("ADDQ $%d, R15", nv*s.Width)
+		} else if near {
+			for off := 0; off < nv*s.Width; off += 64 {
+				g.I("PREFETCHT0 %d(BX)(R15*1)", off)
 			}
 		}
 		g.I("ADDQ R12, BX")
@@ -236,15 +250,21 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		unroll = 4
 	}
 	loop, tail, one, end := label+"_k", label+"_t", label+"_t1", label+"_e"
+	if sh.copies(rows) {
+		g.copying(label, step)
+	}
 	if ahead {
 		g.ahead(s, label, nv, rows)
+	}
+	if near {
+		g.I("MOVQ %d(AX), R15", offNear)
 	}
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JLT %s", tail)
 	g.I("PCALIGN $32")
 	g.L("%s:", loop)
 	for range unroll {
-		step()
+		step(false)
 	}
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JGE %s", loop)
@@ -252,11 +272,14 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	g.I("ADDQ $%d, CX", unroll)
 	g.I("JLE %s", end)
 	g.L("%s:", one)
-	step()
+	step(false)
 	g.I("DECQ CX")
 	g.I("JG %s", one)
 
 	g.L("%s:", end)
+	if sh.copies(rows) {
+		g.I("MOVQ %d(AX), R13", offLDC)
+	}
 	al, tmp := bcast[0], bcast[1]
 	g.I("MOVQ %d(AX), R15", offFlags)
 	skip := label + "_al"
@@ -435,6 +458,48 @@ func (g *gen) ahead(s isa, label string, nv, rows int) {
 	g.I("ADDQ %d(AX), CX", offPFRun)
 	g.I("MOVQ %d(AX), R11", offCSA)
 	g.L("%s:", skip)
+}
+
+// copies reports whether the tile has a loop that copies B.
+func (sh shape) copies(rows int) bool { return !sh.masked && sh.nv == 2 && 2*rows >= sh.rows }
+
+// copying emits the loop of the first tile of a strip that others will read: it
+// stores the rows of B one behind the other. It also fetches two lines per step
+// into the L2 cache, from args.pf on, and jumps after each run of args.pfRun
+// steps: rows of what comes next, in the order of memory. Where it stopped it
+// goes on in the next tile.
+//
+//	R13 = where the next row goes   R15 = where to fetch next
+func (g *gen) copying(label string, step func(copied bool)) {
+	g.I("TESTQ $%d, %d(AX)", flagCopyB, offFlags)
+	g.I("JZ %s_nocopy", label)
+	g.I("MOVQ %d(AX), R13", offPanel)
+	g.L("%s_co:", label)
+	g.I("MOVQ %d(AX), R15", offPFLeft)
+	g.I("CMPQ CX, R15")
+	g.I("CMOVQLT CX, R15")
+	g.I("SUBQ R15, %d(AX)", offPFLeft)
+	g.I("SUBQ R15, CX")
+	g.I("MOVQ CX, %d(AX)", offRest)
+	g.I("MOVQ R15, CX")
+	g.I("MOVQ %d(AX), R15", offPF)
+	g.I("PCALIGN $32")
+	g.L("%s_cl:", label)
+	step(true)
+	g.I("DECQ CX")
+	g.I("JG %s_cl", label)
+	g.I("CMPQ %d(AX), $0", offPFLeft)
+	g.I("JG %s_cs", label)
+	g.I("ADDQ %d(AX), R15", offPFJump)
+	g.I("MOVQ %d(AX), CX", offPFRun)
+	g.I("MOVQ CX, %d(AX)", offPFLeft)
+	g.L("%s_cs:", label)
+	g.I("MOVQ R15, %d(AX)", offPF)
+	g.I("MOVQ %d(AX), CX", offRest)
+	g.I("TESTQ CX, CX")
+	g.I("JG %s_co", label)
+	g.I("JMP %s_e", label)
+	g.L("%s_nocopy:", label)
 }
 
 // transpose emits the packer of a panel whose rows are contiguous along k:

@@ -1,0 +1,212 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// This file multiplies few rows with a large row-major B. B comes from memory
+// and is hardly reused, so what counts is to read it as memory likes to be read:
+// in slabs of some rows, each of which advances from strip to strip, so that the
+// hardware foresees every row of the slab. The strips are read in place. The
+// first tile of A copies its strip for those below it, since rows of B may
+// compete for the same sets of the L1 cache, and meanwhile fetches the next
+// slab, in the order of memory.
+
+const (
+	// skimMost bounds the rows of A.
+	skimMost = 64
+
+	// Where pieces of rows make too few tasks, each gets a part of k, which is
+	// at least skimPart long, and the parts are added up afterwards.
+	skimTasks = 4
+	skimPart  = 256
+
+	// skimNear is how many strips ahead tiles of a few rows, which fetch no next
+	// slab, fetch their own one.
+	skimNear = 4
+)
+
+// skimBytes is the size of B from which on it is supposed to come from memory,
+// and not from the last level of cache, where all this would cost more than it
+// brings. Tests lower it.
+var skimBytes = 6 << 20
+
+// skims reports whether the product is one for this file.
+func (g *job[T]) skims() bool {
+	es := g.es()
+	if lanes[T](g.pt) == 0 || g.nb > 1 || g.b.cs != es || g.m > skimMost || g.n*g.k*es <= blockB {
+		return false
+	}
+	mr, nr := tileSize[T](g.pt, g.m)
+	if g.k < 64 || g.n < 4*nr {
+		return false
+	}
+	// A smaller B is copied in this way, strip by strip, when its rows begin
+	// anywhere in a cache line: else every vector would straddle two, in all
+	// tiles.
+	return g.n*g.k*es > skimBytes || g.m > mr && (g.b.rs|int(uintptr(g.b.p)))%64 != 0
+}
+
+func (g *job[T]) runSkim() {
+	es := g.es()
+	g.mr, g.nr = tileSize[T](g.pt, g.m)
+	if lines := g.a.rs%1024 == 0 && g.m > 8; g.a.cs == es && lines || g.a.cs != es && g.a.rs != es {
+		buf := g.moveA() // its rows compete as well
+		defer buf.put()
+	}
+	width := 0 // bytes of a row that a task reads
+	switch {
+	case g.n*g.k*es <= skimBytes:
+		g.kc, width = 64, 1024
+	case g.m <= 16:
+		// Prefetchers follow about 32 rows. Shorter pieces would end before they
+		// get going.
+		g.kc, width = 32, 8192
+	default:
+		// More steps pay for loading and storing C, which needs its part of the
+		// cache.
+		g.kc, width = 64, 2048
+	}
+	width /= es
+	if g.n <= width+width/2 {
+		width = roundUp(g.n, g.nr)
+	}
+	blocks := (g.n + width - 1) / width
+	parts := min(max(skimTasks/blocks, 1), max(g.k/skimPart, 1))
+	depth := roundUp((g.k+parts-1)/parts, g.kc)
+	parts = (g.k + depth - 1) / depth
+	if parts == 1 {
+		par.For(blocks, max(1, minTask/(g.m*width*g.k)), func(lo, hi int) {
+			for b := lo; b < hi; b++ {
+				g.skim(g.c, b*width, min((b+1)*width, g.n), 0, g.k)
+			}
+		})
+		if g.act > ActReLU {
+			par.For(g.m, max(1, minTask/16/g.n), func(lo, hi int) { g.activateBlock(lo, hi, 0, g.n) })
+		}
+		return
+	}
+	ld := roundUp(g.n, 16) + 16
+	sums := getBuffer(parts * g.m * ld * es)
+	defer sums.put()
+	h := newJob(&g.product) // what the parts are: nothing but a sum
+	defer h.free()
+	h.mr, h.nr, h.kc = g.mr, g.nr, g.kc
+	h.alpha, h.beta, h.biasCol, h.biasRow, h.act = 1, 0, nil, nil, ActNone
+	par.For(blocks*parts, max(1, minTask/(g.m*width*depth)), func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			b, q := t/parts, t%parts
+			to := operand{unsafe.Add(sums.p, q*g.m*ld*es), ld * es, es}
+			h.skim(to, b*width, min((b+1)*width, g.n), q*depth, min((q+1)*depth, g.k))
+		}
+	})
+	// A row of C is the product of a row of ones and the parts of the row: the
+	// kernels do that, and the epilogue.
+	one := T(1)
+	par.For(g.m, max(1, minTask/16/(g.n*parts)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r := g.product
+			r.m, r.k, r.batch = 1, parts, nil
+			r.a = operand{unsafe.Pointer(&one), 0, 0}
+			r.b = operand{unsafe.Add(sums.p, i*ld*es), g.m * ld * es, es}
+			r.c.p = unsafe.Add(g.c.p, i*g.c.rs)
+			if g.biasRow != nil {
+				r.biasRow = unsafe.Add(g.biasRow, i*es)
+			}
+			r.smallRun(0, 1)
+			if g.act > ActReLU {
+				r.activateBlock(0, 1, 0, g.n)
+			}
+		}
+	})
+}
+
+// skim computes the columns [j0,j1) from the steps [k0,k1) of k, into to.
+func (g *job[T]) skim(to operand, j0, j1, k0, k1 int) {
+	es := g.es()
+	panel := getBuffer(g.kc * g.nr * es)
+	defer panel.put()
+	s := strips[T]{job: g, i1: g.m, j0: j0, j1: j1}
+	s.c, s.ldA, s.kA, s.stepB = unsafe.Add(to.p, j0*es), g.a.rs, g.a.cs, g.nr*es
+	p := &s.args
+	p.alpha, p.ldc, p.rsA, p.csA, p.panel = bits(g.alpha), to.rs, g.a.rs, g.a.cs, panel.p
+	for q := k0; q < k1; q += g.kc {
+		p.k = min(g.kc, k1-q)
+		g.setFlags(p, q-k0, q+p.k)
+		s.a, s.b = unsafe.Add(g.a.p, q*g.a.cs), unsafe.Add(g.b.p, q*g.b.rs+j0*es)
+		var next unsafe.Pointer
+		if q+g.kc < g.k { // even if it is another task's
+			next = unsafe.Add(s.b, g.kc*g.b.rs)
+		}
+		s.slab(next)
+	}
+}
+
+// slab multiplies a slab with all rows of A; next is the one after it, or nil.
+func (s *strips[T]) slab(next unsafe.Pointer) {
+	g, p := s.job, &s.args
+	es := g.es()
+	ldb := g.b.rs
+	full, edge := (s.j1-s.j0)/g.nr, (s.j1-s.j0)%g.nr
+	n := (g.m + g.mr - 1) / g.mr
+	_, top := tile(0, n, g.m)
+	flags := p.flags
+	stepCol := 0
+	if g.biasCol != nil {
+		stepCol = g.nr * es
+	}
+	// first computes the top tile of count strips from f on.
+	first := func(f, count int) {
+		s.at(s.a, 0, f)
+		p.flags, p.ldb, p.near = flags|flagCopyB, ldb, skimNear*s.stepB
+		p.rows, p.count = top, count
+		p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = 0, s.stepB, s.stepB, stepCol, 0
+		runTile[T](g.pt, p)
+	}
+	setColumns[T](g.pt, p, g.nr)
+	switch pieces := full + min(edge, 1); {
+	case 2*top < g.mr || g.nr > 2*lanes[T](g.pt):
+		p.pfRun = noAhead // not a tile that copies
+	case next != nil:
+		p.pf, p.pfRun, p.pfJump = uintptr(next), pieces, ldb-pieces*s.stepB
+	default:
+		p.pf, p.pfRun, p.pfJump = uintptr(p.panel), 1, -s.stepB
+	}
+	p.pfLeft = p.pfRun
+	if n == 1 {
+		if full > 0 {
+			first(0, full)
+		}
+	} else {
+		for f := range full {
+			first(f, 1)
+			p.flags, p.ldb, p.near = flags, g.nr*es, 8*g.nr*es
+			pf, pfRun := p.pf, p.pfRun
+			p.pfRun = noAhead
+			for t := 1; t < n; {
+				i, h, w := tiles(t, n, g.m)
+				s.at(unsafe.Add(s.a, i*s.ldA), i, f)
+				p.b = p.panel
+				p.rows, p.count = h, w
+				p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = h*s.ldA, 0, h*p.ldc, 0, 0
+				if g.biasRow != nil {
+					p.stepRow = h * es
+				}
+				runTile[T](g.pt, p)
+				t += w
+			}
+			p.pf, p.pfRun = pf, pfRun
+		}
+	}
+	p.flags, p.ldb = flags, ldb
+	if edge == 0 {
+		return
+	}
+	for t := 0; t < n; {
+		i, h, w := tiles(t, n, g.m)
+		s.part(unsafe.Add(s.a, i*s.ldA), i, h, full, edge, w)
+		t += w
+	}
+}
