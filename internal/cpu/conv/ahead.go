@@ -64,7 +64,7 @@ func (f *ahead) check(p *args) {
 // lines is the span of the input, channels last, that block b reads and the one
 // before it, prev, does not.
 func (j *job[T]) lines(b, prev *block) span {
-	if !j.in.Last || b.lo[0] != prev.lo[0] {
+	if !j.in.Last || b.lo[0] != prev.lo[0] || b.lo == prev.lo && b.n0 == prev.n0 {
 		return span{}
 	}
 	line := j.inD[2] * j.ci * j.groups

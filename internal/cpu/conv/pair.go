@@ -2,6 +2,7 @@ package conv
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -9,8 +10,8 @@ import (
 )
 
 const (
-	pairBytes = 192 << 10 // of the second-level cache, for what lies between the two
-	pairTasks = 8         // fewer leave processors idle
+	pairBytes = 160 << 10 // of the second-level cache, for what lies between the two
+	pairTasks = 4         // multiples of it are shared evenly
 )
 
 // pairJob is a convolution and a depthwise one of its result. A task makes some
@@ -21,6 +22,7 @@ type pairJob[T Float] struct {
 	depth  *depthJob[T]
 	flat   bool // the first is one long line, see flatten
 	lines  int  // of the second result, of a task
+	step   int  // of those, at a time
 	size   int  // lines of the first result that they need
 	bands  int
 	blocks int // of channels
@@ -88,80 +90,80 @@ func newPair[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T], ep, dep 
 	return p
 }
 
-// cut chooses the lines and the channels of a task: few channels, so that there
-// are many lines of which few are made twice, and enough tasks.
+// cut chooses the lines and the channels of a task. Lines where tasks meet are
+// made twice, few channels are written in small pieces, panels that tasks cannot
+// share evenly keep processors waiting, and so do few tasks.
 func (p *pairJob[T]) cut(es int) {
 	j, d := p.first, p.depth
-	height, line := d.outD[1], d.inD[2]*j.nr*es
-	need := func(lines int) int { return min((lines-1)*d.istep[1]+d.ext[1]+1, d.inD[1]) }
-	p.lines = height
-	for n := 2; p.lines > 1 && need(p.lines)*line > pairBytes; n++ {
-		p.lines = ceilDiv(height, n)
+	height, total := d.outD[1], ceilDiv(j.co, j.nr)
+	best := math.Inf(1)
+	for bands := 1; bands <= min(height, 16); bands++ {
+		lines := ceilDiv(height, bands)
+		twice := float64(p.need(lines)) / float64(min(lines*d.istep[1], d.inD[1]))
+		if twice >= best {
+			break
+		}
+		for panels := 1; panels <= total; panels++ {
+			line := d.inD[2] * panels * j.nr * es
+			step := min(max((pairBytes/line-d.ext[1]-1)/d.istep[1]+1, 2), lines)
+			step = ceilDiv(lines, ceilDiv(lines, step)) // evenly
+			if panels > 1 && p.need(step)*line > 2*pairBytes {
+				break
+			}
+			blocks := ceilDiv(total, panels)
+			cost := twice * float64(blocks*panels) / float64(total) * (1 + 0.5/float64(panels))
+			if step < lines { // some lines are moved
+				cost *= 1 + 0.1*float64(d.ext[1])/float64(step*d.istep[1])
+			}
+			tasks := d.n * bands * blocks
+			cost *= float64(roundUp(tasks, pairTasks)) / float64(tasks)
+			if cost < best {
+				best = cost
+				p.lines, p.step, p.blocks, j.panels = lines, step, blocks, panels
+			}
+		}
 	}
 	p.bands = ceilDiv(height, p.lines)
-	p.size = need(p.lines)
-	total := ceilDiv(j.co, j.nr)
-	most := max(1, pairBytes/(p.size*line))
-	j.panels = min(most, max(1, total*p.bands*d.n/pairTasks), total)
-	p.blocks = ceilDiv(total, j.panels)
-	j.panels = ceilDiv(total, p.blocks)
-	p.blocks = ceilDiv(total, j.panels)
+	p.size = p.need(p.step)
+}
+
+// need is the number of lines of the first result that lines of the second one
+// are made of.
+func (p *pairJob[T]) need(lines int) int {
+	d := p.depth
+	return min((lines-1)*d.istep[1]+d.ext[1]+1, d.inD[1])
 }
 
 func (p *pairJob[T]) run() {
 	var z T
 	es := int(unsafe.Sizeof(z))
-	par.For(p.depth.n*p.bands*p.blocks, 1, func(lo, hi int) {
+	total := p.depth.n * p.bands * p.blocks
+	par.For(total, 1, func(lo, hi int) {
 		s := p.first.newScratch(es)
 		bytes := (p.size*p.depth.inD[2]*p.first.panels*p.first.nr + 16) * es
 		buf := mem.Alloc(bytes)
 		seg := make([]int, 0, 64)
 		for t := lo; t < hi; t++ {
-			seg = p.task(t, &s, buf, seg, es)
+			seg = p.task(t, taskAfter(t, hi, 1, total)%total, &s, buf, seg, es)
 		}
 		mem.Free(buf, bytes)
 		s.free()
 	})
 }
 
-// task computes one block: the channels change fastest, so that the lines of
-// the input stay in cache.
-func (p *pairJob[T]) task(t int, s *scratch, buf unsafe.Pointer, seg []int, es int) []int {
+// task computes one block, some lines at a time; the lines of the first result
+// that the next ones share with them move to the front of the buffer. Meanwhile
+// the first weights of task next come.
+func (p *pairJob[T]) task(t, next int, s *scratch, buf unsafe.Pointer, seg []int, es int) []int {
 	j, d := p.first, *p.depth
 	img, c0 := t/p.blocks/p.bands, t%p.blocks*j.panels*j.nr
 	c1 := min(c0+j.panels*j.nr, j.co)
-	y0 := t / p.blocks % p.bands * p.lines
-	y1 := min(y0+p.lines, d.outD[1])
-	// The lines of the first result that these need.
-	m0 := max(y0*d.istep[1]+d.dmin[1], 0)
-	m1 := min((y1-1)*d.istep[1]+d.dmin[1]+d.ext[1]+1, d.inD[1])
 	pitch := j.panels * j.nr
+	line := d.inD[2] * pitch
+	made := unsafe.Slice((*T)(buf), p.size*line)
+	later := j.weightSpan(0, 0, next%p.blocks*pitch, 0)
 
-	if m0 < m1 {
-		b := block{n0: img, n1: img + 1, c0: c0, c1: c1, lo: [3]int{0, m0, 0}, hi: [3]int{1, m1, d.inD[2]}}
-		dst := target{p: buf, pix: pitch, n0: img, c0: c0}
-		if p.flat {
-			at := 0
-			if j.n == 1 {
-				b.n0, b.n1, at = 0, 1, img*d.inD[1]
-			}
-			b.lo, b.hi = [3]int{0, 0, (at + m0) * d.inD[2]}, [3]int{1, 1, (at + m1) * d.inD[2]}
-			dst.n0 = b.n0
-		}
-		dst.at = b.lo
-		dst.line = d.inD[2] * pitch
-		var a args
-		band := s.band
-		if j.direct {
-			band = j.origin(&b, 0)
-		} else {
-			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), 0, j.ci)
-		}
-		j.columns(&a, s, &b, &dst, band, 0, j.ci, es, [2]span{})
-	}
-
-	d.src, d.inPix, d.channels, d.y0 = buf, pitch, c1-c0, m0
-	d.outPix = d.groups
+	d.src, d.inPix, d.outPix, d.channels = buf, pitch, d.groups, c1-c0
 	d.dst = unsafe.Add(unsafe.Pointer(&d.out.Data[0]), (img*volume(d.outD)*d.groups+c0)*es)
 	d.w = unsafe.Add(d.w, c0*es)
 	if d.bias != nil {
@@ -170,8 +172,48 @@ func (p *pairJob[T]) task(t int, s *scratch, buf unsafe.Pointer, seg []int, es i
 	var a args
 	d.setup(&a, d.outPix)
 	d.steps(&a)
-	for i := range d.phases {
-		seg = d.lines(&a, &d.phases[i], 0, 0, y0, y1, seg)
+	y0 := t / p.blocks % p.bands * p.lines
+	y1 := min(y0+p.lines, d.outD[1])
+	top := 0 // the line after the last one in the buffer, which begins at d.y0
+	for y := y0; y < y1; y += p.step {
+		end := min(y+p.step, y1)
+		m0 := max(y*d.istep[1]+d.dmin[1], 0)
+		m1 := min((end-1)*d.istep[1]+d.dmin[1]+d.ext[1]+1, d.inD[1])
+		if m0 < top {
+			copy(made, made[(m0-d.y0)*line:(top-d.y0)*line])
+		}
+		top = max(top, m0)
+		d.y0 = m0
+		if top < m1 {
+			p.make(img, top, m1, c0, c1, unsafe.Add(buf, (top-m0)*line*es), s, later, es)
+			top = m1
+		}
+		for i := range d.phases {
+			seg = d.lines(&a, &d.phases[i], 0, 0, y, end, seg)
+		}
 	}
 	return seg
+}
+
+// make computes lines [y0, y1) and channels [c0, c1) of the first result.
+func (p *pairJob[T]) make(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratch, later span, es int) {
+	j, width := p.first, p.depth.inD[2]
+	pitch := j.panels * j.nr
+	b := block{n0: img, n1: img + 1, c0: c0, c1: c1, lo: [3]int{0, y0, 0}, hi: [3]int{1, y1, width}}
+	if p.flat {
+		at := 0
+		if j.n == 1 {
+			b.n0, b.n1, at = 0, 1, img*p.depth.inD[1]
+		}
+		b.lo, b.hi = [3]int{0, 0, (at + y0) * width}, [3]int{1, 1, (at + y1) * width}
+	}
+	dst := target{p: buf, pix: pitch, line: width * pitch, n0: b.n0, c0: c0, at: b.lo}
+	band := s.band
+	if j.direct {
+		band = j.origin(&b, 0)
+	} else {
+		j.load(&b, unsafe.Slice((*T)(band), j.bandLen), 0, j.ci)
+	}
+	var a args
+	j.columns(&a, s, &b, &dst, band, 0, j.ci, es, [2]span{later})
 }

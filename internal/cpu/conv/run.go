@@ -28,13 +28,14 @@ func (j *job[T]) run(w packSource[T]) {
 	es := int(unsafe.Sizeof(z))
 	j.packWeights(w)
 	defer j.freeWeights()
-	total := j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb
+	total := j.tasks()
 	// Neighbours run one after the other, so that each can fetch what the next
 	// one needs.
-	par.For(total, min(max(total/16, 1), 8), func(lo, hi int) {
+	grain := min(max(total/16, 1), 8)
+	par.For(total, grain, func(lo, hi int) {
 		s := j.newScratch(es)
 		for t := lo; t < hi; t++ {
-			j.task(t, t+1 < hi, &s, es)
+			j.task(t, taskAfter(t, hi, grain, total), t+1 < hi, &s, es)
 		}
 		s.free()
 	})
@@ -147,10 +148,27 @@ func (j *job[T]) block(t int) block {
 	return b
 }
 
-// fetchLater lists what the task after t reads first, beside what b of task t
-// does: weights, or results that are written, and input.
-func (j *job[T]) fetchLater(t int, b *block) (first, input span) {
-	next := j.block(t + 1)
+// taskAfter guesses what a worker does after task t of a block of tasks that
+// ends at hi: the next one, or, when all keep in step, the first of the block
+// that comes as far behind as there are workers. It is total for nothing.
+func taskAfter(t, hi, grain, total int) int {
+	if t+1 < hi {
+		return t + 1
+	}
+	return min(t+1+(par.NumThreads()-1)*grain, total)
+}
+
+// fetchLater lists what task t reads first, beside what block b before it does:
+// weights, or results that are written, and input. A task that is only guessed
+// to be the next one has weights alone: those are what a worker waits for.
+func (j *job[T]) fetchLater(t int, sure bool, b *block) (first, input span) {
+	next := j.block(t)
+	if !sure {
+		if next.group != b.group || next.c0 != b.c0 {
+			first = j.weightSpan(0, next.group, next.c0, 0)
+		}
+		return first, input
+	}
 	if j.groups == 1 {
 		input = j.lines(&next, b)
 	}
@@ -177,8 +195,12 @@ func (j *job[T]) weightSpan(phase, group, c, k0 int) span {
 	return span{at, at + uintptr(taps*kc*min(j.nr, j.ocols-c)*es)}
 }
 
-// task computes block t; more says that the same worker goes on with the next.
-func (j *job[T]) task(t int, more bool, s *scratch, es int) {
+// tasks is the number of blocks.
+func (j *job[T]) tasks() int { return j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb }
+
+// task computes block t, after which the worker goes on with next, surely or
+// perhaps.
+func (j *job[T]) task(t, next int, sure bool, s *scratch, es int) {
 	b := j.block(t)
 
 	total := j.co * j.groups
@@ -194,8 +216,8 @@ func (j *job[T]) task(t int, more bool, s *scratch, es int) {
 
 	var p args
 	var first, input span
-	if more {
-		first, input = j.fetchLater(t, &b)
+	if next < j.tasks() {
+		first, input = j.fetchLater(next, sure, &b)
 	}
 	inner := j.inner && j.late == nil
 	if inner {
