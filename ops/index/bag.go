@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -104,8 +103,12 @@ func bagRun[E float32 | float64](o, w []E, psw *T, ix []int64, from []int, d, mo
 	if n < 1 {
 		return
 	}
+	kernels, _ := any(&maxKernels32).(*maxKernels[E])
+	if kernels == nil {
+		kernels = any(&maxKernels64).(*maxKernels[E])
+	}
 	par.For(n, max(1, 1<<14/(d*(len(ix)/n+1)+1)), func(lo, hi int) {
-		var mask []uint8
+		var scratch maxima[E]
 		for b := lo; b < hi; b++ {
 			row, rows := o[b*d:][:d], ix[from[b]:from[b+1]]
 			var scale []E
@@ -118,10 +121,7 @@ func bagRun[E float32 | float64](o, w []E, psw *T, ix []int64, from []int, d, mo
 			size[b] = int64(len(rows))
 			clear(row)
 			if mode == 2 {
-				if mask == nil {
-					mask = make([]uint8, d+7) // with zeros behind, for the last eight
-				}
-				bagMax(row, w, rows, top[b*d:][:d], mask)
+				scratch.bagMax(kernels, row, w, rows, top[b*d:][:d])
 				continue
 			}
 			if r, ok := any(row).([]float32); ok {
@@ -160,41 +160,65 @@ func without[E float32 | float64](rows []int64, scale []E, pad int64) ([]int64, 
 	return r, s
 }
 
+// maxima is the scratch memory of bagMax.
+type maxima[E float32 | float64] struct {
+	mask   []uint8
+	at, is []E // which of the rows has the maximum, and the number of the current one in all columns
+}
+
 // bagMax takes the maximum of rows of w and notes where each came from, -1 without any row. NaN only counts in the first row.
-func bagMax[E float32 | float64](row, w []E, rows, top []int64, mask []uint8) {
-	d := len(row)
-	for i, x := range rows {
-		src := w[int(x)*d:][:d]
-		if i == 0 {
-			copy(row, src)
-			for j := range top {
-				top[j] = x
-			}
-			continue
-		}
-		switch src := any(src).(type) {
-		case []float32:
-			vec.GtF32(mask[:d], src, any(row).([]float32))
-		case []float64:
-			vec.GtF64(mask[:d], src, any(row).([]float64))
-		}
-		for j := 0; j < d; j += 8 { // true ever more seldom: eight at a time
-			if binary.LittleEndian.Uint64(mask[j:]) == 0 {
-				continue
-			}
-			for k := j; k < min(j+8, d); k++ {
-				if mask[k] != 0 {
-					row[k], top[k] = src[k], x
+func (s *maxima[E]) bagMax(k *maxKernels[E], row, w []E, rows, top []int64) {
+	const exact = 1 << 24 // numbers that a float32 can tell apart
+	if len(rows) > exact {
+		s.bagMax(k, row, w, rows[:exact], top)
+		for _, x := range rows[exact:] {
+			for j, v := range w[int(x)*len(row):][:len(row)] {
+				if v > row[j] {
+					row[j], top[j] = v, x
 				}
 			}
 		}
+		return
 	}
-	if len(rows) == 0 {
-		for j := range top {
+	d := len(row)
+	if s.mask == nil {
+		s.mask, s.at, s.is = make([]uint8, d), make([]E, d), make([]E, d)
+	}
+	clear(s.at)
+	for i, x := range rows {
+		src := w[int(x)*d:][:d]
+		if i+2 < len(rows) {
+			vec.Ahead(w[int(rows[i+2])*d:][:d])
+		}
+		if i == 0 {
+			copy(row, src)
+			continue
+		}
+		k.gt(s.mask, src, row)
+		k.where(row, s.mask, src, row)
+		k.fill(s.is, E(i))
+		k.where(s.at, s.mask, s.is, s.at)
+	}
+	for j := range top {
+		if len(rows) == 0 {
 			top[j] = -1
+		} else {
+			top[j] = rows[int(s.at[j])]
 		}
 	}
 }
+
+// maxKernels are what bagMax takes of internal/cpu/vec.
+type maxKernels[E float32 | float64] struct {
+	gt    func(dst []uint8, a, b []E)
+	where func(dst []E, mask []uint8, a, b []E)
+	fill  func(dst []E, s E)
+}
+
+var (
+	maxKernels32 = maxKernels[float32]{vec.GtF32, vec.WhereF32, vec.FillF32}
+	maxKernels64 = maxKernels[float64]{vec.GtF64, vec.WhereF64, vec.FillF64}
+)
 
 // bagVJP brings the gradient of every bag back to the rows in it.
 func bagVJP(c *Ctx, g *T) []*T {
@@ -293,29 +317,11 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 	n, d := o.Shape()[0], o.Shape()[1]
 	ix, bag, size := longs(c.T(1)), longs(c.T(2)), longs(c.T(3))
 	g, mode := raw[E](as(c.T(0), dt)), c.Int(7)
-	l := listRows(c, ix, n, c.Int(9))
 	if mode == 2 {
-		top := longs(c.T(4))
-		eachRow(l, raw[E](o), d, func(row []E, r, i int) bool {
-			clear(row)
-			last := -1
-			for ; i >= 0; i = l.after(i) {
-				b := int(bag[i])
-				if b < 0 || b == last { // a row twice in a bag is one maximum
-					continue
-				}
-				last = b
-				src := g[b*d:][:d]
-				for j, t := range top[b*d:][:d] {
-					if int(t) == r {
-						row[j] += src[j]
-					}
-				}
-			}
-			return true
-		})
+		maxGrad(raw[E](o), g, longs(c.T(4)), d)
 		return
 	}
+	l := listRows(c, ix, n, c.Int(9))
 	var freq []float64
 	if c.Bool(6) {
 		freq = l.frequency(true)
@@ -324,7 +330,7 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 	if c.Has(8) {
 		psw = raw[E](as(c.T(8), dt))
 	}
-	eachRow(l, raw[E](o), d, func(row []E, r, i int) bool {
+	eachRow(l, raw[E](o), d, nil, func(row []E, r, i int) bool {
 		first := true
 		for ; i >= 0; i = l.after(i) {
 			b := int(bag[i])
@@ -345,5 +351,26 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 			first = false
 		}
 		return !first
+	})
+}
+
+// maxGrad brings the gradients g of bags to where their maxima came from, row top of the table dst for each of the d columns. A task has
+// columns of its own, and takes the bags in order.
+func maxGrad[E float32 | float64](dst, g []E, top []int64, d int) {
+	const block = 16 // columns: a cache line
+	n := len(dst) / max(1, d)
+	par.For(n, max(1, 1<<15/max(1, d)), func(lo, hi int) {
+		wipe(dst[lo*d:hi*d], len(dst))
+		vec.ZeroDone()
+	})
+	par.For((d+block-1)/block, max(1, 1<<12/(len(top)/max(1, d)*block+1)), func(lo, hi int) {
+		for at := lo * block; at < len(top); at += d {
+			cols := min(hi*block, d) - lo*block
+			for j, t := range top[at:][:cols] {
+				if uint64(t) < uint64(n) { // otherwise the bag is empty
+					dst[int(t)*d+lo*block+j] += g[at+j]
+				}
+			}
+		}
 	})
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -14,7 +15,11 @@ func copyTable(c *Ctx, dst, src []byte, ix []int64, n, row int) {
 		}
 	}
 	parRows(len(ix), row, func(lo, hi int) {
+		const far = 4 // rows to be fetched meanwhile: the processor cannot guess where they lie
 		for r := lo; r < hi; r++ {
+			if r+far < hi {
+				vec.AheadBytes(src[int(ix[r+far])*row:][:row])
+			}
 			copy(dst[r*row:][:row], src[int(ix[r])*row:][:row])
 		}
 	})

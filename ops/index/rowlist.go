@@ -54,27 +54,45 @@ func (l *rowList) frequency(want bool) []float64 {
 }
 
 // eachRow writes a table of rows of d elements: set fills the row r whose first index is i, or says that it did not; the other rows become
-// zero.
-func eachRow[E number](l *rowList, dst []E, d int, set func(row []E, r, i int) bool) {
+// zero. ahead, if not nil, is told the first index of a row that is soon to be set.
+func eachRow[E number](l *rowList, dst []E, d int, ahead func(i int), set func(row []E, r, i int) bool) {
 	if d == 0 {
 		return
 	}
+	if ahead == nil {
+		ahead = func(int) {}
+	}
 	par.For(len(l.head), max(1, 1<<15/d), func(lo, hi int) {
 		zero := lo // rows from here to the current one are to be cleared, in one piece
+		next := lo // how far rows have been fetched
 		for r := lo; r < hi; r++ {
-			if i := l.head[r]; i >= 0 && set(dst[r*d:][:d:d], r, int(i)) {
-				wipe(dst[zero*d : r*d])
+			i := l.head[r]
+			if i < 0 {
+				continue
+			}
+			for ; next < min(r+farRows, hi); next++ {
+				if i := l.head[next]; i >= 0 {
+					ahead(int(i))
+				}
+			}
+			if set(dst[r*d:][:d:d], r, int(i)) {
+				wipe(dst[zero*d:r*d], len(dst))
 				zero = r + 1
 			}
 		}
-		wipe(dst[zero*d : hi*d])
+		wipe(dst[zero*d:hi*d], len(dst))
+		vec.ZeroDone()
 	})
 }
 
-// wipe is clear. The runtime's own takes string instructions from 2 KiB on, which are slow to start: half the speed on runs of a few rows.
-func wipe[E number](x []E) {
+// farRows is how many rows of the table eachRow looks ahead.
+const farRows = 48
+
+// wipe clears a part of a table of all elements. The runtime's clear takes string instructions from 2 KiB on, which are slow to start: half
+// the speed on runs of a few rows.
+func wipe[E number](x []E, all int) {
 	if x, ok := any(x).([]float32); ok {
-		vec.FillF32(x, 0)
+		vec.Zero(x, 4*all)
 		return
 	}
 	clear(x)
@@ -82,7 +100,12 @@ func wipe[E number](x []E) {
 
 // sumIntoRows sums row i of src into the row that index i names, times scale of that row unless nil.
 func sumIntoRows[E number](l *rowList, dst, src []E, d int, scale []float64) {
-	eachRow(l, dst, d, func(row []E, r, i int) bool {
+	ahead := func(i int) {
+		if s, ok := any(src).([]float32); ok {
+			vec.Ahead(s[i*d:][:d])
+		}
+	}
+	eachRow(l, dst, d, ahead, func(row []E, r, i int) bool {
 		s := 1.0
 		if scale != nil {
 			s = scale[r]

@@ -9,3 +9,10 @@ func Ahead[E float32 | float64](row []E) {
 		ahead(unsafe.Pointer(&row[0]), (n+63)/64)
 	}
 }
+
+// AheadBytes is [Ahead] for memory of any type.
+func AheadBytes(row []byte) {
+	if n := len(row); n > 0 && n <= 16<<10 {
+		ahead(unsafe.Pointer(&row[0]), (n+63)/64)
+	}
+}

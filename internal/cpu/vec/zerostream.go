@@ -1,0 +1,33 @@
+package vec
+
+import "unsafe"
+
+// streamFrom is the size in bytes of a block from which zeros go around the caches: a program that clears so much does not find it there
+// again, and reading memory only to overwrite it costs as much as writing it.
+const streamFrom = 8 << 20
+
+// Zero clears dst, which is part of a block of size bytes that is being cleared piece by piece. What large blocks are cleared with becomes
+// visible to other threads with the next locked instruction or [ZeroDone], which the caller has to call when its pieces are done.
+func Zero(dst []float32, size int) {
+	n := len(dst) * 4
+	if size < streamFrom || n < 256 {
+		FillF32(dst, 0)
+		return
+	}
+	p := unsafe.Pointer(&dst[0])
+	// whole lines in the middle
+	head := int(-uintptr(p)&63) / 4
+	clear(dst[:head])
+	lines := (n/4 - head) / 16
+	clear(dst[head+lines*16:])
+	const piece = 4096 // lines of a call
+	for at := unsafe.Add(p, head*4); lines > 0; lines -= piece {
+		k := min(lines, piece)
+		zeroStream(at, k)
+		at = unsafe.Add(at, k*64)
+		yield(k, lines)
+	}
+}
+
+// ZeroDone orders what [Zero] has stored before all later stores.
+func ZeroDone() { zeroFence() }

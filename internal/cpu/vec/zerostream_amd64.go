@@ -1,0 +1,10 @@
+//go:build !purego
+
+package vec
+
+import "unsafe"
+
+//go:noescape
+func zeroStream(p unsafe.Pointer, lines int)
+
+func zeroFence()
