@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -196,8 +197,13 @@ func multilabelMargin(c *Ctx, x, t *T) *T {
 	return y
 }
 
-func multilabelSoftMargin(x, t, w *T) *T {
-	y := t.Mul(x.LogSigmoid()).Add(t.RsubScalar(1).Mul(x.Neg().LogSigmoid())).Neg()
+func multilabelSoftMargin(c *Ctx, x, t, w *T) *T {
+	var y *T
+	if tensor.SameShape(x.Shape(), t.Shape()) { // log(sigmoid(-x)) is log(sigmoid(x)) - x
+		y = bceLogitsLoss.reduced(c, x, t, 0, none)
+	} else {
+		y = t.Mul(x.LogSigmoid()).Add(t.RsubScalar(1).Mul(x.Neg().LogSigmoid())).Neg()
+	}
 	if w != nil {
 		y = y.Mul(w)
 	}
@@ -219,11 +225,25 @@ func poissonNLL(x, t *T, logInput, full bool, eps float64) *T {
 	return y
 }
 
-func gaussianNLL(c *Ctx, x, t, v *T, full bool, eps float64) *T {
-	for _, s := range raw[float64](v.DenseAs(tensor.Float64)) {
-		if s < 0 {
-			c.Fail(tensor.ErrValue, "var has negative entry/entries")
+// anyBelow reports whether a value of x is below limit.
+func anyBelow(x *T, limit float64) bool {
+	if x.DType() == tensor.Float32 && x.IsContiguous() {
+		// NaN would hide what else there is: it is looked at one by one
+		if m := vec.MinF32(raw[float32](x)); m == m {
+			return float64(m) < limit
 		}
+	}
+	for _, s := range raw[float64](x.DenseAs(tensor.Float64)) {
+		if s < limit {
+			return true
+		}
+	}
+	return false
+}
+
+func gaussianNLL(c *Ctx, x, t, v *T, full bool, eps float64) *T {
+	if anyBelow(v, 0) {
+		c.Fail(tensor.ErrValue, "var has negative entry/entries")
 	}
 	if !tensor.SameShape(v.Shape(), x.Shape()) && v.Dim() > 0 {
 		nd := x.Dim()
@@ -354,12 +374,12 @@ func init() {
 		func(c *Ctx, how int) *T { return bceLogitsReduced(c, c.T(2), c.T(3), how) })
 	reduced("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor", "is target * (log(target) - self).", 2,
 		func(c *Ctx, how int) *T { return klReduced(c, c.Bool(3), how) })
-	aten("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", "is log(1 + exp(-target*self)).", 2,
-		func(c *Ctx) *T { return softMargin(c.T(0), c.T(1)) })
+	reduced("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", "is log(1 + exp(-target*self)).", 2,
+		func(c *Ctx, how int) *T { return softMarginLoss.reduced(c, c.T(0), c.T(1), 0, how) })
 	aten("margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor", "is max(0, -target*(input1-input2) + margin).", 4,
 		func(c *Ctx) *T { return marginRanking(c, c.T(0), c.T(1), c.T(2), c.Float(3)) })
-	aten("hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor", "is x where the target is 1, max(0, margin-x) where it is -1.", 3,
-		func(c *Ctx) *T { return hingeEmbedding(c.T(0), c.T(1), c.Float(2)) })
+	reduced("hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor", "is x where the target is 1, max(0, margin-x) where it is -1.", 3,
+		func(c *Ctx, how int) *T { return hingeLoss.reduced(c, c.T(0), c.T(1), c.Float(2), how) })
 	aten("cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor", "is 1-cos where the target is 1, max(0, cos-margin) where it is -1.", 4,
 		func(c *Ctx) *T { return cosineEmbedding(c, c.T(0), c.T(1), c.T(2), c.Float(3)) })
 	aten("triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, int reduction=1) -> Tensor", "is max(0, d(a,p) - d(a,n) + margin).", 7,
@@ -370,8 +390,8 @@ func init() {
 		func(c *Ctx) *T { return multiMargin(c, c.T(0), c.T(1), c.Num(2).F, c.Num(3).F, c.T(4)) })
 	aten("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", "is the hinge loss between listed and other classes.", 2,
 		func(c *Ctx) *T { return multilabelMargin(c, c.T(0), c.T(1)) })
-	aten("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor", "is the negative log-likelihood of Poisson counts.", 5,
-		func(c *Ctx) *T { return poissonNLL(c.T(0), c.T(1), c.Bool(2), c.Bool(3), c.Float(4)) })
+	reduced("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor", "is the negative log-likelihood of Poisson counts.", 5,
+		func(c *Ctx, how int) *T { return poissonReduced(c, c.Bool(2), c.Bool(3), c.Float(4), how) })
 
 	functionalReduced("F::smooth_l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', float beta=1.0) -> Tensor", "is quadratic for differences below beta, linear above.\n"+page, 2, 3, 4,
 		func(c *Ctx, how int) *T { return smoothL1Reduced(c, c.Float(5), how) })
@@ -401,12 +421,12 @@ func init() {
 			c.Return(klReduced(c, c.Bool(5), reduction(c, 2, 3, 4)))
 		},
 	})
-	functional("F::soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is log(1 + exp(-target*input)).\n"+page, 2, 3, 4,
-		func(c *Ctx) *T { return softMargin(c.T(0), c.T(1)) })
+	functionalReduced("F::soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is log(1 + exp(-target*input)).\n"+page, 2, 3, 4,
+		func(c *Ctx, how int) *T { return softMarginLoss.reduced(c, c.T(0), c.T(1), 0, how) })
 	functional("F::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is max(0, -target*(input1-input2) + margin).\n"+page, 4, 5, 6,
 		func(c *Ctx) *T { return marginRanking(c, c.T(0), c.T(1), c.T(2), c.Float(3)) })
-	functional("F::hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is x where the target is 1, max(0, margin-x) where it is -1.\n"+page, 3, 4, 5,
-		func(c *Ctx) *T { return hingeEmbedding(c.T(0), c.T(1), c.Float(2)) })
+	functionalReduced("F::hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is x where the target is 1, max(0, margin-x) where it is -1.\n"+page, 3, 4, 5,
+		func(c *Ctx, how int) *T { return hingeLoss.reduced(c, c.T(0), c.T(1), c.Float(2), how) })
 	functional("F::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is 1-cos where the target is 1, max(0, cos-margin) where it is -1.\n"+page, 4, 5, 6,
 		func(c *Ctx) *T { return cosineEmbedding(c, c.T(0), c.T(1), c.T(2), c.Float(3)) })
 	functional("F::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is max(0, d(a,p) - d(a,n) + margin).\n"+page, 7, 8, 9,
@@ -440,9 +460,9 @@ func init() {
 	functional("F::multilabel_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is the hinge loss between listed and other classes.\n"+page, 2, 3, 4,
 		func(c *Ctx) *T { return multilabelMargin(c, c.T(0), c.T(1)) })
 	functional("F::multilabel_soft_margin_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is the mean over classes of the binary cross entropy of logits.\n"+page, 3, 4, 5,
-		func(c *Ctx) *T { return multilabelSoftMargin(c.T(0), c.T(1), c.T(2)) })
-	functional("F::poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean') -> Tensor", "is the negative log-likelihood of Poisson counts.\n"+page, 4, 6, 7,
-		func(c *Ctx) *T { return poissonNLL(c.T(0), c.T(1), c.Bool(2), c.Bool(3), c.Float(5)) })
+		func(c *Ctx) *T { return multilabelSoftMargin(c, c.T(0), c.T(1), c.T(2)) })
+	functionalReduced("F::poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean') -> Tensor", "is the negative log-likelihood of Poisson counts.\n"+page, 4, 6, 7,
+		func(c *Ctx, how int) *T { return poissonReduced(c, c.Bool(2), c.Bool(3), c.Float(5), how) })
 	functional("F::gaussian_nll_loss(Tensor input, Tensor target, Tensor var, bool full=False, float eps=1e-06, str reduction='mean') -> Tensor", "is the negative log-likelihood of normal values with the given variances.\n"+page, 0, 0, 5,
 		func(c *Ctx) *T {
 			switch s := c.Str(5); s {

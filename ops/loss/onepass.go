@@ -1,81 +1,44 @@
 package loss
 
 import (
+	"sync"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Losses of pairs of elements in one pass: forward reads input and target once and writes nothing but their sum, backward reads them once
-// more. They serve float32 tensors of one shape that are reduced to one number; the composed forms serve all else, gradients of
-// gradients among it.
+// Losses of pairs of elements in one pass: forward reads input and target once, backward reads them once more. They serve tensors of one
+// shape and floating type; the composed forms serve all else, gradients of gradients among it.
 
 // pairGrain is the number of elements of a task. It is fixed, so that a sum has the same bits on any number of threads.
 const pairGrain = 32 * 1024
+
+// pairRun is the number of elements that a task works on at a time, small enough for operands and intermediate values to stay in the
+// first-level cache.
+const pairRun = 1024
 
 // pairLoss is one such loss. p is its parameter: beta of smooth_l1_loss, delta of huber_loss.
 type pairLoss struct {
 	name, grad string // the operator's and, in autograd's graph, the gradient's
 	amp        tensor.AMPClass
-	// sum is that of a run of elements; ok is false where the input is refused.
-	sum func(x, t []float32, p float64) (s float64, ok bool)
-	// back writes the input's gradient, s being that of the sum.
+	f32        pairKernels[float32]
+	f64        pairKernels[float64]
+	// sum, unless nil, is the sum of the losses of a run of elements and back the input's gradient times s, both faster than by f32; ok
+	// is false where the input is refused.
+	sum  func(x, t []float32, p float64) (s float64, ok bool)
 	back func(dst, x, t []float32, s float32, p float64)
+	// unit refuses an input outside of 0 to 1.
+	unit bool
 	// mirrored says that the target's gradient is that of the input with the other sign; else a target with gradient is left to the
 	// composed form.
 	mirrored bool
 	composed func(c *Ctx, x, t *T, p float64) *T
 }
 
-// total makes a sum of one that refuses nothing and has no parameter.
-func total(f func(x, t []float32) float64) func(x, t []float32, p float64) (float64, bool) {
-	return func(x, t []float32, _ float64) (float64, bool) { return f(x, t), true }
-}
-
-func plainBack(f func(dst, x, t []float32, s float32)) func(dst, x, t []float32, s float32, p float64) {
-	return func(dst, x, t []float32, s float32, _ float64) { f(dst, x, t, s) }
-}
-
-var (
-	mseLoss = &pairLoss{name: "_mse_loss", grad: "MseLossBackward0", sum: total(vec.SquaredErrorF32), mirrored: true,
-		back:     func(dst, x, t []float32, s float32, _ float64) { vec.SquaredErrorGradF32(dst, x, t, 2*s) },
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Square() }}
-	l1Loss = &pairLoss{name: "_l1_loss", grad: "MeanBackward0", sum: total(vec.AbsErrorF32), mirrored: true, back: plainBack(vec.AbsErrorGradF32),
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Abs() }}
-	smoothL1Loss = &pairLoss{name: "_smooth_l1_loss", grad: "SmoothL1LossBackward0", mirrored: true,
-		sum: func(x, t []float32, beta float64) (float64, bool) {
-			return vec.HuberF32(x, t, float32(beta), float32(0.5/beta), 1), true
-		},
-		back: func(dst, x, t []float32, s float32, beta float64) {
-			vec.HuberGradF32(dst, x, t, float32(float64(s)/beta), float32(beta))
-		},
-		composed: smoothL1}
-	huberLoss = &pairLoss{name: "_huber_loss", grad: "HuberLossBackward0", mirrored: true,
-		sum: func(x, t []float32, delta float64) (float64, bool) {
-			return vec.HuberF32(x, t, float32(delta), 0.5, float32(delta)), true
-		},
-		back:     func(dst, x, t []float32, s float32, delta float64) { vec.HuberGradF32(dst, x, t, s, float32(delta)) },
-		composed: huber}
-	bceLoss = &pairLoss{name: "_binary_cross_entropy_sum", grad: "BinaryCrossEntropyBackward0", amp: tensor.AMPBanned,
-		sum:      func(x, t []float32, _ float64) (float64, bool) { return vec.CrossEntropyF32(x, t) },
-		back:     plainBack(vec.CrossEntropyGradF32),
-		composed: func(c *Ctx, x, t *T, _ float64) *T { return bce(c, x, t, nil) }}
-	bceLogitsLoss = &pairLoss{name: "_binary_cross_entropy_with_logits", grad: "BinaryCrossEntropyWithLogitsBackward0", sum: total(vec.LogitEntropyF32), back: plainBack(vec.LogitEntropyGradF32),
-		composed: func(c *Ctx, x, t *T, _ float64) *T { return bceLogits(c, x, t, nil, nil) }}
-	klLoss = &pairLoss{name: "_kl_div", grad: "MeanBackward0", sum: total(vec.DivergenceF32),
-		back:     func(dst, _, t []float32, s float32, _ float64) { vec.MulScalarF32(dst, t, -s) },
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, false) }}
-	klLogLoss = &pairLoss{name: "_kl_div_log", grad: "MeanBackward0", sum: total(vec.LogDivergenceF32),
-		back:     func(dst, x, t []float32, s float32, _ float64) { vec.LogDivergenceGradF32(dst, x, t, -s) },
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, true) }}
-)
-
-var pairLosses = []*pairLoss{mseLoss, l1Loss, smoothL1Loss, huberLoss, bceLoss, bceLogitsLoss, klLoss, klLogLoss}
-
 // reduced is the loss, reduced: in one pass where that is possible.
 func (l *pairLoss) reduced(c *Ctx, x, t *T, p float64, how int) *T {
-	f32 := x.DType() == tensor.Float32 && t.DType() == tensor.Float32
-	if how == none || !f32 || x.Numel() == 0 || !tensor.SameShape(x.Shape(), t.Shape()) || !l.mirrored && t.RequiresGrad() && tensor.IsGradEnabled() {
+	if x.DType() != t.DType() || !x.DType().IsFloat() || x.Numel() == 0 || !tensor.SameShape(x.Shape(), t.Shape()) || !l.mirrored && t.RequiresGrad() && tensor.IsGradEnabled() {
 		return reduce(l.composed(c, x, t, p), how)
 	}
 	return op1("aten::"+l.name, x, t, how, p)
@@ -99,14 +62,17 @@ func huberReduced(c *Ctx, delta float64, how int) *T {
 
 func bceReduced(c *Ctx, w *T, how int) *T {
 	if w != nil {
-		return reduce(bce(c, c.T(0), c.T(1), w), how)
+		return reduce(bceLoss.reduced(c, c.T(0), c.T(1), 0, none).Mul(w), how)
 	}
 	return bceLoss.reduced(c, c.T(0), c.T(1), 0, how)
 }
 
 func bceLogitsReduced(c *Ctx, w, pos *T, how int) *T {
-	if w != nil || pos != nil {
+	switch {
+	case pos != nil:
 		return reduce(bceLogits(c, c.T(0), c.T(1), w, pos), how)
+	case w != nil:
+		return reduce(bceLogitsLoss.reduced(c, c.T(0), c.T(1), 0, none).Mul(w), how)
 	}
 	return bceLogitsLoss.reduced(c, c.T(0), c.T(1), 0, how)
 }
@@ -119,6 +85,17 @@ func klReduced(c *Ctx, logTarget bool, how int) *T {
 	return l.reduced(c, c.T(0), c.T(1), 0, how)
 }
 
+// poissonReduced leaves the term of the target alone to the composed form.
+func poissonReduced(c *Ctx, logInput, full bool, eps float64, how int) *T {
+	switch {
+	case full:
+		return reduce(poissonNLL(c.T(0), c.T(1), logInput, full, eps), how)
+	case logInput:
+		return poissonLogLoss.reduced(c, c.T(0), c.T(1), 0, how)
+	}
+	return poissonLoss.reduced(c, c.T(0), c.T(1), eps, how)
+}
+
 // pairScale is the factor of the sum.
 func pairScale(how, n int) float64 {
 	if how == meanOf {
@@ -127,13 +104,108 @@ func pairScale(how, n int) float64 {
 	return 1
 }
 
+// runs calls f for pieces of the tensors of a task that fit the cache, with room for a result and for intermediate values: two runs of
+// E. load gives n elements of a tensor from i on.
+func runs[E real](lo, hi int, f func(i, n int, load func(v *T, slot int) []E, dst, tmp []E)) {
+	buf := borrow[E](5 * pairRun)
+	defer spare.Put(buf)
+	b := *buf
+	for i := lo; i < hi; i += pairRun {
+		n := min(pairRun, hi-i)
+		load := func(v *T, slot int) []E { return widened(v, i, b[(2+slot)*pairRun:][:n]) }
+		f(i, n, load, b[:n], b[pairRun:][:n])
+	}
+}
+
+// spare holds the memory of runs, *[]float32 and *[]float64.
+var spare sync.Pool
+
+func borrow[E real](n int) *[]E {
+	if p, _ := spare.Get().(*[]E); p != nil && cap(*p) >= n {
+		*p = (*p)[:n]
+		return p
+	}
+	b := make([]E, n)
+	return &b
+}
+
+// widened is a run of the elements of a contiguous tensor from i on: its memory, or a 16-bit float's values in buf.
+func widened[E real](v *T, i int, buf []E) []E {
+	switch v.DType() {
+	case tensor.Float16:
+		vec.F16ToF32s(any(buf).([]float32), raw[uint16](v)[i:][:len(buf)])
+		return buf
+	case tensor.BFloat16:
+		vec.BF16ToF32s(any(buf).([]float32), raw[uint16](v)[i:][:len(buf)])
+		return buf
+	}
+	return raw[E](v)[i:][:len(buf)]
+}
+
+// place is where a run of the result is to be computed: its memory, or buf for a 16-bit float, which store narrows.
+func place[E real](v *T, i int, buf []E) []E {
+	if v.DType().Size() == 2 {
+		return buf
+	}
+	return raw[E](v)[i:][:len(buf)]
+}
+
+func store[E real](v *T, i int, buf []E) {
+	switch v.DType() {
+	case tensor.Float16:
+		vec.F32ToF16s(raw[uint16](v)[i:][:len(buf)], any(buf).([]float32))
+	case tensor.BFloat16:
+		vec.F32ToBF16s(raw[uint16](v)[i:][:len(buf)], any(buf).([]float32))
+	}
+}
+
+// setNumber sets a tensor of one number.
+func setNumber(t *T, v float64) {
+	if t.DType() == tensor.Float64 {
+		raw[float64](t)[0] = v
+		return
+	}
+	f := []float32{float32(v)}
+	if t.DType() == tensor.Float32 {
+		raw[float32](t)[0] = f[0]
+	}
+	store(t, 0, f)
+}
+
 func (l *pairLoss) forward(c *Ctx) {
-	x, t, p := raw[float32](c.T(0).Dense()), raw[float32](c.T(1).Dense()), c.Float(3)
-	n := len(x)
+	if c.T(0).DType() == tensor.Float64 {
+		pairForward(c, l, &l.f64, &reals64)
+	} else {
+		pairForward(c, l, &l.f32, &reals32)
+	}
+}
+
+func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
+	x, t, o, how, p := c.T(0).Dense(), c.T(1).Dense(), c.Out(0), c.Int(2), c.Float(3)
+	n := x.Numel()
 	parts, bad := make([]float64, (n+pairGrain-1)/pairGrain), make([]bool, (n+pairGrain-1)/pairGrain)
+	fast := how != none && l.sum != nil && x.DType() == tensor.Float32
 	par.For(n, pairGrain, func(lo, hi int) {
-		s, ok := l.sum(x[lo:hi], t[lo:hi], p)
-		parts[lo/pairGrain], bad[lo/pairGrain] = s, !ok
+		at := lo / pairGrain
+		if fast {
+			s, ok := l.sum(raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], p)
+			parts[at], bad[at] = s, !ok
+			return
+		}
+		runs(lo, hi, func(i, n int, load func(v *T, slot int) []E, dst, tmp []E) {
+			a, b := load(x, 0), load(t, 1)
+			if l.unit && (v.min(a) < 0 || v.max(a) > 1) {
+				bad[at] = true
+			}
+			if how != none {
+				k.each(v, dst, a, b, tmp, E(p))
+				parts[at] += v.sum(dst)
+				return
+			}
+			d := place(o, i, dst)
+			k.each(v, d, a, b, tmp, E(p))
+			store(o, i, d)
+		})
 	})
 	sum := 0.0
 	for i, s := range parts {
@@ -142,16 +214,49 @@ func (l *pairLoss) forward(c *Ctx) {
 		}
 		sum += s
 	}
-	if c.Int(2) == meanOf {
+	switch how {
+	case none:
+		return
+	case meanOf:
 		sum /= float64(n)
 	}
-	raw[float32](c.Out(0))[0] = float32(sum)
+	setNumber(o, sum)
 }
 
 func (l *pairLoss) backward(c *Ctx) {
-	x, t, dst := raw[float32](c.T(1).Dense()), raw[float32](c.T(2).Dense()), raw[float32](c.Out(0))
-	s, p := float32(c.T(0).Num().F*pairScale(c.Int(3), len(x))), c.Float(4)
-	par.For(len(x), pairGrain, func(lo, hi int) { l.back(dst[lo:hi], x[lo:hi], t[lo:hi], s, p) })
+	if c.T(1).DType() == tensor.Float64 {
+		pairBackward(c, l, &l.f64, &reals64)
+	} else {
+		pairBackward(c, l, &l.f32, &reals32)
+	}
+}
+
+func pairBackward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
+	x, t, o, how, p := c.T(1).Dense(), c.T(2).Dense(), c.Out(0), c.Int(3), c.Float(4)
+	n := x.Numel()
+	g, s := c.T(0), 0.0
+	if how == none {
+		g = g.DenseAs(x.DType())
+	} else {
+		s = g.Num().F * pairScale(how, n)
+	}
+	fast := how != none && l.back != nil && x.DType() == tensor.Float32
+	par.For(n, pairGrain, func(lo, hi int) {
+		if fast {
+			l.back(raw[float32](o)[lo:hi], raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], float32(s), p)
+			return
+		}
+		runs(lo, hi, func(i, n int, load func(v *T, slot int) []E, dst, tmp []E) {
+			d := place(o, i, dst)
+			k.slope(v, d, load(x, 0), load(t, 1), tmp, E(p))
+			if how == none {
+				v.mul(d, d, load(g, 2))
+			} else {
+				v.mulScalar(d, d, E(s))
+			}
+			store(o, i, d)
+		})
+	})
 }
 
 func (l *pairLoss) vjp(c *Ctx, g *T) []*T {
@@ -178,18 +283,24 @@ func init() {
 	for _, l := range pairLosses {
 		tensor.Register(tensor.Def{
 			Schema: l.name + "(Tensor self, Tensor target, int reduction, float p) -> Tensor",
-			Doc:    "is the loss of its name in one pass, reduced to one number.",
+			Doc:    "is the loss of its name in one pass.",
 			Go:     "-", AMP: l.amp, Grad: l.grad,
-			Infer: func(c *Ctx) { c.Alloc(0, nil, tensor.Float32) },
-			CPU:   l.forward,
-			Save:  "self target",
-			VJP:   l.vjp,
+			Infer: func(c *Ctx) {
+				var out []int
+				if c.Int(2) == none {
+					out = c.Shape(0)
+				}
+				c.Alloc(0, out, c.ArgDType(0))
+			},
+			CPU:  l.forward,
+			Save: "self target",
+			VJP:  l.vjp,
 		})
 		tensor.Register(tensor.Def{
 			Schema: l.name + "_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float p) -> Tensor",
 			Doc:    "is the gradient of self.",
 			Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
-			Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), tensor.Float32) },
+			Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
 			CPU:   l.backward,
 		})
 	}

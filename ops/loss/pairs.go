@@ -1,0 +1,287 @@
+package loss
+
+import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+type real interface{ float32 | float64 }
+
+// reals are the vector kernels of an element type.
+type reals[E real] struct {
+	add, sub, mul, div                          func(dst, a, b []E)
+	neg, abs, sign, square, exp, log, log1p     func(dst, a []E)
+	sigmoid, logSigmoid, reciprocal             func(dst, a []E)
+	addScalar, mulScalar, rsub, atMost, atLeast func(dst, a []E, s E)
+	addScaled                                   func(dst, a, b []E, alpha E)
+	clamp                                       func(dst, a []E, lo, hi E)
+	min, max                                    func(a []E) E
+	sum                                         func(a []E) float64
+}
+
+var (
+	reals32 = reals[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.NegF32, vec.AbsF32, vec.SignF32, vec.SquareF32, vec.ExpF32, vec.LogF32, vec.Log1pF32,
+		vec.SigmoidF32, vec.LogSigmoidF32, vec.ReciprocalF32, vec.AddScalarF32, vec.MulScalarF32, vec.RSubScalarF32, vec.MinimumScalarF32, vec.MaximumScalarF32,
+		vec.AddScaledF32, vec.ClampF32, vec.MinF32, vec.MaxF32, vec.SumF32As64}
+	reals64 = reals[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.NegF64, vec.AbsF64, vec.SignF64, vec.SquareF64, vec.ExpF64, vec.LogF64, vec.Log1pF64,
+		vec.SigmoidF64, vec.LogSigmoidF64, vec.ReciprocalF64, vec.AddScalarF64, vec.MulScalarF64, vec.RSubScalarF64, vec.MinimumScalarF64, vec.MaximumScalarF64,
+		vec.AddScaledF64, vec.ClampF64, vec.MinF64, vec.MaxF64, vec.SumF64}
+)
+
+// pairKernel computes n values from n pairs of elements x and t and the loss's parameter p; tmp is room for n values.
+type pairKernel[E real] func(v *reals[E], dst, x, t, tmp []E, p E)
+
+// pairKernels are a loss's values and their derivatives by the input.
+type pairKernels[E real] struct{ each, slope pairKernel[E] }
+
+// total makes a sum of one that refuses nothing and has no parameter.
+func total(f func(x, t []float32) float64) func(x, t []float32, p float64) (float64, bool) {
+	return func(x, t []float32, _ float64) (float64, bool) { return f(x, t), true }
+}
+
+func plainBack(f func(dst, x, t []float32, s float32)) func(dst, x, t []float32, s float32, p float64) {
+	return func(dst, x, t []float32, s float32, _ float64) { f(dst, x, t, s) }
+}
+
+var (
+	mseLoss = &pairLoss{name: "_mse_loss", grad: "MseLossBackward0", sum: total(vec.SquaredErrorF32), mirrored: true,
+		f32: pairKernels[float32]{squaredError[float32], squaredErrorSlope[float32]}, f64: pairKernels[float64]{squaredError[float64], squaredErrorSlope[float64]},
+		back:     func(dst, x, t []float32, s float32, _ float64) { vec.SquaredErrorGradF32(dst, x, t, 2*s) },
+		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Square() }}
+	l1Loss = &pairLoss{name: "_l1_loss", grad: "MeanBackward0", sum: total(vec.AbsErrorF32), mirrored: true, back: plainBack(vec.AbsErrorGradF32),
+		f32: pairKernels[float32]{absError[float32], absErrorSlope[float32]}, f64: pairKernels[float64]{absError[float64], absErrorSlope[float64]},
+		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Abs() }}
+	smoothL1Loss = &pairLoss{name: "_smooth_l1_loss", grad: "SmoothL1LossBackward0", mirrored: true,
+		f32: pairKernels[float32]{smoothError[float32], smoothErrorSlope[float32]}, f64: pairKernels[float64]{smoothError[float64], smoothErrorSlope[float64]},
+		sum: func(x, t []float32, beta float64) (float64, bool) {
+			return vec.HuberF32(x, t, float32(beta), float32(0.5/beta), 1), true
+		},
+		back: func(dst, x, t []float32, s float32, beta float64) {
+			vec.HuberGradF32(dst, x, t, float32(float64(s)/beta), float32(beta))
+		},
+		composed: smoothL1}
+	huberLoss = &pairLoss{name: "_huber_loss", grad: "HuberLossBackward0", mirrored: true,
+		f32: pairKernels[float32]{huberError[float32], huberErrorSlope[float32]}, f64: pairKernels[float64]{huberError[float64], huberErrorSlope[float64]},
+		sum: func(x, t []float32, delta float64) (float64, bool) {
+			return vec.HuberF32(x, t, float32(delta), 0.5, float32(delta)), true
+		},
+		back:     func(dst, x, t []float32, s float32, delta float64) { vec.HuberGradF32(dst, x, t, s, float32(delta)) },
+		composed: huber}
+	bceLoss = &pairLoss{name: "_binary_cross_entropy_sum", grad: "BinaryCrossEntropyBackward0", amp: tensor.AMPBanned, unit: true,
+		f32: pairKernels[float32]{entropyOf[float32], entropySlope[float32]}, f64: pairKernels[float64]{entropyOf[float64], entropySlope[float64]},
+		sum:      func(x, t []float32, _ float64) (float64, bool) { return vec.CrossEntropyF32(x, t) },
+		back:     plainBack(vec.CrossEntropyGradF32),
+		composed: func(c *Ctx, x, t *T, _ float64) *T { return bce(c, x, t, nil) }}
+	bceLogitsLoss = &pairLoss{name: "_binary_cross_entropy_with_logits", grad: "BinaryCrossEntropyWithLogitsBackward0", sum: total(vec.LogitEntropyF32), back: plainBack(vec.LogitEntropyGradF32),
+		f32: pairKernels[float32]{logitEntropy[float32], logitEntropySlope[float32]}, f64: pairKernels[float64]{logitEntropy[float64], logitEntropySlope[float64]},
+		composed: func(c *Ctx, x, t *T, _ float64) *T { return bceLogits(c, x, t, nil, nil) }}
+	klLoss = &pairLoss{name: "_kl_div", grad: "MeanBackward0", sum: total(vec.DivergenceF32),
+		f32: pairKernels[float32]{divergence[float32], divergenceSlope[float32]}, f64: pairKernels[float64]{divergence[float64], divergenceSlope[float64]},
+		back:     func(dst, _, t []float32, s float32, _ float64) { vec.MulScalarF32(dst, t, -s) },
+		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, false) }}
+	klLogLoss = &pairLoss{name: "_kl_div_log", grad: "MeanBackward0", sum: total(vec.LogDivergenceF32),
+		f32: pairKernels[float32]{logDivergence[float32], logDivergenceSlope[float32]}, f64: pairKernels[float64]{logDivergence[float64], logDivergenceSlope[float64]},
+		back:     func(dst, x, t []float32, s float32, _ float64) { vec.LogDivergenceGradF32(dst, x, t, -s) },
+		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, true) }}
+	softMarginLoss = &pairLoss{name: "_soft_margin_loss", grad: "SoftMarginLossBackward0",
+		f32: pairKernels[float32]{softMarginOf[float32], softMarginSlope[float32]}, f64: pairKernels[float64]{softMarginOf[float64], softMarginSlope[float64]},
+		composed: func(_ *Ctx, x, t *T, _ float64) *T { return softMargin(x, t) }}
+	poissonLogLoss = &pairLoss{name: "_poisson_nll_loss_log", grad: "MeanBackward0",
+		f32: pairKernels[float32]{poissonLog[float32], poissonLogSlope[float32]}, f64: pairKernels[float64]{poissonLog[float64], poissonLogSlope[float64]},
+		composed: func(_ *Ctx, x, t *T, _ float64) *T { return poissonNLL(x, t, true, false, 0) }}
+	poissonLoss = &pairLoss{name: "_poisson_nll_loss", grad: "MeanBackward0",
+		f32: pairKernels[float32]{poisson[float32], poissonSlope[float32]}, f64: pairKernels[float64]{poisson[float64], poissonSlope[float64]},
+		composed: func(_ *Ctx, x, t *T, eps float64) *T { return poissonNLL(x, t, false, false, eps) }}
+	hingeLoss = &pairLoss{name: "_hinge_embedding_loss", grad: "MeanBackward0",
+		f32: pairKernels[float32]{hinge[float32], hingeSlope[float32]}, f64: pairKernels[float64]{hinge[float64], hingeSlope[float64]},
+		composed: func(_ *Ctx, x, t *T, margin float64) *T { return hingeEmbedding(x, t, margin) }}
+)
+
+var pairLosses = []*pairLoss{mseLoss, l1Loss, smoothL1Loss, huberLoss, bceLoss, bceLogitsLoss, klLoss, klLogLoss, softMarginLoss, poissonLogLoss, poissonLoss, hingeLoss}
+
+func squaredError[E real](v *reals[E], dst, x, t, _ []E, _ E) {
+	v.sub(dst, x, t)
+	v.square(dst, dst)
+}
+
+func squaredErrorSlope[E real](v *reals[E], dst, x, t, _ []E, _ E) {
+	v.sub(dst, x, t)
+	v.mulScalar(dst, dst, 2)
+}
+
+func absError[E real](v *reals[E], dst, x, t, _ []E, _ E) {
+	v.sub(dst, x, t)
+	v.abs(dst, dst)
+}
+
+func absErrorSlope[E real](v *reals[E], dst, x, t, _ []E, _ E) {
+	v.sub(dst, x, t)
+	v.sign(dst, dst)
+}
+
+// huberError is m*(z - m/2) with z = |x-t| and m = min(z, delta), which needs no branch.
+func huberError[E real](v *reals[E], dst, x, t, tmp []E, delta E) {
+	absError(v, dst, x, t, nil, 0)
+	v.atMost(tmp, dst, delta)
+	v.addScaled(dst, dst, tmp, -0.5)
+	v.mul(dst, dst, tmp)
+}
+
+func huberErrorSlope[E real](v *reals[E], dst, x, t, _ []E, delta E) {
+	v.sub(dst, x, t)
+	v.clamp(dst, dst, -delta, delta)
+}
+
+func smoothError[E real](v *reals[E], dst, x, t, tmp []E, beta E) {
+	huberError(v, dst, x, t, tmp, beta)
+	if beta != 1 {
+		v.mulScalar(dst, dst, 1/beta)
+	}
+}
+
+func smoothErrorSlope[E real](v *reals[E], dst, x, t, _ []E, beta E) {
+	huberErrorSlope(v, dst, x, t, nil, beta)
+	if beta != 1 {
+		v.mulScalar(dst, dst, 1/beta)
+	}
+}
+
+// entropyOf is (t-1)*log(1-x) - t*log(x) with logarithms of at least -100.
+func entropyOf[E real](v *reals[E], dst, x, t, tmp []E, _ E) {
+	v.neg(dst, x)
+	v.log1p(dst, dst)
+	v.atLeast(dst, dst, -100)
+	v.log(tmp, x)
+	v.atLeast(tmp, tmp, -100)
+	v.sub(tmp, dst, tmp) // log(1-x) - log(x)
+	v.mul(tmp, tmp, t)
+	v.sub(dst, tmp, dst)
+}
+
+func entropySlope[E real](v *reals[E], dst, x, t, tmp []E, _ E) {
+	v.rsub(tmp, x, 1)
+	v.mul(tmp, tmp, x)
+	v.atLeast(tmp, tmp, 1e-12)
+	v.sub(dst, x, t)
+	v.div(dst, dst, tmp)
+}
+
+func logitEntropy[E real](v *reals[E], dst, x, t, tmp []E, _ E) {
+	v.logSigmoid(tmp, x)
+	v.rsub(dst, t, 1)
+	v.mul(dst, dst, x)
+	v.sub(dst, dst, tmp)
+}
+
+func logitEntropySlope[E real](v *reals[E], dst, x, t, _ []E, _ E) {
+	v.sigmoid(dst, x)
+	v.sub(dst, dst, t)
+}
+
+// divergence is t*(log(t) - x), 0 where t is.
+func divergence[E real](v *reals[E], dst, x, t, tmp []E, _ E) {
+	v.log(tmp, t)
+	v.mul(tmp, tmp, t)
+	for i, s := range t {
+		if s == 0 {
+			tmp[i] = 0
+		}
+	}
+	v.mul(dst, t, x)
+	v.sub(dst, tmp, dst)
+}
+
+func divergenceSlope[E real](v *reals[E], dst, _, t, _ []E, _ E) { v.neg(dst, t) }
+
+func logDivergence[E real](v *reals[E], dst, x, t, tmp []E, _ E) {
+	v.exp(tmp, t)
+	v.sub(dst, t, x)
+	v.mul(dst, dst, tmp)
+}
+
+func logDivergenceSlope[E real](v *reals[E], dst, _, t, _ []E, _ E) {
+	v.exp(dst, t)
+	v.neg(dst, dst)
+}
+
+func softMarginOf[E real](v *reals[E], dst, x, t, _ []E, _ E) {
+	v.mul(dst, x, t)
+	v.neg(dst, dst)
+	v.exp(dst, dst)
+	v.log1p(dst, dst)
+}
+
+// softMarginSlope is -t*sigmoid(-t*x).
+func softMarginSlope[E real](v *reals[E], dst, x, t, tmp []E, _ E) {
+	v.neg(tmp, t)
+	v.mul(dst, x, tmp)
+	v.sigmoid(dst, dst)
+	v.mul(dst, dst, tmp)
+}
+
+func poissonLog[E real](v *reals[E], dst, x, t, tmp []E, _ E) {
+	v.mul(tmp, t, x)
+	v.exp(dst, x)
+	v.sub(dst, dst, tmp)
+}
+
+func poissonLogSlope[E real](v *reals[E], dst, x, t, _ []E, _ E) {
+	v.exp(dst, x)
+	v.sub(dst, dst, t)
+}
+
+func poisson[E real](v *reals[E], dst, x, t, _ []E, eps E) {
+	v.addScalar(dst, x, eps)
+	v.log(dst, dst)
+	v.mul(dst, dst, t)
+	v.sub(dst, x, dst)
+}
+
+func poissonSlope[E real](v *reals[E], dst, x, t, _ []E, eps E) {
+	v.addScalar(dst, x, eps)
+	v.div(dst, t, dst)
+	v.rsub(dst, dst, 1)
+}
+
+// hinge is x where t is not -1, plus max(0, margin-x) where it is not 1.
+func hinge[E real](v *reals[E], dst, x, t, tmp []E, margin E) {
+	v.rsub(tmp, x, margin)
+	v.atLeast(tmp, tmp, 0)
+	pick(dst, tmp, x, t)
+}
+
+func hingeSlope[E real](_ *reals[E], dst, x, t, tmp []E, margin E) {
+	x = x[:len(tmp)]
+	for i := range tmp {
+		s := E(0)
+		if margin-x[i] >= 0 {
+			s = -1
+		}
+		tmp[i] = s
+	}
+	for i, s := range t {
+		one := E(1)
+		if s == 1 {
+			tmp[i] = 0
+		}
+		if s == -1 {
+			one = 0
+		}
+		dst[i] = one + tmp[i]
+	}
+}
+
+// pick is a where t is not 1, plus b where it is not -1.
+func pick[E real](dst, a, b, t []E) {
+	a, b, t = a[:len(dst)], b[:len(dst)], t[:len(dst)]
+	for i, s := range t {
+		u, w := a[i], b[i]
+		if s == 1 {
+			u = 0
+		}
+		if s == -1 {
+			w = 0
+		}
+		dst[i] = u + w
+	}
+}
