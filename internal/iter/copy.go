@@ -30,6 +30,8 @@ func Copy(shape []int, dst, src Operand) {
 		w.kernel = func(p *Ptrs, n int) { convert(p[0], p[1], n) }
 	}
 	switch {
+	case len(w.shape) == 1 && w.strides[0][0] == w.size[0] && w.strides[1][0] == 0:
+		w.spread(total)
 	case across >= 0:
 		w.exchange(across)
 	case len(w.shape) == 1 && w.plain():
@@ -39,6 +41,27 @@ func Copy(shape []int, dst, src Operand) {
 	}
 	w.kernel, w.p = nil, Ptrs{}
 	walkPool.Put(w)
+}
+
+// spread repeats one element over a contiguous run.
+func (w *walk) spread(total int) {
+	size := w.size[0]
+	var one [2]uint64
+	w.kernel(&Ptrs{unsafe.Pointer(&one), w.p[1]}, 1)
+	p := w.p[0]
+	par.For(total, 4*grain, func(lo, hi int) {
+		d := unsafe.Slice((*byte)(unsafe.Add(p, lo*size)), (hi-lo)*size)
+		if one == [2]uint64{} {
+			clear(d)
+			return
+		}
+		// A piece that stays in the nearest cache is copied again and again.
+		first := d[:min(len(d), 4096)]
+		copyBytes(unsafe.Pointer(&first[0]), unsafe.Pointer(&one), size)
+		fill(unsafe.Pointer(&first[0]), len(first)/size, size)
+		for k := len(first); k < len(d); k += copy(d[k:], first) {
+		}
+	})
 }
 
 // across finds the dimension that is contiguous in src when the innermost one, contiguous in dst, is not; -1 where there is none, or so

@@ -111,35 +111,12 @@ var (
 	tanhBackwardKernels    = biK{name: "tanh_backward", h: vec.TanhBackward16, f32: vec.TanhBackwardF32, f64: vec.TanhBackwardF64, c64: tanhBackwardC[complex64], c128: tanhBackwardC[complex128]}
 )
 
-func gelu64(x float64) float64 { return x * 0.5 * (1 + math.Erf(x*math.Sqrt2/2)) }
-
 const (
 	geluBeta  = math.Sqrt2 * twoSqrtPi * 0.5
 	geluKappa = 0.044715
 )
 
-func geluTanh64(x float64) float64 {
-	return 0.5 * x * (1 + math.Tanh(geluBeta*(x+geluKappa*x*x*x)))
-}
-
-func geluBackward64(g, x float64) float64 {
-	cdf := 0.5 * (1 + math.Erf(x*math.Sqrt2/2))
-	pdf := math.Exp(-0.5*x*x) * twoSqrtPi * math.Sqrt2 / 4
-	return g * (cdf + x*pdf)
-}
-
-func geluTanhBackward64(g, x float64) float64 {
-	t := math.Tanh(geluBeta * (x + geluKappa*x*x*x))
-	left, right := 0.5*x, 1+t
-	return g * (0.5*right + left*(1-t*t)*geluBeta*(1+3*geluKappa*x*x))
-}
-
 func siluC(x complex128) complex128 { return divC(x, 1+expC(-x)) }
-
-func siluBackward64(g, x float64) float64 {
-	s := sigmoid64(x)
-	return g * s * (1 + x*(1-s))
-}
 
 func siluBackwardC[E complex64 | complex128](d, g, x []E) {
 	for i := range d {
@@ -149,81 +126,10 @@ func siluBackwardC[E complex64 | complex128](d, g, x []E) {
 	}
 }
 
-func softplus1(x float64) float64 { return math.Log1p(math.Exp(x)) }
-
-func mish64(x float64) float64 { return x * math.Tanh(softplus1(x)) }
-
-func mishBackward64(g, x float64) float64 {
-	s := sigmoid64(x)
-	t := math.Tanh(softplus1(x))
-	return g * (t + x*s*(1-t*t))
-}
-
-// logSigmoid64 is min(x, 0) - log1p(exp(-|x|)).
-func logSigmoid64(x float64) float64 { return math.Min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }
-
 var (
 	siluKernels         = unK{name: "silu", h: vec.SiLU16, f32: vec.SiLUF32, f64: vec.SiLUF64, c64: c64of(siluC), c128: c128of(siluC)}
-	siluBackwardKernels = biK{name: "silu_backward", h: vec.SiLUBackward16, f32: vec.SiLUBackwardF32, f64: zip64(siluBackward64), c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
-	gelu64K             = f64of(gelu64)
-	geluTanh64K         = f64of(geluTanh64)
-	geluBack64K         = zip64(geluBackward64)
-	geluTanhBack64K     = zip64(geluTanhBackward64)
-	mish64K             = f64of(mish64)
-	mishBack64K         = zip64(mishBackward64)
-	logSig64K           = f64of(logSigmoid64)
+	siluBackwardKernels = biK{name: "silu_backward", h: vec.SiLUBackward16, f32: vec.SiLUBackwardF32, f64: vec.SiLUBackwardF64, c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
 )
-
-func hardShrinkK[E float](l E) func(d, a []E) {
-	return func(d, a []E) {
-		for i, x := range a[:len(d)] {
-			if x >= -l && x <= l {
-				x = 0
-			}
-			d[i] = x
-		}
-	}
-}
-
-func shrinkBackK[E float](l E) func(d, g, a []E) {
-	return func(d, g, a []E) {
-		for i, x := range a[:len(d)] {
-			if x >= -l && x <= l {
-				d[i] = 0
-			} else {
-				d[i] = g[i]
-			}
-		}
-	}
-}
-
-func softShrinkK[E float](l E) func(d, a []E) {
-	return func(d, a []E) {
-		for i, x := range a[:len(d)] {
-			switch {
-			case x > l:
-				x -= l
-			case x < -l:
-				x += l
-			case x == x:
-				x = 0
-			}
-			d[i] = x
-		}
-	}
-}
-
-func hardTanhBackK[E float](lo, hi E) func(d, g, a []E) {
-	return func(d, g, a []E) {
-		for i, x := range a[:len(d)] {
-			if x <= lo || x >= hi {
-				d[i] = 0
-			} else {
-				d[i] = g[i]
-			}
-		}
-	}
-}
 
 func thresholdK[E realNumber](t, v E) func(d, a []E) {
 	return func(d, a []E) {
@@ -248,53 +154,14 @@ func thresholdBackK[E realNumber](t E) func(d, g, a []E) {
 	}
 }
 
-func softplus64K(beta, threshold float64) func(d, a []float64) {
-	return func(d, a []float64) {
-		for i, x := range a[:len(d)] {
-			if z := x * beta; z <= threshold {
-				x = math.Log1p(math.Exp(z)) / beta
-			}
-			d[i] = x
-		}
-	}
-}
-
-func softplusBack64K(beta, threshold float64) func(d, g, a []float64) {
-	return func(d, g, a []float64) {
-		for i, x := range a[:len(d)] {
-			z := x * beta
-			if z > threshold {
-				d[i] = g[i]
-			} else {
-				e := math.Exp(z)
-				d[i] = g[i] * e / (e + 1)
-			}
-		}
-	}
-}
-
-func eluK[E float](alpha, scale, in float64) func(d, a []E) {
-	neg := alpha * scale
-	return func(d, a []E) {
-		for i, x := range a[:len(d)] {
-			if x < 0 {
-				d[i] = E(math.Expm1(float64(x)*in) * neg)
-			} else {
-				d[i] = x * E(scale)
-			}
-		}
-	}
-}
-
-func eluBackK[E float](alpha, scale, in float64, isResult bool) func(d, g, a []E) {
+// eluBackK is the gradient given the result.
+func eluBackK[E float](alpha, scale, in float64) func(d, g, a []E) {
 	neg := alpha * scale
 	return func(d, g, a []E) {
 		for i, x := range a[:len(d)] {
 			switch {
-			case isResult && x <= 0:
-				d[i] = E(float64(g[i]) * in * (float64(x) + neg))
 			case x <= 0:
-				d[i] = E(float64(g[i]) * in * neg * math.Exp(float64(x)*in))
+				d[i] = E(float64(g[i]) * in * (float64(x) + neg))
 			default:
 				d[i] = g[i] * E(scale)
 			}
@@ -325,9 +192,10 @@ func init() {
 		out, a := c.Out(0), c.T(0)
 		switch as := out.DType().Compute(); as {
 		case tensor.Float32:
-			run1(out, a, as, as, thresholdK(float32(t.F), float32(v.F)))
+			s, r := float32(t.F), float32(v.F)
+			run1(out, a, as, as, func(d, a []float32) { vec.ThresholdF32(d, a, s, r) })
 		case tensor.Float64:
-			run1(out, a, as, as, thresholdK(t.F, v.F))
+			run1(out, a, as, as, func(d, a []float64) { vec.ThresholdF64(d, a, t.F, v.F) })
 		case tensor.Int64:
 			run1(out, a, as, as, thresholdK(t.I, v.I))
 		case tensor.Int32:
@@ -412,9 +280,9 @@ func init() {
 		Infer: func(c *Ctx) { checkGELU(c, 1); c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			if c.Str(1) == "tanh" {
-				floats1(c, "GeluKernelImpl", 0, vec.GELUTanh16, vec.GELUTanhF32, geluTanh64K)
+				floats1(c, "GeluKernelImpl", 0, vec.GELUTanh16, vec.GELUTanhF32, vec.GELUTanhF64)
 			} else {
-				floats1(c, "GeluKernelImpl", 0, vec.GELU16, vec.GELUF32, gelu64K)
+				floats1(c, "GeluKernelImpl", 0, vec.GELU16, vec.GELUF32, vec.GELUF64)
 			}
 		},
 		Save: "self",
@@ -422,9 +290,9 @@ func init() {
 	})
 	gradient("gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor", "is the gradient of gelu.", 1, func(c *Ctx) {
 		if checkGELU(c, 2) {
-			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUTanhBackward16, vec.GELUTanhBackwardF32, geluTanhBack64K)
+			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUTanhBackward16, vec.GELUTanhBackwardF32, vec.GELUTanhBackwardF64)
 		} else {
-			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUBackward16, vec.GELUBackwardF32, geluBack64K)
+			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUBackward16, vec.GELUBackwardF32, vec.GELUBackwardF64)
 		}
 	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(1)
@@ -464,9 +332,9 @@ func init() {
 			}
 			return r
 		}})
-	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, vec.Mish16, vec.MishF32, mish64K) },
+	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, vec.Mish16, vec.MishF32, vec.MishF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return mishBackward(tv(g), tv(c.T(0))) })})
-	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, none2, vec.MishBackwardF32, mishBack64K) },
+	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, none2, vec.MishBackwardF32, vec.MishBackwardF64) },
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
 			r := []*T{mishBackward(tv(g), tv(x)), nil}
@@ -482,7 +350,7 @@ func init() {
 
 	eluBody := func(c *Ctx, alpha, scale, in float64) {
 		f32 := func(d, a []float32) { vec.ELUF32(d, a, float32(alpha), float32(scale), float32(in)) }
-		floats1(c, "elu", 0, none1, f32, eluK[float64](alpha, scale, in))
+		floats1(c, "elu", 0, none1, f32, func(d, a []float64) { vec.ELUF64(d, a, alpha, scale, in) })
 	}
 	eluGrad := func(c *Ctx, g *T, alpha, scale, in tensor.Value) []*T {
 		// the result decides the sign only for alpha >= 0
@@ -518,11 +386,12 @@ func init() {
 	})
 	gradient("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor", "is the gradient of elu.", 5, func(c *Ctx) {
 		a, s, in, r := c.Num(1).F, c.Num(2).F, c.Num(3).F, c.Bool(4)
-		f32 := eluBackK[float32](a, s, in, r)
+		f32, f64 := eluBackK[float32](a, s, in), eluBackK[float64](a, s, in)
 		if !r {
 			f32 = func(d, g, x []float32) { vec.ELUBackwardF32(d, g, x, float32(a), float32(s), float32(in)) }
+			f64 = func(d, g, x []float64) { vec.ELUBackwardF64(d, g, x, a, s, in) }
 		}
-		floats2(c, "elu_backward", 0, 5, none2, f32, eluBackK[float64](a, s, in, r))
+		floats2(c, "elu_backward", 0, 5, none2, f32, f64)
 	}, tensor.Def{Save: "grad_output self_or_result", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(5)
 		r := []*T{eluBackward(tv(g), c.Value(1), c.Value(2), c.Value(3), c.Value(4), tv(x)), nil}
@@ -572,7 +441,7 @@ func init() {
 	})
 	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", "is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
 		lo, hi := c.Num(2).F, c.Num(3).F
-		floats2(c, "hardtanh_backward", 0, 1, none2, hardTanhBackK(float32(lo), float32(hi)), hardTanhBackK(lo, hi))
+		floats2(c, "hardtanh_backward", 0, 1, none2, func(d, g, x []float32) { vec.HardTanhBackwardF32(d, g, x, float32(lo), float32(hi)) }, func(d, g, x []float64) { vec.HardTanhBackwardF64(d, g, x, lo, hi) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -604,11 +473,11 @@ func init() {
 		}})
 	activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "is 0 where -lambd <= self <= lambd and self elsewhere.", func(c *Ctx) {
 		l := c.Num(1).F
-		floats1(c, "hardshrink", 0, none1, hardShrinkK(float32(l)), hardShrinkK(l))
+		floats1(c, "hardshrink", 0, none1, func(d, a []float32) { vec.HardShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.HardShrinkF64(d, a, l) })
 	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
 	gradient("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_out elsewhere.", 1, func(c *Ctx) {
 		l := c.Num(2).F
-		floats2(c, "hardshrink_backward", 0, 1, none2, shrinkBackK(float32(l)), shrinkBackK(l))
+		floats2(c, "hardshrink_backward", 0, 1, none2, func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -623,14 +492,14 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			l := c.Num(1).F
-			floats1(c, "softshrink", 0, none1, softShrinkK(float32(l)), softShrinkK(l))
+			floats1(c, "softshrink", 0, none1, func(d, a []float32) { vec.SoftShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.SoftShrinkF64(d, a, l) })
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return softshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
 	gradient("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_output elsewhere.", 1, func(c *Ctx) {
 		l := c.Num(2).F
-		floats2(c, "softshrink_backward", 0, 1, none2, shrinkBackK(float32(l)), shrinkBackK(l))
+		floats2(c, "softshrink_backward", 0, 1, none2, func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -639,14 +508,14 @@ func init() {
 		Infer: sameInfer(0),
 		CPU: func(c *Ctx) {
 			b, t := c.Num(1).F, c.Num(2).F
-			floats1(c, "softplus", 0, none1, func(d, a []float32) { vec.SoftplusF32(d, a, float32(b), float32(t)) }, softplus64K(b, t))
+			floats1(c, "softplus", 0, none1, func(d, a []float32) { vec.SoftplusF32(d, a, float32(b), float32(t)) }, func(d, a []float64) { vec.SoftplusF64(d, a, b, t) })
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return softplusBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2)) }),
 	})
 	gradient("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor", "is the gradient of softplus.", 1, func(c *Ctx) {
 		b, t := c.Num(2).F, c.Num(3).F
-		floats2(c, "softplus_backward", 0, 1, none2, func(d, g, x []float32) { vec.SoftplusBackwardF32(d, g, x, float32(b), float32(t)) }, softplusBack64K(b, t))
+		floats2(c, "softplus_backward", 0, 1, none2, func(d, g, x []float32) { vec.SoftplusBackwardF32(d, g, x, float32(b), float32(t)) }, func(d, g, x []float64) { vec.SoftplusBackwardF64(d, g, x, b, t) })
 	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(1)
 		r := []*T{softplusBackward(tv(g), tv(x), c.Value(2), c.Value(3)), nil}
@@ -661,12 +530,12 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "log_sigmoid(Tensor self) -> Tensor", Doc: "is log(sigmoid(self)).", Out: true, Elementwise: true,
 		Infer: sameInfer(0),
-		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, none1, vec.LogSigmoidF32, logSig64K) },
+		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, none1, vec.LogSigmoidF32, vec.LogSigmoidF64) },
 		Save:  "self",
 		VJP:   rule(func(c *Ctx, g *T) *T { x := c.T(0); return logSigmoidBackward(tv(g), tv(x), tv(x)) }),
 	})
 	gradient("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor", "is grad_output * sigmoid(-self); the buffer is not read.", 1, func(c *Ctx) {
-		floats2(c, "log_sigmoid_backward", 0, 1, none2, vec.LogSigmoidBackwardF32, zip64(logSigmoidBackward64))
+		floats2(c, "log_sigmoid_backward", 0, 1, none2, vec.LogSigmoidBackwardF32, vec.LogSigmoidBackwardF64)
 	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 		x := c.T(1)
 		r := []*T{g.Mul(x.Neg().Sigmoid()), nil, nil}
@@ -677,7 +546,5 @@ func init() {
 		return r
 	}})
 }
-
-func logSigmoidBackward64(g, x float64) float64 { return g * sigmoid64(-x) }
 
 var opHardtanh = tensor.Slot("aten::hardtanh")

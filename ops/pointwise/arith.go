@@ -442,79 +442,9 @@ func remainderI[E integer](d, a, b []E) {
 	}
 }
 
-// floorDiv rounds the quotient of floats down without the error that rounding the quotient itself first would bring.
-func floorDiv(a, b float64) float64 {
-	if b == 0 {
-		return a / b
-	}
-	m := math.Mod(a, b)
-	q := (a - m) / b
-	if m != 0 && (b < 0) != (m < 0) {
-		q--
-	}
-	if q == 0 {
-		return math.Copysign(0, a/b)
-	}
-	f := math.Floor(q)
-	if q-f > 0.5 {
-		f++
-	}
-	return f
-}
-
-func remainder(a, b float64) float64 {
-	m := math.Mod(a, b)
-	if m != 0 && (b < 0) != (m < 0) {
-		m += b
-	}
-	return m
-}
-
-// In float32 the steps between are rounded to float32, as PyTorch's are.
-func floorDiv32(d, a, b []float32) {
-	for i := range d {
-		d[i] = floorDiv1(a[i], b[i])
-	}
-}
-
-func floorDiv1(a, b float32) float32 {
-	if b == 0 {
-		return a / b
-	}
-	m := float32(math.Mod(float64(a), float64(b)))
-	q := (a - m) / b
-	if m != 0 && (b < 0) != (m < 0) {
-		q--
-	}
-	if q == 0 {
-		return float32(math.Copysign(0, float64(a/b)))
-	}
-	f := float32(math.Floor(float64(q)))
-	if q-f > 0.5 {
-		f++
-	}
-	return f
-}
-
-func remainder32(d, a, b []float32) {
-	for i := range d {
-		m := float32(math.Mod(float64(a[i]), float64(b[i])))
-		if m != 0 && (b[i] < 0) != (m < 0) {
-			m += b[i]
-		}
-		d[i] = m
-	}
-}
-
-func truncDiv[E float](d, a, b []E) {
-	for i := range d {
-		d[i] = E(math.Trunc(float64(a[i] / b[i])))
-	}
-}
-
 var (
-	truncDivKernels  = biK{name: "div_trunc", u8: truncDivI[uint8], i8: truncDivI[int8], i16: truncDivI[int16], i32: truncDivI[int32], i64: truncDivI[int64], f32: truncDiv[float32], f64: truncDiv[float64]}
-	floorDivKernels  = biK{name: "div_floor", u8: floorDivI[uint8], i8: floorDivI[int8], i16: floorDivI[int16], i32: floorDivI[int32], i64: floorDivI[int64], f32: floorDiv32, f64: zip64(floorDiv)}
-	fmodKernels      = biK{name: "fmod", u8: fmodI[uint8], i8: fmodI[int8], i16: fmodI[int16], i32: fmodI[int32], i64: fmodI[int64], f32: zip32(math.Mod), f64: zip64(math.Mod)}
-	remainderKernels = biK{name: "remainder", u8: remainderI[uint8], i8: remainderI[int8], i16: remainderI[int16], i32: remainderI[int32], i64: remainderI[int64], f32: remainder32, f64: zip64(remainder)}
+	truncDivKernels  = biK{name: "div_trunc", u8: truncDivI[uint8], i8: truncDivI[int8], i16: truncDivI[int16], i32: truncDivI[int32], i64: truncDivI[int64], f32: vec.TruncDivF32, f64: vec.TruncDivF64}
+	floorDivKernels  = biK{name: "div_floor", u8: floorDivI[uint8], i8: floorDivI[int8], i16: floorDivI[int16], i32: floorDivI[int32], i64: floorDivI[int64], f32: vec.FloorDivF32, f64: vec.FloorDivF64}
+	fmodKernels      = biK{name: "fmod", u8: fmodI[uint8], i8: fmodI[int8], i16: fmodI[int16], i32: fmodI[int32], i64: fmodI[int64], f32: vec.FmodF32, f64: vec.FmodF64}
+	remainderKernels = biK{name: "remainder", u8: remainderI[uint8], i8: remainderI[int8], i16: remainderI[int16], i32: remainderI[int32], i64: remainderI[int64], f32: vec.RemainderF32, f64: vec.RemainderF64}
 )

@@ -22,33 +22,11 @@ func minI[E integer](d, a, b []E) {
 	}
 }
 
-func fmaxF[E float](d, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		x, y := a[i], b[i]
-		if x != x || y > x {
-			x = y
-		}
-		d[i] = x
-	}
-}
-
-func fminF[E float](d, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		x, y := a[i], b[i]
-		if x != x || y < x {
-			x = y
-		}
-		d[i] = x
-	}
-}
-
 var (
 	maximumKernels = biK{name: "maximum", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: vec.OrU8, h: vec.Maximum16, f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
 	minimumKernels = biK{name: "minimum", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: vec.AndU8, h: vec.Minimum16, f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
-	fmaxKernels    = biK{name: "fmax", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: fmaxF[float32], f64: fmaxF[float64], b: vec.OrU8}
-	fminKernels    = biK{name: "fmin", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: fminF[float32], f64: fminF[float64], b: vec.AndU8}
+	fmaxKernels    = biK{name: "fmax", u8: maxI[uint8], i8: maxI[int8], i16: maxI[int16], i32: maxI[int32], i64: maxI[int64], f32: vec.FMaxF32, f64: vec.FMaxF64, b: vec.OrU8}
+	fminKernels    = biK{name: "fmin", u8: minI[uint8], i8: minI[int8], i16: minI[int16], i32: minI[int32], i64: minI[int64], f32: vec.FMinF32, f64: vec.FMinF64, b: vec.AndU8}
 )
 
 func refuseComplex(c *Ctx, name string, args ...int) {
@@ -211,7 +189,7 @@ func powC128(d, a, b []complex128) {
 	}
 }
 
-var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: vec.PowF32, f64: zip64(math.Pow), c64: powC64, c128: powC128}
+var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: vec.PowF32, f64: vec.PowF64, c64: powC64, c128: powC128}
 
 func cubeK[E number](d, a []E) {
 	for i, x := range a[:len(d)] {
@@ -219,19 +197,13 @@ func cubeK[E number](d, a []E) {
 	}
 }
 
-func invSquareF[E float](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = 1 / (x * x)
-	}
-}
-
 var (
-	squareKernels    = unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128]}
-	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: cubeK[float32], f64: cubeK[float64], c64: cubeK[complex64], c128: cubeK[complex128]}
-	sqrtKernels      = unK{name: "pow", f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)}
-	rsqrtKernels     = unK{name: "pow", f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)}
-	inverseKernels   = unK{name: "pow", f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)}
-	invSquareKernels = unK{name: "pow", f32: invSquareF[float32], f64: invSquareF[float64]}
+	squareKernels    = unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, h: vec.Square16, c64: squareK[complex64], c128: squareK[complex128]}
+	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: vec.CubeF32, f64: vec.CubeF64, c64: cubeK[complex64], c128: cubeK[complex128]}
+	sqrtKernels      = unK{name: "pow", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)}
+	rsqrtKernels     = unK{name: "pow", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)}
+	inverseKernels   = unK{name: "pow", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)}
+	invSquareKernels = unK{name: "pow", f32: vec.InvSquareF32, f64: vec.InvSquareF64}
 )
 
 // powNumber computes result 0 from argument 0 and a number; the usual exponents have cheaper kernels than the general one.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -44,7 +45,7 @@ func zipF(name string, f func(a, b float64) float64) *biK {
 }
 
 func init() {
-	binary("heaviside(Tensor self, Tensor values) -> Tensor", "is 0 where self < 0, values where self is 0 and 1 elsewhere.", &biK{name: "heaviside", u8: heavisideK[uint8], i8: heavisideK[int8], i16: heavisideK[int16], i32: heavisideK[int32], i64: heavisideK[int64], f32: heavisideK[float32], f64: heavisideK[float64], b: orHeaviside}, func(c *Ctx) {
+	binary("heaviside(Tensor self, Tensor values) -> Tensor", "is 0 where self < 0, values where self is 0 and 1 elsewhere.", &biK{name: "heaviside", u8: heavisideK[uint8], i8: heavisideK[int8], i16: heavisideK[int16], i32: heavisideK[int32], i64: heavisideK[int64], f32: vec.HeavisideF32, f64: vec.HeavisideF64, b: orHeaviside}, func(c *Ctx) {
 		a, b := c.ArgDType(0), c.ArgDType(1)
 		if a.IsComplex() || b.IsComplex() {
 			c.Fail(tensor.ErrDType, "heaviside is not yet implemented for complex tensors.")
@@ -54,12 +55,12 @@ func init() {
 		}
 		binaryInfer(c)
 	}, tensor.Def{NoGrad: "piecewise constant"})
-	binary("hypot(Tensor self, Tensor other) -> Tensor", "is sqrt(self² + other²) without overflow on the way.", zipF("hypot", math.Hypot), binaryInfer,
+	binary("hypot(Tensor self, Tensor other) -> Tensor", "is sqrt(self² + other²) without overflow on the way.", &biK{name: "hypot", f32: vec.HypotF32, f64: vec.HypotF64}, binaryInfer,
 		tensor.Def{Save: "self other result", VJP: func(c *Ctx, g *T) []*T {
 			y := c.Out(0)
 			return []*T{g.Mul(c.T(0).Div(y)), g.Mul(c.T(1).Div(y))}
 		}})
-	binary("atan2(Tensor self, Tensor other) -> Tensor", "is the angle of the point (other, self).", zipF("atan2", math.Atan2), floatInfer,
+	binary("atan2(Tensor self, Tensor other) -> Tensor", "is the angle of the point (other, self).", &biK{name: "atan2", f32: vec.Atan2F32, f64: vec.Atan2F64}, floatInfer,
 		tensor.Def{Aliases: []string{"arctan2"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			y, x := c.T(0), c.T(1)
 			r := g.Mul(y.Mul(y).Add(x.Mul(x)).Reciprocal())
@@ -107,11 +108,11 @@ func init() {
 		}
 	}
 	pair("logaddexp(Tensor self, Tensor other) -> Tensor", "is log(exp(self) + exp(other)) without overflow.",
-		&biK{name: "logaddexp", f32: zip32(logAddExp), f64: zip64(logAddExp), c64: logAddExpC64, c128: logAddExpC128}, binaryInfer,
+		&biK{name: "logaddexp", f32: vec.LogAddExpF32, f64: vec.LogAddExpF64, c64: logAddExpC64, c128: logAddExpC128}, binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp() })})
 	pair("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", zipF("logaddexp2", logAddExp2), binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp2() })})
-	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", zipF("xlogy", xlogy), floatInfer,
+	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", &biK{name: "xlogy", f32: vec.XLogYF32, f64: vec.XLogYF64}, floatInfer,
 		tensor.Def{Aliases: []string{"special_xlogy"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)
@@ -149,7 +150,7 @@ func init() {
 	registerFloatPower()
 }
 
-func heavisideK[E realNumber](d, a, b []E) {
+func heavisideK[E integer](d, a, b []E) {
 	for i, x := range a[:len(d)] {
 		switch {
 		case x == 0:
@@ -166,14 +167,6 @@ func orHeaviside(d, a, b []uint8) {
 	for i := range d {
 		d[i] = a[i] | b[i]
 	}
-}
-
-func logAddExp(a, b float64) float64 {
-	if math.IsInf(a, 0) && a == b {
-		return a
-	}
-	m := math.Max(a, b)
-	return m + math.Log1p(math.Exp(-math.Abs(a-b)))
 }
 
 func logAddExp2(a, b float64) float64 {
@@ -232,16 +225,6 @@ func nextafter16(inf uint16) func(d, a, b []uint16) {
 	}
 }
 
-func xlogy(x, y float64) float64 {
-	if y != y {
-		return y
-	}
-	if x == 0 {
-		return 0
-	}
-	return x * math.Log(y)
-}
-
 func xlog1py(x, y float64) float64 {
 	if y != y {
 		return y
@@ -290,4 +273,4 @@ func registerFloatPower() {
 	tensor.Register(tensor.Def{Schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerNumber", Out: true, Body: body})
 }
 
-var copysignKernels = *zipF("copysign", math.Copysign)
+var copysignKernels = biK{name: "copysign", f32: vec.CopysignF32, f64: vec.CopysignF64}

@@ -10,9 +10,9 @@ import (
 
 func init() {
 	const deg = math.Pi / 180
-	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.", &unK{name: "deg2rad", f32: scaleK[float32](deg), f64: scaleK[float64](deg)},
+	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.", &unK{name: "deg2rad", f32: func(d, a []float32) { vec.MulScalarF32(d, a, deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, deg) }},
 		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(deg) })})
-	floatUnary("rad2deg(Tensor self) -> Tensor", "turns radians into degrees.", &unK{name: "rad2deg", f32: scaleK[float32](1 / deg), f64: scaleK[float64](1 / deg)},
+	floatUnary("rad2deg(Tensor self) -> Tensor", "turns radians into degrees.", &unK{name: "rad2deg", f32: func(d, a []float32) { vec.MulScalarF32(d, a, 1/deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, 1/deg) }},
 		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(1 / deg) })})
 	tensor.Register(tensor.Def{
 		Schema: "round.decimals(Tensor self, *, int decimals) -> Tensor", Doc: "rounds to a number of decimals, halves to even; negative numbers round before the point.",
@@ -98,39 +98,15 @@ func init() {
 			}
 			nan, pos, neg := get(1, 0), get(2, maxFinite(dt)), get(3, -maxFinite(dt))
 			if as := dt.Compute(); as == tensor.Float32 {
-				run1(out, a, as, as, nanToNumK(float32(nan), float32(pos), float32(neg)))
+				x, y, z := float32(nan), float32(pos), float32(neg)
+				run1(out, a, as, as, func(d, a []float32) { vec.NaNToNumF32(d, a, x, y, z) })
 			} else {
-				run1(out, a, as, as, nanToNumK(nan, pos, neg))
+				run1(out, a, as, as, func(d, a []float64) { vec.NaNToNumF64(d, a, nan, pos, neg) })
 			}
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).IsFinite(), g) }),
 	})
-}
-
-func scaleK[E float](s float64) func(d, a []E) {
-	f := E(s)
-	return func(d, a []E) {
-		for i, x := range a[:len(d)] {
-			d[i] = x * f
-		}
-	}
-}
-
-func nanToNumK[E float](nan, pos, neg E) func(d, a []E) {
-	return func(d, a []E) {
-		for i, x := range a[:len(d)] {
-			switch {
-			case x != x:
-				x = nan
-			case math.IsInf(float64(x), 1):
-				x = pos
-			case math.IsInf(float64(x), -1):
-				x = neg
-			}
-			d[i] = x
-		}
-	}
 }
 
 // maxFinite is the largest number of a float type.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -216,8 +217,6 @@ func erfcx(x float64) float64 {
 	return twoSqrtPi / 2 / x * (1 - z*(1-3*z*(1-5*z*(1-7*z))))
 }
 
-func ndtr(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-
 func logNdtr(x float64) float64 {
 	t := x / math.Sqrt2
 	if x < -1 {
@@ -256,6 +255,20 @@ func ndtri(p float64) float64 {
 		}
 	}
 	return x
+}
+
+// limit is clamp, except that of crossed bounds the lower one counts for what lies below it, and the upper one for the rest.
+func limit[E float](d, a []E, lo, hi E, clamp func(d, a []E, lo, hi E)) {
+	if lo <= hi {
+		clamp(d, a, lo, hi)
+		return
+	}
+	for i, x := range a[:len(d)] {
+		d[i] = hi
+		if x < lo || x != x {
+			d[i] = max(x, lo)
+		}
+	}
 }
 
 func entr(x float64) float64 {
@@ -539,7 +552,7 @@ func init() {
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			return g.Mul(c.T(0).MulScalar(2).Mul(c.Out(0)).SubScalar(twoSqrtPi))
 		})})
-	floatOnly("special_ndtr(Tensor self) -> Tensor", "is the distribution function of the standard normal distribution.", fn("ndtr", ndtr, nil),
+	floatOnly("special_ndtr(Tensor self) -> Tensor", "is the distribution function of the standard normal distribution.", fast2("ndtr", vec.NdtrF32, vec.NdtrF64, nil),
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(x.Mul(x).MulScalar(-0.5).Exp().MulScalar(1 / math.Sqrt(2*math.Pi)))
@@ -591,27 +604,18 @@ func init() {
 
 	// logit
 	logitBackward := tensor.Slot("aten::logit_backward")
-	logitKernel := func(c *Ctx, i int) func(x float64) float64 {
-		if !c.Has(i) {
-			return func(x float64) float64 { return math.Log(x / (1 - x)) }
-		}
-		e := c.Float(i)
-		lo, hi := e, 1-e
-		return func(x float64) float64 {
-			if x < lo {
-				x = lo
-			} else if x > hi {
-				x = hi
-			}
-			return math.Log(x / (1 - x))
-		}
-	}
 	tensor.Register(tensor.Def{
 		Schema: "logit(Tensor self, float? eps=None) -> Tensor", Doc: "is log(self / (1 - self)); self is limited to [eps, 1 - eps] first when eps is given.",
 		Aliases: []string{"special_logit"}, InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), floatType(c.ArgDType(0))) },
 		CPU: func(c *Ctx) {
-			fn("logit", logitKernel(c, 1), nil).run(c, c.Out(0), c.T(0), c.Out(0).DType())
+			f32, f64 := vec.LogitF32, vec.LogitF64
+			if c.Has(1) {
+				e := c.Float(1)
+				f32 = func(d, a []float32) { limit(d, a, float32(e), float32(1-e), vec.ClampF32); vec.LogitF32(d, d) }
+				f64 = func(d, a []float64) { limit(d, a, e, 1-e, vec.ClampF64); vec.LogitF64(d, d) }
+			}
+			fast2("logit", f32, f64, nil).run(c, c.Out(0), c.T(0), c.Out(0).DType())
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return call(logitBackward, tv(g), tv(c.T(0)), c.Value(1)) }),

@@ -29,9 +29,9 @@ func init() {
 			case as == tensor.Float64 && num:
 				run2(out, c.T(0), c.T(1), as, as, as, func(d, a, b []float64) { vec.LerpF64(d, a, b, w.F) })
 			case as == tensor.Float32:
-				tern(c, as, lerpK[float32])
+				tern(c, as, vec.LerpToF32)
 			case as == tensor.Float64:
-				tern(c, as, lerpK[float64])
+				tern(c, as, vec.LerpToF64)
 			case as == tensor.Complex64:
 				tern(c, as, lerpC[complex64])
 			case as == tensor.Complex128:
@@ -167,16 +167,6 @@ func cxxName(dt DType) string {
 		return "c10::BFloat16"
 	default:
 		return n
-	}
-}
-
-func lerpK[E float](d, a, b, w []E) {
-	for i := range d {
-		if x, y, t := a[i], b[i], w[i]; t > -0.5 && t < 0.5 {
-			d[i] = x + t*(y-x)
-		} else {
-			d[i] = y - (y-x)*(1-t)
-		}
 	}
 }
 

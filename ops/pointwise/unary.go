@@ -176,12 +176,6 @@ func sincC(x complex128) complex128 {
 	return divC(cmplx.Sin(p), p)
 }
 
-func fracF[E float](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = x - E(math.Trunc(float64(x)))
-	}
-}
-
 func rsqrtC(x complex128) complex128 { return divC(1, cmplx.Sqrt(x)) }
 
 // fn makes the kernels of a function given for float64 and, perhaps, complex128.
@@ -193,16 +187,13 @@ func fn(name string, f func(float64) float64, g func(complex128) complex128) *un
 	return k
 }
 
-// fast is fn with a vector kernel for float32.
-func fast(name string, v func(d, a []float32), f func(float64) float64, g func(complex128) complex128) *unK {
-	k := fn(name, f, g)
-	k.f32 = v
-	return k
-}
-
 // fast2 has vector kernels for both floats.
 func fast2(name string, v32 func(d, a []float32), v64 func(d, a []float64), g func(complex128) complex128) *unK {
-	return &unK{name: name, f32: v32, f64: v64, c64: c64of(g), c128: c128of(g)}
+	k := &unK{name: name, f32: v32, f64: v64}
+	if g != nil {
+		k.c64, k.c128 = c64of(g), c128of(g)
+	}
+	return k
 }
 
 func conjK[E complex64 | complex128](d, a []E) {
@@ -306,17 +297,17 @@ func init() {
 	unary("floor(Tensor self) -> Tensor", "rounds down; integers stay as they are.", rounding("floor", vec.FloorF32, vec.FloorF64), flat())
 	unary("trunc(Tensor self) -> Tensor", "rounds towards zero; integers stay as they are.", rounding("trunc", vec.TruncF32, vec.TruncF64), tensor.Def{Aliases: []string{"fix"}, VJP: flat().VJP})
 	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
-	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: fracF[float32], f64: fracF[float64]}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
+	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: vec.FracF32, f64: vec.FracF64}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
 	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC).halves(vec.Exp16), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
-	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fast("exp2", vec.Exp2F32, math.Exp2, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
+	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fast2("exp2", vec.Exp2F32, vec.Exp2F64, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
 		tensor.Def{Aliases: []string{"special_exp2"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj()).MulScalar(ln2) })})
-	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast("expm1", vec.Expm1F32, math.Expm1, expm1C),
+	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast2("expm1", vec.Expm1F32, vec.Expm1F64, expm1C),
 		tensor.Def{Aliases: []string{"special_expm1"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj().AddScalar(1)) })})
 	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast2("log", vec.LogF32, vec.LogF64, cmplx.Log).halves(vec.Log16), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
-	floatUnary("log10(Tensor self) -> Tensor", "is the logarithm to base 10.", fast("log10", vec.Log10F32, math.Log10, logBase(10)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln10)) }))
-	floatUnary("log2(Tensor self) -> Tensor", "is the logarithm to base 2.", fast("log2", vec.Log2F32, math.Log2, logBase(2)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln2)) }))
-	floatUnary("log1p(Tensor self) -> Tensor", "is log(1 + self) without loss of digits near 0.", fast("log1p", vec.Log1pF32, math.Log1p, log1pC),
+	floatUnary("log10(Tensor self) -> Tensor", "is the logarithm to base 10.", fast2("log10", vec.Log10F32, vec.Log10F64, logBase(10)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln10)) }))
+	floatUnary("log2(Tensor self) -> Tensor", "is the logarithm to base 2.", fast2("log2", vec.Log2F32, vec.Log2F64, logBase(2)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln2)) }))
+	floatUnary("log1p(Tensor self) -> Tensor", "is log(1 + self) without loss of digits near 0.", fast2("log1p", vec.Log1pF32, vec.Log1pF64, log1pC),
 		tensor.Def{Aliases: []string{"special_log1p"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Div(c.T(0).AddScalar(1).Conj()) })})
 	floatUnary("sqrt(Tensor self) -> Tensor", "is the square root.", &unK{name: "sqrt", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)},
 		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
@@ -325,21 +316,21 @@ func init() {
 	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)},
 		result(func(g, y *T) *T { return g.Neg().Mul(y.Mul(y).Conj()) }))
 
-	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast("sin", vec.SinF32, math.Sin, cmplx.Sin), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
-	floatUnary("cos(Tensor self) -> Tensor", "is the cosine.", fast("cos", vec.CosF32, math.Cos, cmplx.Cos), self(func(g, x *T) *T { return g.Mul(x.Sin().Neg().Conj()) }))
-	floatUnary("tan(Tensor self) -> Tensor", "is the tangent.", fn("tan", math.Tan, tanC), result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
-	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fn("sinh", math.Sinh, cmplx.Sinh), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
-	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fn("cosh", math.Cosh, cmplx.Cosh), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
+	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast2("sin", vec.SinF32, vec.SinF64, cmplx.Sin), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
+	floatUnary("cos(Tensor self) -> Tensor", "is the cosine.", fast2("cos", vec.CosF32, vec.CosF64, cmplx.Cos), self(func(g, x *T) *T { return g.Mul(x.Sin().Neg().Conj()) }))
+	floatUnary("tan(Tensor self) -> Tensor", "is the tangent.", fast2("tan", vec.TanF32, vec.TanF64, tanC), result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
+	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fast2("sinh", vec.SinhF32, vec.SinhF64, cmplx.Sinh), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
+	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fast2("cosh", vec.CoshF32, vec.CoshF64, cmplx.Cosh), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
 	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast2("tanh", vec.TanhF32, vec.TanhF64, tanhC).halves(vec.Tanh16), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
-	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fn("asin", math.Asin, cmplx.Asin),
+	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fast2("asin", vec.AsinF32, vec.AsinF64, cmplx.Asin),
 		tensor.Def{Aliases: []string{"arcsin"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Conj()) })})
-	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fn("acos", math.Acos, acosC),
+	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fast2("acos", vec.AcosF32, vec.AcosF64, acosC),
 		tensor.Def{Aliases: []string{"arccos"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Neg().Conj()) })})
-	floatUnary("atan(Tensor self) -> Tensor", "is the inverse tangent.", fn("atan", math.Atan, cmplx.Atan),
+	floatUnary("atan(Tensor self) -> Tensor", "is the inverse tangent.", fast2("atan", vec.AtanF32, vec.AtanF64, cmplx.Atan),
 		tensor.Def{Aliases: []string{"arctan"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).AddScalar(1).Conj()) })})
-	floatUnary("asinh(Tensor self) -> Tensor", "is the inverse hyperbolic sine.", fn("asinh", math.Asinh, cmplx.Asinh),
+	floatUnary("asinh(Tensor self) -> Tensor", "is the inverse hyperbolic sine.", fast2("asinh", vec.AsinhF32, vec.AsinhF64, cmplx.Asinh),
 		tensor.Def{Aliases: []string{"arcsinh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).AddScalar(1).Rsqrt().Conj()) })})
-	floatUnary("acosh(Tensor self) -> Tensor", "is the inverse hyperbolic cosine.", fn("acosh", math.Acosh, cmplx.Acosh),
+	floatUnary("acosh(Tensor self) -> Tensor", "is the inverse hyperbolic cosine.", fast2("acosh", vec.AcoshF32, vec.AcoshF64, cmplx.Acosh),
 		tensor.Def{Aliases: []string{"arccosh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 			// the product of roots lies on the right branch for complex numbers
 			x := c.T(0)
@@ -348,14 +339,14 @@ func init() {
 			}
 			return g.Mul(x.Mul(x).SubScalar(1).Rsqrt())
 		})})
-	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fn("atanh", math.Atanh, cmplx.Atanh),
+	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fast2("atanh", vec.AtanhF32, vec.AtanhF64, cmplx.Atanh),
 		tensor.Def{Aliases: []string{"arctanh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).Neg().AddScalar(1).Conj()) })})
 
 	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast2("sigmoid", vec.SigmoidF32, vec.SigmoidF64, sigmoidC).halves(vec.Sigmoid16),
 		tensor.Def{Aliases: []string{"special_expit"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return call(opSigmoidBackward, tv(g), tv(c.Out(0))) })})
-	floatUnary("erf(Tensor self) -> Tensor", "is the error function.", fast("erf", vec.ErfF32, math.Erf, nil).halves(vec.Erf16),
+	floatUnary("erf(Tensor self) -> Tensor", "is the error function.", fast2("erf", vec.ErfF32, vec.ErfF64, nil).halves(vec.Erf16),
 		tensor.Def{Aliases: []string{"special_erf"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
-	floatUnary("erfc(Tensor self) -> Tensor", "is 1 - erf(self) without loss of digits.", fn("erfc", math.Erfc, nil),
+	floatUnary("erfc(Tensor self) -> Tensor", "is 1 - erf(self) without loss of digits.", fast2("erfc", vec.ErfcF32, vec.ErfcF64, nil),
 		tensor.Def{Aliases: []string{"special_erfc"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(-twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
 	floatUnary("erfinv(Tensor self) -> Tensor", "is the inverse of the error function.", fn("erfinv", math.Erfinv, nil),
 		tensor.Def{Aliases: []string{"special_erfinv"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { y := c.Out(0); return g.MulScalar(sqrtPi / 2).Mul(y.Mul(y).Exp()) })})

@@ -10,17 +10,10 @@ import (
 // fillNum sets every element of t.
 func fillNum(t *T, n tensor.Num) { tensor.CopyRaw(t, n.Tensor()) }
 
-func clampK[E realNumber](d, x, lo, hi []E) {
+func clampK[E integer](d, x, lo, hi []E) {
 	x, lo, hi = x[:len(d)], lo[:len(d)], hi[:len(d)]
 	for i := range d {
-		v := x[i]
-		if !(v >= lo[i]) && v == v { // a NaN bound wins, as a NaN element does
-			v = lo[i]
-		}
-		if !(v <= hi[i]) && v == v {
-			v = hi[i]
-		}
-		d[i] = v
+		d[i] = min(max(x[i], lo[i]), hi[i])
 	}
 }
 
@@ -134,7 +127,7 @@ func clampAs[E realNumber](c *Ctx, ilo, ihi int, as DType, f func(n tensor.Num) 
 	run1(c.Out(0), c.T(0), as, as, clampNum(lo, hi))
 }
 
-func clamp3[E realNumber](c *Ctx, as DType) {
+func clamp3[E integer](c *Ctx, as DType) {
 	run3(c.Out(0), c.T(0), c.T(1), c.T(2), as, as, as, as, clampK[E])
 }
 
@@ -208,9 +201,9 @@ func registerClamp() {
 			}
 			switch as := c.Out(0).DType().Compute(); as {
 			case tensor.Float32:
-				clamp3[float32](c, as)
+				tern(c, as, vec.ClampToF32)
 			case tensor.Float64:
-				clamp3[float64](c, as)
+				tern(c, as, vec.ClampToF64)
 			case tensor.Int64:
 				clamp3[int64](c, as)
 			case tensor.Int32:

@@ -131,6 +131,18 @@ func TestAccuracy(t *testing.T) {
 			}
 			return 1.5 * math.Expm1(x)
 		}, 3, 2e-45},
+		{"tan", TanF32, math.Tan, 4, 0},
+		{"asin", AsinF32, math.Asin, 3, 0},
+		{"acos", AcosF32, math.Acos, 3, 0},
+		{"atan", AtanF32, math.Atan, 3, 0},
+		{"sinh", SinhF32, math.Sinh, 4, 0},
+		{"cosh", CoshF32, math.Cosh, 4, 0},
+		{"asinh", AsinhF32, math.Asinh, 4, 0},
+		{"acosh", AcoshF32, math.Acosh, 4, 0},
+		{"atanh", AtanhF32, math.Atanh, 4, 0},
+		{"erfc", ErfcF32, math.Erfc, 4, 0},
+		{"ndtr", NdtrF32, func(x float64) float64 { return math.Erfc(float64(float32(x)*-(math.Sqrt2/2))) / 2 }, 4, 0},
+		{"frac", FracF32, func(x float64) float64 { return x - math.Trunc(x) }, 0, 0},
 		{"sqrt", SqrtF32, math.Sqrt, 0.5, 0},
 		{"rsqrt", RsqrtF32, func(x float64) float64 { return 1 / math.Sqrt(x) }, 1.5, 0},
 		{"reciprocal", ReciprocalF32, func(x float64) float64 { return 1 / x }, 0.5, 0},

@@ -136,60 +136,6 @@ func RMSNormGradF32(dst, grad, w, x []float32, rstd float32) {
 	}
 }
 
-// trigMax is the largest argument for which the kernels' range reduction
-// keeps all digits.
-const trigMax = 65536
-
-// SinF32 sets dst[i] = sin(a[i]).
-func SinF32(dst, a []float32) {
-	a = a[:len(dst)]
-	for len(dst) > 0 {
-		n := min(len(dst), chunk)
-		if trigSmall(a[:n]) {
-			sinF32(dst[:n], a[:n])
-		} else {
-			for i, x := range a[:n] {
-				if x >= -trigMax && x <= trigMax {
-					// The kernel again: the result of an element must not
-					// depend on its neighbours.
-					sinF32Generic(dst[i:i+1], a[i:i+1])
-				} else {
-					dst[i] = float32(math.Sin(float64(x)))
-				}
-			}
-		}
-		dst, a = dst[n:], a[n:]
-	}
-}
-
-// CosF32 sets dst[i] = cos(a[i]).
-func CosF32(dst, a []float32) {
-	a = a[:len(dst)]
-	for len(dst) > 0 {
-		n := min(len(dst), chunk)
-		if trigSmall(a[:n]) {
-			cosF32(dst[:n], a[:n])
-		} else {
-			for i, x := range a[:n] {
-				if x >= -trigMax && x <= trigMax {
-					// The kernel again: the result of an element must not
-					// depend on its neighbours.
-					cosF32Generic(dst[i:i+1], a[i:i+1])
-				} else {
-					dst[i] = float32(math.Cos(float64(x)))
-				}
-			}
-		}
-		dst, a = dst[n:], a[n:]
-	}
-}
-
-// trigSmall reports that the kernels can take all of a. A NaN hides large
-// values from the maximum, so it counts as large.
-func trigSmall(a []float32) bool {
-	return maxBlockF32(a) <= trigMax && minBlockF32(a) >= -trigMax
-}
-
 // TransposeF32 sets dst[j*ldd+i] = src[i*lds+j] for i < rows and j < cols:
 // a copy with the two axes exchanged. Blocks keep both sides in cache.
 func TransposeF32(dst []float32, ldd int, src []float32, lds, rows, cols int) {

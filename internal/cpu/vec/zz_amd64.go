@@ -2558,6 +2558,1976 @@ func adamAMSGradF32AVX512(p *float32, m *float32, v *float32, vmax *float32, gra
 //go:noescape
 func adamAMSGradF32AVX2(p *float32, m *float32, v *float32, vmax *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
 
+// ExpF32 sets dst[i] = e^a[i], within 1 ulp.
+func ExpF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func expF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func expF32AVX2(dst *float32, a *float32, n int)
+
+// Expm1F32 sets dst[i] = e^a[i] - 1, within 2 ulp.
+func Expm1F32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expm1F32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expm1F32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expm1F32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func expm1F32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func expm1F32AVX2(dst *float32, a *float32, n int)
+
+// LogF32 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
+func LogF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func logF32AVX2(dst *float32, a *float32, n int)
+
+// Log1pF32 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
+func Log1pF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log1pF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log1pF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	log1pF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func log1pF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func log1pF32AVX2(dst *float32, a *float32, n int)
+
+// Log2F32 sets dst[i] = the logarithm of a[i] to base 2.
+func Log2F32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log2F32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log2F32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	log2F32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func log2F32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func log2F32AVX2(dst *float32, a *float32, n int)
+
+// Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
+func Log10F32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log10F32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log10F32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	log10F32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func log10F32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func log10F32AVX2(dst *float32, a *float32, n int)
+
+// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			exp2F32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			exp2F32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	exp2F32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func exp2F32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func exp2F32AVX2(dst *float32, a *float32, n int)
+
+// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSigmoidF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logSigmoidF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func logSigmoidF32AVX2(dst *float32, a *float32, n int)
+
+// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mishF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func mishF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func mishF32AVX2(dst *float32, a *float32, n int)
+
+// TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
+func TanhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanhF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	tanhF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func tanhF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func tanhF32AVX2(dst *float32, a *float32, n int)
+
+// SigmoidF32 sets dst[i] = 1 / (1 + e^-a[i]).
+func SigmoidF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sigmoidF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sigmoidF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sigmoidF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func sigmoidF32AVX2(dst *float32, a *float32, n int)
+
+// ErfF32 sets dst[i] = the error function of a[i], within 2 ulp.
+func ErfF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	erfF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func erfF32AVX2(dst *float32, a *float32, n int)
+
+// ErfcF32 sets dst[i] = 1 less the error function of a[i], without loss of digits.
+func ErfcF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfcF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfcF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	erfcF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfcF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func erfcF32AVX2(dst *float32, a *float32, n int)
+
+// NdtrF32 sets dst[i] = the normal distribution function of a[i].
+func NdtrF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtrF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtrF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	ndtrF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func ndtrF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func ndtrF32AVX2(dst *float32, a *float32, n int)
+
+// GELUF32 sets dst[i] = a[i] times the normal distribution function of a[i].
+func GELUF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func gELUF32AVX2(dst *float32, a *float32, n int)
+
+// GELUTanhF32 sets dst[i] = the tanh approximation of GELU of a[i].
+func GELUTanhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUTanhF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUTanhF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func gELUTanhF32AVX2(dst *float32, a *float32, n int)
+
+// SiLUF32 sets dst[i] = a[i] / (1 + e^-a[i]).
+func SiLUF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	siLUF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func siLUF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func siLUF32AVX2(dst *float32, a *float32, n int)
+
+// sinF32 sets dst[i] = sin(a[i]) for arguments that trig takes.
+func sinF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sinF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sinF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sinF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sinF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func sinF32AVX2(dst *float32, a *float32, n int)
+
+// cosF32 sets dst[i] = cos(a[i]) for arguments that trig takes.
+func cosF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			cosF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			cosF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	cosF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func cosF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func cosF32AVX2(dst *float32, a *float32, n int)
+
+// tanF32 sets dst[i] = tan(a[i]) for arguments that trig takes.
+func tanF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	tanF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func tanF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func tanF32AVX2(dst *float32, a *float32, n int)
+
+// AsinF32 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
+func AsinF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	asinF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func asinF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func asinF32AVX2(dst *float32, a *float32, n int)
+
+// AcosF32 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
+func AcosF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acosF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acosF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	acosF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func acosF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func acosF32AVX2(dst *float32, a *float32, n int)
+
+// AtanF32 sets dst[i] = the inverse tangent of a[i].
+func AtanF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	atanF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func atanF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func atanF32AVX2(dst *float32, a *float32, n int)
+
+// Atan2F32 sets dst[i] = the angle of the point (b[i], a[i]).
+func Atan2F32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atan2F32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atan2F32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	atan2F32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func atan2F32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func atan2F32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// SinhF32 sets dst[i] = the hyperbolic sine of a[i].
+func SinhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sinhF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			sinhF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	sinhF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func sinhF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func sinhF32AVX2(dst *float32, a *float32, n int)
+
+// CoshF32 sets dst[i] = the hyperbolic cosine of a[i].
+func CoshF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			coshF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			coshF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	coshF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func coshF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func coshF32AVX2(dst *float32, a *float32, n int)
+
+// AsinhF32 sets dst[i] = the inverse hyperbolic sine of a[i].
+func AsinhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinhF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinhF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	asinhF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func asinhF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func asinhF32AVX2(dst *float32, a *float32, n int)
+
+// AcoshF32 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
+func AcoshF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acoshF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acoshF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	acoshF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func acoshF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func acoshF32AVX2(dst *float32, a *float32, n int)
+
+// AtanhF32 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
+func AtanhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanhF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanhF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	atanhF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func atanhF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func atanhF32AVX2(dst *float32, a *float32, n int)
+
+// LogitF32 sets dst[i] = log(a[i] / (1 - a[i])).
+func LogitF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logitF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logitF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func logitF32AVX2(dst *float32, a *float32, n int)
+
+// LogAddExpF32 sets dst[i] = log(e^a[i] + e^b[i]).
+func LogAddExpF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExpF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExpF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logAddExpF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func logAddExpF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func logAddExpF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// XLogYF32 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
+func XLogYF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			xLogYF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			xLogYF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	xLogYF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func xLogYF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func xLogYF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// HypotF32 sets dst[i] = sqrt(a[i]² + b[i]²) without overflow on the way.
+func HypotF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hypotF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hypotF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hypotF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func hypotF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func hypotF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSigmoidBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func logSigmoidBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func logSigmoidBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
+// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mishBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func mishBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func mishBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
+// GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
+func GELUBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func gELUBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
+// GELUTanhBackwardF32 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
+func GELUTanhBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUTanhBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUTanhBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func gELUTanhBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
+// SiLUBackwardF32 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
+func SiLUBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	siLUBackwardF32Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func siLUBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
+
+//go:noescape
+func siLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
+
+// SoftplusF32 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
+func SoftplusF32(dst, a []float32, beta, threshold float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softplusF32Generic(dst[i:], a[i:], beta, threshold)
+}
+
+//go:noescape
+func softplusF32AVX512(dst *float32, a *float32, beta float32, threshold float32, n int)
+
+//go:noescape
+func softplusF32AVX2(dst *float32, a *float32, beta float32, threshold float32, n int)
+
+// SoftplusBackwardF32 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
+func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softplusBackwardF32Generic(dst[i:], grad[i:], x[i:], beta, threshold)
+}
+
+//go:noescape
+func softplusBackwardF32AVX512(dst *float32, grad *float32, x *float32, beta float32, threshold float32, n int)
+
+//go:noescape
+func softplusBackwardF32AVX2(dst *float32, grad *float32, x *float32, beta float32, threshold float32, n int)
+
+// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	powF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func powF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func powF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF32(dst, a []float32, s float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	powScalarF32Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func powScalarF32AVX512(dst *float32, a *float32, s float32, n int)
+
+//go:noescape
+func powScalarF32AVX2(dst *float32, a *float32, s float32, n int)
+
+// ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
+func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	eLUF32Generic(dst[i:], a[i:], alpha, scale, inputScale)
+}
+
+//go:noescape
+func eLUF32AVX512(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+
+//go:noescape
+func eLUF32AVX2(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+
+// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
+func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	eLUBackwardF32Generic(dst[i:], grad[i:], x[i:], alpha, scale, inputScale)
+}
+
+//go:noescape
+func eLUBackwardF32AVX512(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
+
+//go:noescape
+func eLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
+
+// NaNToNumF32 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
+func NaNToNumF32(dst, a []float32, nan, pos, neg float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			naNToNumF32AVX512(&dst[i], &a[i], nan, pos, neg, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			naNToNumF32AVX2(&dst[i], &a[i], nan, pos, neg, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	naNToNumF32Generic(dst[i:], a[i:], nan, pos, neg)
+}
+
+//go:noescape
+func naNToNumF32AVX512(dst *float32, a *float32, nan float32, pos float32, neg float32, n int)
+
+//go:noescape
+func naNToNumF32AVX2(dst *float32, a *float32, nan float32, pos float32, neg float32, n int)
+
+// FracF32 sets dst[i] = a[i] less its whole part.
+func FracF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fracF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fracF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	fracF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func fracF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func fracF32AVX2(dst *float32, a *float32, n int)
+
+// HardShrinkF32 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
+func HardShrinkF32(dst, a []float32, l float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardShrinkF32AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardShrinkF32AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardShrinkF32Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func hardShrinkF32AVX512(dst *float32, a *float32, l float32, n int)
+
+//go:noescape
+func hardShrinkF32AVX2(dst *float32, a *float32, l float32, n int)
+
+// SoftShrinkF32 sets dst[i] = a[i] moved towards 0 by l, where it stops.
+func SoftShrinkF32(dst, a []float32, l float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softShrinkF32AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softShrinkF32AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softShrinkF32Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func softShrinkF32AVX512(dst *float32, a *float32, l float32, n int)
+
+//go:noescape
+func softShrinkF32AVX2(dst *float32, a *float32, l float32, n int)
+
+// ShrinkBackwardF32 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i].
+func ShrinkBackwardF32(dst, grad, x []float32, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			shrinkBackwardF32AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			shrinkBackwardF32AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	shrinkBackwardF32Generic(dst[i:], grad[i:], x[i:], l)
+}
+
+//go:noescape
+func shrinkBackwardF32AVX512(dst *float32, grad *float32, x *float32, l float32, n int)
+
+//go:noescape
+func shrinkBackwardF32AVX2(dst *float32, grad *float32, x *float32, l float32, n int)
+
+// HardTanhBackwardF32 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i].
+func HardTanhBackwardF32(dst, grad, x []float32, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardTanhBackwardF32Generic(dst[i:], grad[i:], x[i:], lo, hi)
+}
+
+//go:noescape
+func hardTanhBackwardF32AVX512(dst *float32, grad *float32, x *float32, lo float32, hi float32, n int)
+
+//go:noescape
+func hardTanhBackwardF32AVX2(dst *float32, grad *float32, x *float32, lo float32, hi float32, n int)
+
+// ThresholdF32 sets dst[i] = v where a[i] <= s, else a[i].
+func ThresholdF32(dst, a []float32, s, v float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			thresholdF32AVX512(&dst[i], &a[i], s, v, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			thresholdF32AVX2(&dst[i], &a[i], s, v, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	thresholdF32Generic(dst[i:], a[i:], s, v)
+}
+
+//go:noescape
+func thresholdF32AVX512(dst *float32, a *float32, s float32, v float32, n int)
+
+//go:noescape
+func thresholdF32AVX2(dst *float32, a *float32, s float32, v float32, n int)
+
+// ClampToF32 sets dst[i] = min(max(a[i], lo[i]), hi[i]), NaN where one of them is.
+func ClampToF32(dst, a, lo, hi []float32) {
+	a = a[:len(dst)]
+	lo = lo[:len(dst)]
+	hi = hi[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampToF32AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampToF32AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	clampToF32Generic(dst[i:], a[i:], lo[i:], hi[i:])
+}
+
+//go:noescape
+func clampToF32AVX512(dst *float32, a *float32, lo *float32, hi *float32, n int)
+
+//go:noescape
+func clampToF32AVX2(dst *float32, a *float32, lo *float32, hi *float32, n int)
+
+// LerpToF32 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
+func LerpToF32(dst, a, b, w []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpToF32AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpToF32AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	lerpToF32Generic(dst[i:], a[i:], b[i:], w[i:])
+}
+
+//go:noescape
+func lerpToF32AVX512(dst *float32, a *float32, b *float32, w *float32, n int)
+
+//go:noescape
+func lerpToF32AVX2(dst *float32, a *float32, b *float32, w *float32, n int)
+
+// CopysignF32 sets dst[i] = |a[i]| with the sign of b[i].
+func CopysignF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			copysignF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			copysignF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	copysignF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func copysignF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func copysignF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// FMaxF32 sets dst[i] = max(a[i], b[i]), the other one where one is NaN.
+func FMaxF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMaxF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMaxF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	fMaxF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMaxF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func fMaxF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// FMinF32 sets dst[i] = min(a[i], b[i]), the other one where one is NaN.
+func FMinF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMinF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMinF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	fMinF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMinF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func fMinF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// TruncDivF32 sets dst[i] = a[i] / b[i] without its fraction.
+func TruncDivF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			truncDivF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			truncDivF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	truncDivF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func truncDivF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func truncDivF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// CubeF32 sets dst[i] = a[i]³.
+func CubeF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			cubeF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			cubeF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	cubeF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func cubeF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func cubeF32AVX2(dst *float32, a *float32, n int)
+
+// InvSquareF32 sets dst[i] = 1 / a[i]².
+func InvSquareF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			invSquareF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			invSquareF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	invSquareF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func invSquareF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func invSquareF32AVX2(dst *float32, a *float32, n int)
+
+// HeavisideF32 sets dst[i] = b[i] where a[i] is 0, 1 where it is positive, else 0.
+func HeavisideF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			heavisideF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			heavisideF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	heavisideF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func heavisideF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func heavisideF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// fmodBlockF32 sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, NaN if there is one.
+func fmodBlockF32(dst, a, b []float32) (most float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if n := len(dst); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return fmodBlockF32AVX512(&dst[0], &a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return fmodBlockF32AVX2(&dst[0], &a[0], &b[0], n)
+		}
+	}
+	return fmodBlockF32Generic(dst, a, b)
+}
+
+//go:noescape
+func fmodBlockF32AVX512(dst *float32, a *float32, b *float32, n int) (most float64)
+
+//go:noescape
+func fmodBlockF32AVX2(dst *float32, a *float32, b *float32, n int) (most float64)
+
+// remainderFromF32 sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign of a[i].
+func remainderFromF32(dst, a, b, m []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			remainderFromF32AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			remainderFromF32AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	remainderFromF32Generic(dst[i:], a[i:], b[i:], m[i:])
+}
+
+//go:noescape
+func remainderFromF32AVX512(dst *float32, a *float32, b *float32, m *float32, n int)
+
+//go:noescape
+func remainderFromF32AVX2(dst *float32, a *float32, b *float32, m *float32, n int)
+
+// floorDivFromF32 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
+func floorDivFromF32(dst, a, b, m []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			floorDivFromF32AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			floorDivFromF32AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	floorDivFromF32Generic(dst[i:], a[i:], b[i:], m[i:])
+}
+
+//go:noescape
+func floorDivFromF32AVX512(dst *float32, a *float32, b *float32, m *float32, n int)
+
+//go:noescape
+func floorDivFromF32AVX2(dst *float32, a *float32, b *float32, m *float32, n int)
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -5195,533 +7165,6 @@ func adamAMSGradF64AVX512(p *float64, m *float64, v *float64, vmax *float64, gra
 //go:noescape
 func adamAMSGradF64AVX2(p *float64, m *float64, v *float64, vmax *float64, grad *float64, decay float64, l2 float64, beta1c float64, beta2 float64, beta2c float64, step float64, corr float64, eps float64, n int)
 
-// ExpF32 sets dst[i] = e^a[i], within 1 ulp.
-func ExpF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			expF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			expF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	expF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func expF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func expF32AVX2(dst *float32, a *float32, n int)
-
-// Expm1F32 sets dst[i] = e^a[i] - 1, within 2 ulp.
-func Expm1F32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			expm1F32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			expm1F32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	expm1F32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func expm1F32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func expm1F32AVX2(dst *float32, a *float32, n int)
-
-// LogF32 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
-func LogF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	logF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func logF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func logF32AVX2(dst *float32, a *float32, n int)
-
-// Log1pF32 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
-func Log1pF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			log1pF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			log1pF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	log1pF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func log1pF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func log1pF32AVX2(dst *float32, a *float32, n int)
-
-// Log2F32 sets dst[i] = the logarithm of a[i] to base 2.
-func Log2F32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			log2F32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			log2F32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	log2F32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func log2F32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func log2F32AVX2(dst *float32, a *float32, n int)
-
-// Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
-func Log10F32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			log10F32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			log10F32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	log10F32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func log10F32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func log10F32AVX2(dst *float32, a *float32, n int)
-
-// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
-func Exp2F32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			exp2F32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			exp2F32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	exp2F32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func exp2F32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func exp2F32AVX2(dst *float32, a *float32, n int)
-
-// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
-func LogSigmoidF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	logSigmoidF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func logSigmoidF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func logSigmoidF32AVX2(dst *float32, a *float32, n int)
-
-// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
-func MishF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	mishF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func mishF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func mishF32AVX2(dst *float32, a *float32, n int)
-
-// TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
-func TanhF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	tanhF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func tanhF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func tanhF32AVX2(dst *float32, a *float32, n int)
-
-// SigmoidF32 sets dst[i] = 1 / (1 + e^-a[i]).
-func SigmoidF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	sigmoidF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func sigmoidF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func sigmoidF32AVX2(dst *float32, a *float32, n int)
-
-// ErfF32 sets dst[i] = the error function of a[i], within 2 ulp.
-func ErfF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	erfF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func erfF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func erfF32AVX2(dst *float32, a *float32, n int)
-
-// GELUF32 sets dst[i] = a[i] times the normal distribution function of a[i].
-func GELUF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	gELUF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func gELUF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func gELUF32AVX2(dst *float32, a *float32, n int)
-
-// GELUTanhF32 sets dst[i] = the tanh approximation of GELU of a[i].
-func GELUTanhF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	gELUTanhF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func gELUTanhF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func gELUTanhF32AVX2(dst *float32, a *float32, n int)
-
-// SiLUF32 sets dst[i] = a[i] / (1 + e^-a[i]).
-func SiLUF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	siLUF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func siLUF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func siLUF32AVX2(dst *float32, a *float32, n int)
-
-// sinF32 sets dst[i] = sin(a[i]) for |a[i]| <= 65536; the caller bounds the length.
-func sinF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sinF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sinF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	sinF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func sinF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func sinF32AVX2(dst *float32, a *float32, n int)
-
-// cosF32 sets dst[i] = cos(a[i]) for |a[i]| <= 65536; the caller bounds the length.
-func cosF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			cosF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			cosF32AVX2(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	cosF32Generic(dst[i:], a[i:])
-}
-
-//go:noescape
-func cosF32AVX512(dst *float32, a *float32, n int)
-
-//go:noescape
-func cosF32AVX2(dst *float32, a *float32, n int)
-
 // ExpF64 sets dst[i] = e^a[i], within 1 ulp.
 func ExpF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -5753,6 +7196,37 @@ func expF64AVX512(dst *float64, a *float64, n int)
 //go:noescape
 func expF64AVX2(dst *float64, a *float64, n int)
 
+// Expm1F64 sets dst[i] = e^a[i] - 1, within 2 ulp.
+func Expm1F64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expm1F64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expm1F64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expm1F64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func expm1F64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func expm1F64AVX2(dst *float64, a *float64, n int)
+
 // LogF64 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
 func LogF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -5783,6 +7257,192 @@ func logF64AVX512(dst *float64, a *float64, n int)
 
 //go:noescape
 func logF64AVX2(dst *float64, a *float64, n int)
+
+// Log1pF64 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
+func Log1pF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log1pF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log1pF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	log1pF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func log1pF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func log1pF64AVX2(dst *float64, a *float64, n int)
+
+// Log2F64 sets dst[i] = the logarithm of a[i] to base 2.
+func Log2F64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log2F64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log2F64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	log2F64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func log2F64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func log2F64AVX2(dst *float64, a *float64, n int)
+
+// Log10F64 sets dst[i] = the logarithm of a[i] to base 10.
+func Log10F64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log10F64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			log10F64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	log10F64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func log10F64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func log10F64AVX2(dst *float64, a *float64, n int)
+
+// Exp2F64 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			exp2F64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			exp2F64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	exp2F64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func exp2F64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func exp2F64AVX2(dst *float64, a *float64, n int)
+
+// LogSigmoidF64 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logSigmoidF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logSigmoidF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logSigmoidF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func logSigmoidF64AVX2(dst *float64, a *float64, n int)
+
+// MishF64 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mishF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func mishF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func mishF64AVX2(dst *float64, a *float64, n int)
 
 // TanhF64 sets dst[i] = tanh(a[i]), within 2 ulp.
 func TanhF64(dst, a []float64) {
@@ -5846,6 +7506,161 @@ func sigmoidF64AVX512(dst *float64, a *float64, n int)
 //go:noescape
 func sigmoidF64AVX2(dst *float64, a *float64, n int)
 
+// ErfF64 sets dst[i] = the error function of a[i], within 2 ulp.
+func ErfF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	erfF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func erfF64AVX2(dst *float64, a *float64, n int)
+
+// ErfcF64 sets dst[i] = 1 less the error function of a[i], without loss of digits.
+func ErfcF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfcF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfcF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	erfcF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfcF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func erfcF64AVX2(dst *float64, a *float64, n int)
+
+// NdtrF64 sets dst[i] = the normal distribution function of a[i].
+func NdtrF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtrF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtrF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	ndtrF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func ndtrF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func ndtrF64AVX2(dst *float64, a *float64, n int)
+
+// GELUF64 sets dst[i] = a[i] times the normal distribution function of a[i].
+func GELUF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func gELUF64AVX2(dst *float64, a *float64, n int)
+
+// GELUTanhF64 sets dst[i] = the tanh approximation of GELU of a[i].
+func GELUTanhF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUTanhF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func gELUTanhF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func gELUTanhF64AVX2(dst *float64, a *float64, n int)
+
 // SiLUF64 sets dst[i] = a[i] / (1 + e^-a[i]).
 func SiLUF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -5877,175 +7692,15 @@ func siLUF64AVX512(dst *float64, a *float64, n int)
 //go:noescape
 func siLUF64AVX2(dst *float64, a *float64, n int)
 
-// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
-func LogSigmoidBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	logSigmoidBackwardF32Generic(dst[i:], grad[i:], x[i:])
-}
-
-//go:noescape
-func logSigmoidBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
-
-//go:noescape
-func logSigmoidBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
-
-// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
-func MishBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	mishBackwardF32Generic(dst[i:], grad[i:], x[i:])
-}
-
-//go:noescape
-func mishBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
-
-//go:noescape
-func mishBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
-
-// GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
-func GELUBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	gELUBackwardF32Generic(dst[i:], grad[i:], x[i:])
-}
-
-//go:noescape
-func gELUBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
-
-//go:noescape
-func gELUBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
-
-// GELUTanhBackwardF32 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
-func GELUTanhBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	gELUTanhBackwardF32Generic(dst[i:], grad[i:], x[i:])
-}
-
-//go:noescape
-func gELUTanhBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
-
-//go:noescape
-func gELUTanhBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
-
-// SiLUBackwardF32 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
-func SiLUBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	siLUBackwardF32Generic(dst[i:], grad[i:], x[i:])
-}
-
-//go:noescape
-func siLUBackwardF32AVX512(dst *float32, grad *float32, x *float32, n int)
-
-//go:noescape
-func siLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
-
-// SoftplusF32 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
-func SoftplusF32(dst, a []float32, beta, threshold float32) {
+// sinF64 sets dst[i] = sin(a[i]) for arguments that trig takes.
+func sinF64(dst, a []float64) {
 	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt)
+			sinF64AVX512(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
@@ -6053,31 +7708,30 @@ func SoftplusF32(dst, a []float32, beta, threshold float32) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt)
+			sinF64AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softplusF32Generic(dst[i:], a[i:], beta, threshold)
+	sinF64Generic(dst[i:], a[i:])
 }
 
 //go:noescape
-func softplusF32AVX512(dst *float32, a *float32, beta float32, threshold float32, n int)
+func sinF64AVX512(dst *float64, a *float64, n int)
 
 //go:noescape
-func softplusF32AVX2(dst *float32, a *float32, beta float32, threshold float32, n int)
+func sinF64AVX2(dst *float64, a *float64, n int)
 
-// SoftplusBackwardF32 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
-func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
+// cosF64 sets dst[i] = cos(a[i]) for arguments that trig takes.
+func cosF64(dst, a []float64) {
+	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			cosF64AVX512(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
@@ -6085,23 +7739,147 @@ func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			cosF64AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softplusBackwardF32Generic(dst[i:], grad[i:], x[i:], beta, threshold)
+	cosF64Generic(dst[i:], a[i:])
 }
 
 //go:noescape
-func softplusBackwardF32AVX512(dst *float32, grad *float32, x *float32, beta float32, threshold float32, n int)
+func cosF64AVX512(dst *float64, a *float64, n int)
 
 //go:noescape
-func softplusBackwardF32AVX2(dst *float32, grad *float32, x *float32, beta float32, threshold float32, n int)
+func cosF64AVX2(dst *float64, a *float64, n int)
 
-// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
-func PowF32(dst, a, b []float32) {
+// tanF64 sets dst[i] = tan(a[i]) for arguments that trig takes.
+func tanF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			tanF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	tanF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func tanF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func tanF64AVX2(dst *float64, a *float64, n int)
+
+// AsinF64 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
+func AsinF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	asinF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func asinF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func asinF64AVX2(dst *float64, a *float64, n int)
+
+// AcosF64 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
+func AcosF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acosF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acosF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	acosF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func acosF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func acosF64AVX2(dst *float64, a *float64, n int)
+
+// AtanF64 sets dst[i] = the inverse tangent of a[i].
+func AtanF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	atanF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func atanF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func atanF64AVX2(dst *float64, a *float64, n int)
+
+// Atan2F64 sets dst[i] = the angle of the point (b[i], a[i]).
+func Atan2F64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	n, i := len(dst), 0
@@ -6109,7 +7887,7 @@ func PowF32(dst, a, b []float32) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			atan2F64AVX512(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
@@ -6117,30 +7895,30 @@ func PowF32(dst, a, b []float32) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			atan2F64AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	powF32Generic(dst[i:], a[i:], b[i:])
+	atan2F64Generic(dst[i:], a[i:], b[i:])
 }
 
 //go:noescape
-func powF32AVX512(dst *float32, a *float32, b *float32, n int)
+func atan2F64AVX512(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
-func powF32AVX2(dst *float32, a *float32, b *float32, n int)
+func atan2F64AVX2(dst *float64, a *float64, b *float64, n int)
 
-// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
-func PowScalarF32(dst, a []float32, s float32) {
+// SinhF64 sets dst[i] = the hyperbolic sine of a[i].
+func SinhF64(dst, a []float64) {
 	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			powScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			sinhF64AVX512(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
@@ -6148,30 +7926,30 @@ func PowScalarF32(dst, a []float32, s float32) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			powScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			sinhF64AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	powScalarF32Generic(dst[i:], a[i:], s)
+	sinhF64Generic(dst[i:], a[i:])
 }
 
 //go:noescape
-func powScalarF32AVX512(dst *float32, a *float32, s float32, n int)
+func sinhF64AVX512(dst *float64, a *float64, n int)
 
 //go:noescape
-func powScalarF32AVX2(dst *float32, a *float32, s float32, n int)
+func sinhF64AVX2(dst *float64, a *float64, n int)
 
-// ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
-func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
+// CoshF64 sets dst[i] = the hyperbolic cosine of a[i].
+func CoshF64(dst, a []float64) {
 	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			coshF64AVX512(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
@@ -6179,23 +7957,243 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			coshF64AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eLUF32Generic(dst[i:], a[i:], alpha, scale, inputScale)
+	coshF64Generic(dst[i:], a[i:])
 }
 
 //go:noescape
-func eLUF32AVX512(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+func coshF64AVX512(dst *float64, a *float64, n int)
 
 //go:noescape
-func eLUF32AVX2(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+func coshF64AVX2(dst *float64, a *float64, n int)
 
-// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
-func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
+// AsinhF64 sets dst[i] = the inverse hyperbolic sine of a[i].
+func AsinhF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinhF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			asinhF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	asinhF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func asinhF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func asinhF64AVX2(dst *float64, a *float64, n int)
+
+// AcoshF64 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
+func AcoshF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acoshF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			acoshF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	acoshF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func acoshF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func acoshF64AVX2(dst *float64, a *float64, n int)
+
+// AtanhF64 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
+func AtanhF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanhF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			atanhF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	atanhF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func atanhF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func atanhF64AVX2(dst *float64, a *float64, n int)
+
+// LogitF64 sets dst[i] = log(a[i] / (1 - a[i])).
+func LogitF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logitF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func logitF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func logitF64AVX2(dst *float64, a *float64, n int)
+
+// LogAddExpF64 sets dst[i] = log(e^a[i] + e^b[i]).
+func LogAddExpF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExpF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExpF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logAddExpF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func logAddExpF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func logAddExpF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// XLogYF64 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
+func XLogYF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			xLogYF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			xLogYF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	xLogYF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func xLogYF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func xLogYF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// HypotF64 sets dst[i] = sqrt(a[i]² + b[i]²) without overflow on the way.
+func HypotF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hypotF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hypotF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hypotF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func hypotF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func hypotF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// LogSigmoidBackwardF64 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	n, i := len(dst), 0
@@ -6203,7 +8201,7 @@ func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			logSigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
@@ -6211,20 +8209,931 @@ func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			logSigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eLUBackwardF32Generic(dst[i:], grad[i:], x[i:], alpha, scale, inputScale)
+	logSigmoidBackwardF64Generic(dst[i:], grad[i:], x[i:])
 }
 
 //go:noescape
-func eLUBackwardF32AVX512(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
+func logSigmoidBackwardF64AVX512(dst *float64, grad *float64, x *float64, n int)
 
 //go:noescape
-func eLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
+func logSigmoidBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
+
+// MishBackwardF64 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			mishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mishBackwardF64Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func mishBackwardF64AVX512(dst *float64, grad *float64, x *float64, n int)
+
+//go:noescape
+func mishBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
+
+// GELUBackwardF64 sets dst[i] = grad[i] times the derivative of GELU at x[i].
+func GELUBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUBackwardF64Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUBackwardF64AVX512(dst *float64, grad *float64, x *float64, n int)
+
+//go:noescape
+func gELUBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
+
+// GELUTanhBackwardF64 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
+func GELUTanhBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			gELUTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	gELUTanhBackwardF64Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func gELUTanhBackwardF64AVX512(dst *float64, grad *float64, x *float64, n int)
+
+//go:noescape
+func gELUTanhBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
+
+// SiLUBackwardF64 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
+func SiLUBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			siLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	siLUBackwardF64Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func siLUBackwardF64AVX512(dst *float64, grad *float64, x *float64, n int)
+
+//go:noescape
+func siLUBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
+
+// SoftplusF64 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
+func SoftplusF64(dst, a []float64, beta, threshold float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusF64AVX512(&dst[i], &a[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusF64AVX2(&dst[i], &a[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softplusF64Generic(dst[i:], a[i:], beta, threshold)
+}
+
+//go:noescape
+func softplusF64AVX512(dst *float64, a *float64, beta float64, threshold float64, n int)
+
+//go:noescape
+func softplusF64AVX2(dst *float64, a *float64, beta float64, threshold float64, n int)
+
+// SoftplusBackwardF64 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
+func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusBackwardF64AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softplusBackwardF64AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softplusBackwardF64Generic(dst[i:], grad[i:], x[i:], beta, threshold)
+}
+
+//go:noescape
+func softplusBackwardF64AVX512(dst *float64, grad *float64, x *float64, beta float64, threshold float64, n int)
+
+//go:noescape
+func softplusBackwardF64AVX2(dst *float64, grad *float64, x *float64, beta float64, threshold float64, n int)
+
+// PowF64 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	powF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func powF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func powF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// PowScalarF64 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF64(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			powScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	powScalarF64Generic(dst[i:], a[i:], s)
+}
+
+//go:noescape
+func powScalarF64AVX512(dst *float64, a *float64, s float64, n int)
+
+//go:noescape
+func powScalarF64AVX2(dst *float64, a *float64, s float64, n int)
+
+// ELUF64 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
+func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUF64AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUF64AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	eLUF64Generic(dst[i:], a[i:], alpha, scale, inputScale)
+}
+
+//go:noescape
+func eLUF64AVX512(dst *float64, a *float64, alpha float64, scale float64, inputScale float64, n int)
+
+//go:noescape
+func eLUF64AVX2(dst *float64, a *float64, alpha float64, scale float64, inputScale float64, n int)
+
+// ELUBackwardF64 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
+func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			eLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	eLUBackwardF64Generic(dst[i:], grad[i:], x[i:], alpha, scale, inputScale)
+}
+
+//go:noescape
+func eLUBackwardF64AVX512(dst *float64, grad *float64, x *float64, alpha float64, scale float64, inputScale float64, n int)
+
+//go:noescape
+func eLUBackwardF64AVX2(dst *float64, grad *float64, x *float64, alpha float64, scale float64, inputScale float64, n int)
+
+// NaNToNumF64 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
+func NaNToNumF64(dst, a []float64, nan, pos, neg float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			naNToNumF64AVX512(&dst[i], &a[i], nan, pos, neg, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			naNToNumF64AVX2(&dst[i], &a[i], nan, pos, neg, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	naNToNumF64Generic(dst[i:], a[i:], nan, pos, neg)
+}
+
+//go:noescape
+func naNToNumF64AVX512(dst *float64, a *float64, nan float64, pos float64, neg float64, n int)
+
+//go:noescape
+func naNToNumF64AVX2(dst *float64, a *float64, nan float64, pos float64, neg float64, n int)
+
+// FracF64 sets dst[i] = a[i] less its whole part.
+func FracF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fracF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fracF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	fracF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func fracF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func fracF64AVX2(dst *float64, a *float64, n int)
+
+// HardShrinkF64 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
+func HardShrinkF64(dst, a []float64, l float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardShrinkF64AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardShrinkF64AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardShrinkF64Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func hardShrinkF64AVX512(dst *float64, a *float64, l float64, n int)
+
+//go:noescape
+func hardShrinkF64AVX2(dst *float64, a *float64, l float64, n int)
+
+// SoftShrinkF64 sets dst[i] = a[i] moved towards 0 by l, where it stops.
+func SoftShrinkF64(dst, a []float64, l float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softShrinkF64AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softShrinkF64AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	softShrinkF64Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func softShrinkF64AVX512(dst *float64, a *float64, l float64, n int)
+
+//go:noescape
+func softShrinkF64AVX2(dst *float64, a *float64, l float64, n int)
+
+// ShrinkBackwardF64 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i].
+func ShrinkBackwardF64(dst, grad, x []float64, l float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			shrinkBackwardF64AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			shrinkBackwardF64AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	shrinkBackwardF64Generic(dst[i:], grad[i:], x[i:], l)
+}
+
+//go:noescape
+func shrinkBackwardF64AVX512(dst *float64, grad *float64, x *float64, l float64, n int)
+
+//go:noescape
+func shrinkBackwardF64AVX2(dst *float64, grad *float64, x *float64, l float64, n int)
+
+// HardTanhBackwardF64 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i].
+func HardTanhBackwardF64(dst, grad, x []float64, lo, hi float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	hardTanhBackwardF64Generic(dst[i:], grad[i:], x[i:], lo, hi)
+}
+
+//go:noescape
+func hardTanhBackwardF64AVX512(dst *float64, grad *float64, x *float64, lo float64, hi float64, n int)
+
+//go:noescape
+func hardTanhBackwardF64AVX2(dst *float64, grad *float64, x *float64, lo float64, hi float64, n int)
+
+// ThresholdF64 sets dst[i] = v where a[i] <= s, else a[i].
+func ThresholdF64(dst, a []float64, s, v float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			thresholdF64AVX512(&dst[i], &a[i], s, v, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			thresholdF64AVX2(&dst[i], &a[i], s, v, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	thresholdF64Generic(dst[i:], a[i:], s, v)
+}
+
+//go:noescape
+func thresholdF64AVX512(dst *float64, a *float64, s float64, v float64, n int)
+
+//go:noescape
+func thresholdF64AVX2(dst *float64, a *float64, s float64, v float64, n int)
+
+// ClampToF64 sets dst[i] = min(max(a[i], lo[i]), hi[i]), NaN where one of them is.
+func ClampToF64(dst, a, lo, hi []float64) {
+	a = a[:len(dst)]
+	lo = lo[:len(dst)]
+	hi = hi[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampToF64AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampToF64AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	clampToF64Generic(dst[i:], a[i:], lo[i:], hi[i:])
+}
+
+//go:noescape
+func clampToF64AVX512(dst *float64, a *float64, lo *float64, hi *float64, n int)
+
+//go:noescape
+func clampToF64AVX2(dst *float64, a *float64, lo *float64, hi *float64, n int)
+
+// LerpToF64 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
+func LerpToF64(dst, a, b, w []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpToF64AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpToF64AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	lerpToF64Generic(dst[i:], a[i:], b[i:], w[i:])
+}
+
+//go:noescape
+func lerpToF64AVX512(dst *float64, a *float64, b *float64, w *float64, n int)
+
+//go:noescape
+func lerpToF64AVX2(dst *float64, a *float64, b *float64, w *float64, n int)
+
+// CopysignF64 sets dst[i] = |a[i]| with the sign of b[i].
+func CopysignF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			copysignF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			copysignF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	copysignF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func copysignF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func copysignF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// FMaxF64 sets dst[i] = max(a[i], b[i]), the other one where one is NaN.
+func FMaxF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMaxF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMaxF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	fMaxF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMaxF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func fMaxF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// FMinF64 sets dst[i] = min(a[i], b[i]), the other one where one is NaN.
+func FMinF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMinF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMinF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	fMinF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMinF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func fMinF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// TruncDivF64 sets dst[i] = a[i] / b[i] without its fraction.
+func TruncDivF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			truncDivF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			truncDivF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	truncDivF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func truncDivF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func truncDivF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// CubeF64 sets dst[i] = a[i]³.
+func CubeF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			cubeF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			cubeF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	cubeF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func cubeF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func cubeF64AVX2(dst *float64, a *float64, n int)
+
+// InvSquareF64 sets dst[i] = 1 / a[i]².
+func InvSquareF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			invSquareF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			invSquareF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	invSquareF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func invSquareF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func invSquareF64AVX2(dst *float64, a *float64, n int)
+
+// HeavisideF64 sets dst[i] = b[i] where a[i] is 0, 1 where it is positive, else 0.
+func HeavisideF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			heavisideF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			heavisideF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	heavisideF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func heavisideF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func heavisideF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// fmodBlockF64 sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, NaN if there is one.
+func fmodBlockF64(dst, a, b []float64) (most float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if n := len(dst); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return fmodBlockF64AVX512(&dst[0], &a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return fmodBlockF64AVX2(&dst[0], &a[0], &b[0], n)
+		}
+	}
+	return fmodBlockF64Generic(dst, a, b)
+}
+
+//go:noescape
+func fmodBlockF64AVX512(dst *float64, a *float64, b *float64, n int) (most float64)
+
+//go:noescape
+func fmodBlockF64AVX2(dst *float64, a *float64, b *float64, n int) (most float64)
+
+// remainderFromF64 sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign of a[i].
+func remainderFromF64(dst, a, b, m []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			remainderFromF64AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			remainderFromF64AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	remainderFromF64Generic(dst[i:], a[i:], b[i:], m[i:])
+}
+
+//go:noescape
+func remainderFromF64AVX512(dst *float64, a *float64, b *float64, m *float64, n int)
+
+//go:noescape
+func remainderFromF64AVX2(dst *float64, a *float64, b *float64, m *float64, n int)
+
+// floorDivFromF64 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
+func floorDivFromF64(dst, a, b, m []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			floorDivFromF64AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			floorDivFromF64AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	floorDivFromF64Generic(dst[i:], a[i:], b[i:], m[i:])
+}
+
+//go:noescape
+func floorDivFromF64AVX512(dst *float64, a *float64, b *float64, m *float64, n int)
+
+//go:noescape
+func floorDivFromF64AVX2(dst *float64, a *float64, b *float64, m *float64, n int)
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {

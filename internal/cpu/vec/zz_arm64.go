@@ -1519,6 +1519,1162 @@ func AdamAMSGradF32(p, m, v, vmax, grad []float32, decay, l2, beta1c, beta2, bet
 //go:noescape
 func adamAMSGradF32NEON(p *float32, m *float32, v *float32, vmax *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
 
+// ExpF32 sets dst[i] = e^a[i], within 1 ulp.
+func ExpF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		expF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		expF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func expF32NEON(dst *float32, a *float32, n int)
+
+// Expm1F32 sets dst[i] = e^a[i] - 1, within 2 ulp.
+func Expm1F32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		expm1F32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		expm1F32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func expm1F32NEON(dst *float32, a *float32, n int)
+
+// LogF32 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
+func LogF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logF32NEON(dst *float32, a *float32, n int)
+
+// Log1pF32 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
+func Log1pF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		log1pF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		log1pF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func log1pF32NEON(dst *float32, a *float32, n int)
+
+// Log2F32 sets dst[i] = the logarithm of a[i] to base 2.
+func Log2F32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		log2F32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		log2F32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func log2F32NEON(dst *float32, a *float32, n int)
+
+// Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
+func Log10F32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		log10F32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		log10F32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func log10F32NEON(dst *float32, a *float32, n int)
+
+// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		exp2F32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		exp2F32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func exp2F32NEON(dst *float32, a *float32, n int)
+
+// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logSigmoidF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logSigmoidF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logSigmoidF32NEON(dst *float32, a *float32, n int)
+
+// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		mishF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mishF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mishF32NEON(dst *float32, a *float32, n int)
+
+// TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
+func TanhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		tanhF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		tanhF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func tanhF32NEON(dst *float32, a *float32, n int)
+
+// SigmoidF32 sets dst[i] = 1 / (1 + e^-a[i]).
+func SigmoidF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		sigmoidF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sigmoidF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sigmoidF32NEON(dst *float32, a *float32, n int)
+
+// ErfF32 sets dst[i] = the error function of a[i], within 2 ulp.
+func ErfF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfF32NEON(dst *float32, a *float32, n int)
+
+// ErfcF32 sets dst[i] = 1 less the error function of a[i], without loss of digits.
+func ErfcF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfcF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfcF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfcF32NEON(dst *float32, a *float32, n int)
+
+// NdtrF32 sets dst[i] = the normal distribution function of a[i].
+func NdtrF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		ndtrF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		ndtrF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func ndtrF32NEON(dst *float32, a *float32, n int)
+
+// GELUF32 sets dst[i] = a[i] times the normal distribution function of a[i].
+func GELUF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUF32NEON(dst *float32, a *float32, n int)
+
+// GELUTanhF32 sets dst[i] = the tanh approximation of GELU of a[i].
+func GELUTanhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhF32NEON(dst *float32, a *float32, n int)
+
+// SiLUF32 sets dst[i] = a[i] / (1 + e^-a[i]).
+func SiLUF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		siLUF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		siLUF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func siLUF32NEON(dst *float32, a *float32, n int)
+
+// sinF32 sets dst[i] = sin(a[i]) for arguments that trig takes.
+func sinF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		sinF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sinF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sinF32NEON(dst *float32, a *float32, n int)
+
+// cosF32 sets dst[i] = cos(a[i]) for arguments that trig takes.
+func cosF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		cosF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		cosF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func cosF32NEON(dst *float32, a *float32, n int)
+
+// tanF32 sets dst[i] = tan(a[i]) for arguments that trig takes.
+func tanF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		tanF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		tanF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func tanF32NEON(dst *float32, a *float32, n int)
+
+// AsinF32 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
+func AsinF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		asinF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		asinF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func asinF32NEON(dst *float32, a *float32, n int)
+
+// AcosF32 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
+func AcosF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		acosF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		acosF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func acosF32NEON(dst *float32, a *float32, n int)
+
+// AtanF32 sets dst[i] = the inverse tangent of a[i].
+func AtanF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		atanF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		atanF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func atanF32NEON(dst *float32, a *float32, n int)
+
+// Atan2F32 sets dst[i] = the angle of the point (b[i], a[i]).
+func Atan2F32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		atan2F32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		atan2F32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func atan2F32NEON(dst *float32, a *float32, b *float32, n int)
+
+// SinhF32 sets dst[i] = the hyperbolic sine of a[i].
+func SinhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		sinhF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		sinhF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func sinhF32NEON(dst *float32, a *float32, n int)
+
+// CoshF32 sets dst[i] = the hyperbolic cosine of a[i].
+func CoshF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		coshF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		coshF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func coshF32NEON(dst *float32, a *float32, n int)
+
+// AsinhF32 sets dst[i] = the inverse hyperbolic sine of a[i].
+func AsinhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		asinhF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		asinhF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func asinhF32NEON(dst *float32, a *float32, n int)
+
+// AcoshF32 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
+func AcoshF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		acoshF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		acoshF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func acoshF32NEON(dst *float32, a *float32, n int)
+
+// AtanhF32 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
+func AtanhF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		atanhF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		atanhF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func atanhF32NEON(dst *float32, a *float32, n int)
+
+// LogitF32 sets dst[i] = log(a[i] / (1 - a[i])).
+func LogitF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logitF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logitF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logitF32NEON(dst *float32, a *float32, n int)
+
+// LogAddExpF32 sets dst[i] = log(e^a[i] + e^b[i]).
+func LogAddExpF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		logAddExpF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logAddExpF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logAddExpF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// XLogYF32 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
+func XLogYF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		xLogYF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		xLogYF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func xLogYF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// HypotF32 sets dst[i] = sqrt(a[i]² + b[i]²) without overflow on the way.
+func HypotF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		hypotF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hypotF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hypotF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		logSigmoidBackwardF32Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logSigmoidBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logSigmoidBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
+
+// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		mishBackwardF32Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mishBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mishBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
+
+// GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
+func GELUBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUBackwardF32Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
+
+// GELUTanhBackwardF32 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
+func GELUTanhBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhBackwardF32Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
+
+// SiLUBackwardF32 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
+func SiLUBackwardF32(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		siLUBackwardF32Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		siLUBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func siLUBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
+
+// SoftplusF32 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
+func SoftplusF32(dst, a []float32, beta, threshold float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		softplusF32Generic(dst, a, beta, threshold)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softplusF32NEON(&dst[i], &a[i], beta, threshold, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softplusF32NEON(dst *float32, a *float32, beta float32, threshold float32, n int)
+
+// SoftplusBackwardF32 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
+func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		softplusBackwardF32Generic(dst, grad, x, beta, threshold)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softplusBackwardF32NEON(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softplusBackwardF32NEON(dst *float32, grad *float32, x *float32, beta float32, threshold float32, n int)
+
+// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		powF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		powF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func powF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF32(dst, a []float32, s float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		powScalarF32Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		powScalarF32NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func powScalarF32NEON(dst *float32, a *float32, s float32, n int)
+
+// ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
+func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		eLUF32Generic(dst, a, alpha, scale, inputScale)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		eLUF32NEON(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func eLUF32NEON(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+
+// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
+func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		eLUBackwardF32NEON(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func eLUBackwardF32NEON(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
+
+// NaNToNumF32 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
+func NaNToNumF32(dst, a []float32, nan, pos, neg float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		naNToNumF32Generic(dst, a, nan, pos, neg)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		naNToNumF32NEON(&dst[i], &a[i], nan, pos, neg, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func naNToNumF32NEON(dst *float32, a *float32, nan float32, pos float32, neg float32, n int)
+
+// FracF32 sets dst[i] = a[i] less its whole part.
+func FracF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		fracF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fracF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fracF32NEON(dst *float32, a *float32, n int)
+
+// HardShrinkF32 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
+func HardShrinkF32(dst, a []float32, l float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardShrinkF32Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardShrinkF32NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardShrinkF32NEON(dst *float32, a *float32, l float32, n int)
+
+// SoftShrinkF32 sets dst[i] = a[i] moved towards 0 by l, where it stops.
+func SoftShrinkF32(dst, a []float32, l float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		softShrinkF32Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softShrinkF32NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softShrinkF32NEON(dst *float32, a *float32, l float32, n int)
+
+// ShrinkBackwardF32 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i].
+func ShrinkBackwardF32(dst, grad, x []float32, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		shrinkBackwardF32Generic(dst, grad, x, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		shrinkBackwardF32NEON(&dst[i], &grad[i], &x[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func shrinkBackwardF32NEON(dst *float32, grad *float32, x *float32, l float32, n int)
+
+// HardTanhBackwardF32 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i].
+func HardTanhBackwardF32(dst, grad, x []float32, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardTanhBackwardF32Generic(dst, grad, x, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardTanhBackwardF32NEON(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardTanhBackwardF32NEON(dst *float32, grad *float32, x *float32, lo float32, hi float32, n int)
+
+// ThresholdF32 sets dst[i] = v where a[i] <= s, else a[i].
+func ThresholdF32(dst, a []float32, s, v float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		thresholdF32Generic(dst, a, s, v)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		thresholdF32NEON(&dst[i], &a[i], s, v, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func thresholdF32NEON(dst *float32, a *float32, s float32, v float32, n int)
+
+// ClampToF32 sets dst[i] = min(max(a[i], lo[i]), hi[i]), NaN where one of them is.
+func ClampToF32(dst, a, lo, hi []float32) {
+	a = a[:len(dst)]
+	lo = lo[:len(dst)]
+	hi = hi[:len(dst)]
+	if !cpu.HasNEON {
+		clampToF32Generic(dst, a, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		clampToF32NEON(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func clampToF32NEON(dst *float32, a *float32, lo *float32, hi *float32, n int)
+
+// LerpToF32 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
+func LerpToF32(dst, a, b, w []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		lerpToF32Generic(dst, a, b, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lerpToF32NEON(&dst[i], &a[i], &b[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lerpToF32NEON(dst *float32, a *float32, b *float32, w *float32, n int)
+
+// CopysignF32 sets dst[i] = |a[i]| with the sign of b[i].
+func CopysignF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		copysignF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		copysignF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func copysignF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// FMaxF32 sets dst[i] = max(a[i], b[i]), the other one where one is NaN.
+func FMaxF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMaxF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMaxF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMaxF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// FMinF32 sets dst[i] = min(a[i], b[i]), the other one where one is NaN.
+func FMinF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMinF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMinF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMinF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// TruncDivF32 sets dst[i] = a[i] / b[i] without its fraction.
+func TruncDivF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		truncDivF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		truncDivF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func truncDivF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// CubeF32 sets dst[i] = a[i]³.
+func CubeF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		cubeF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		cubeF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func cubeF32NEON(dst *float32, a *float32, n int)
+
+// InvSquareF32 sets dst[i] = 1 / a[i]².
+func InvSquareF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		invSquareF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		invSquareF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func invSquareF32NEON(dst *float32, a *float32, n int)
+
+// HeavisideF32 sets dst[i] = b[i] where a[i] is 0, 1 where it is positive, else 0.
+func HeavisideF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		heavisideF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		heavisideF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func heavisideF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// fmodBlockF32 sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, NaN if there is one.
+func fmodBlockF32(dst, a, b []float32) (most float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if n := len(dst); n > 0 && cpu.HasNEON {
+		return fmodBlockF32NEON(&dst[0], &a[0], &b[0], n)
+	}
+	return fmodBlockF32Generic(dst, a, b)
+}
+
+//go:noescape
+func fmodBlockF32NEON(dst *float32, a *float32, b *float32, n int) (most float64)
+
+// remainderFromF32 sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign of a[i].
+func remainderFromF32(dst, a, b, m []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	if !cpu.HasNEON {
+		remainderFromF32Generic(dst, a, b, m)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		remainderFromF32NEON(&dst[i], &a[i], &b[i], &m[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func remainderFromF32NEON(dst *float32, a *float32, b *float32, m *float32, n int)
+
+// floorDivFromF32 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
+func floorDivFromF32(dst, a, b, m []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	if !cpu.HasNEON {
+		floorDivFromF32Generic(dst, a, b, m)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		floorDivFromF32NEON(&dst[i], &a[i], &b[i], &m[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func floorDivFromF32NEON(dst *float32, a *float32, b *float32, m *float32, n int)
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -3080,312 +4236,6 @@ func AdamAMSGradF64(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, bet
 //go:noescape
 func adamAMSGradF64NEON(p *float64, m *float64, v *float64, vmax *float64, grad *float64, decay float64, l2 float64, beta1c float64, beta2 float64, beta2c float64, step float64, corr float64, eps float64, n int)
 
-// ExpF32 sets dst[i] = e^a[i], within 1 ulp.
-func ExpF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		expF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		expF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func expF32NEON(dst *float32, a *float32, n int)
-
-// Expm1F32 sets dst[i] = e^a[i] - 1, within 2 ulp.
-func Expm1F32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		expm1F32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		expm1F32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func expm1F32NEON(dst *float32, a *float32, n int)
-
-// LogF32 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
-func LogF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		logF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		logF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func logF32NEON(dst *float32, a *float32, n int)
-
-// Log1pF32 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
-func Log1pF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		log1pF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		log1pF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func log1pF32NEON(dst *float32, a *float32, n int)
-
-// Log2F32 sets dst[i] = the logarithm of a[i] to base 2.
-func Log2F32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		log2F32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		log2F32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func log2F32NEON(dst *float32, a *float32, n int)
-
-// Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
-func Log10F32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		log10F32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		log10F32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func log10F32NEON(dst *float32, a *float32, n int)
-
-// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
-func Exp2F32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		exp2F32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		exp2F32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func exp2F32NEON(dst *float32, a *float32, n int)
-
-// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
-func LogSigmoidF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		logSigmoidF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		logSigmoidF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func logSigmoidF32NEON(dst *float32, a *float32, n int)
-
-// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
-func MishF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		mishF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		mishF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func mishF32NEON(dst *float32, a *float32, n int)
-
-// TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
-func TanhF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		tanhF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		tanhF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func tanhF32NEON(dst *float32, a *float32, n int)
-
-// SigmoidF32 sets dst[i] = 1 / (1 + e^-a[i]).
-func SigmoidF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		sigmoidF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		sigmoidF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func sigmoidF32NEON(dst *float32, a *float32, n int)
-
-// ErfF32 sets dst[i] = the error function of a[i], within 2 ulp.
-func ErfF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		erfF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		erfF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func erfF32NEON(dst *float32, a *float32, n int)
-
-// GELUF32 sets dst[i] = a[i] times the normal distribution function of a[i].
-func GELUF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		gELUF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		gELUF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func gELUF32NEON(dst *float32, a *float32, n int)
-
-// GELUTanhF32 sets dst[i] = the tanh approximation of GELU of a[i].
-func GELUTanhF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		gELUTanhF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		gELUTanhF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func gELUTanhF32NEON(dst *float32, a *float32, n int)
-
-// SiLUF32 sets dst[i] = a[i] / (1 + e^-a[i]).
-func SiLUF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		siLUF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		siLUF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func siLUF32NEON(dst *float32, a *float32, n int)
-
-// sinF32 sets dst[i] = sin(a[i]) for |a[i]| <= 65536; the caller bounds the length.
-func sinF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		sinF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		sinF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func sinF32NEON(dst *float32, a *float32, n int)
-
-// cosF32 sets dst[i] = cos(a[i]) for |a[i]| <= 65536; the caller bounds the length.
-func cosF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		cosF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		cosF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func cosF32NEON(dst *float32, a *float32, n int)
-
 // ExpF64 sets dst[i] = e^a[i], within 1 ulp.
 func ExpF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -3404,6 +4254,24 @@ func ExpF64(dst, a []float64) {
 //go:noescape
 func expF64NEON(dst *float64, a *float64, n int)
 
+// Expm1F64 sets dst[i] = e^a[i] - 1, within 2 ulp.
+func Expm1F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		expm1F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		expm1F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func expm1F64NEON(dst *float64, a *float64, n int)
+
 // LogF64 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
 func LogF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -3421,6 +4289,114 @@ func LogF64(dst, a []float64) {
 
 //go:noescape
 func logF64NEON(dst *float64, a *float64, n int)
+
+// Log1pF64 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
+func Log1pF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		log1pF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		log1pF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func log1pF64NEON(dst *float64, a *float64, n int)
+
+// Log2F64 sets dst[i] = the logarithm of a[i] to base 2.
+func Log2F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		log2F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		log2F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func log2F64NEON(dst *float64, a *float64, n int)
+
+// Log10F64 sets dst[i] = the logarithm of a[i] to base 10.
+func Log10F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		log10F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		log10F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func log10F64NEON(dst *float64, a *float64, n int)
+
+// Exp2F64 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		exp2F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		exp2F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func exp2F64NEON(dst *float64, a *float64, n int)
+
+// LogSigmoidF64 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logSigmoidF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logSigmoidF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logSigmoidF64NEON(dst *float64, a *float64, n int)
+
+// MishF64 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		mishF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mishF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mishF64NEON(dst *float64, a *float64, n int)
 
 // TanhF64 sets dst[i] = tanh(a[i]), within 2 ulp.
 func TanhF64(dst, a []float64) {
@@ -3458,6 +4434,96 @@ func SigmoidF64(dst, a []float64) {
 //go:noescape
 func sigmoidF64NEON(dst *float64, a *float64, n int)
 
+// ErfF64 sets dst[i] = the error function of a[i], within 2 ulp.
+func ErfF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfF64NEON(dst *float64, a *float64, n int)
+
+// ErfcF64 sets dst[i] = 1 less the error function of a[i], without loss of digits.
+func ErfcF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfcF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfcF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfcF64NEON(dst *float64, a *float64, n int)
+
+// NdtrF64 sets dst[i] = the normal distribution function of a[i].
+func NdtrF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		ndtrF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		ndtrF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func ndtrF64NEON(dst *float64, a *float64, n int)
+
+// GELUF64 sets dst[i] = a[i] times the normal distribution function of a[i].
+func GELUF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUF64NEON(dst *float64, a *float64, n int)
+
+// GELUTanhF64 sets dst[i] = the tanh approximation of GELU of a[i].
+func GELUTanhF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhF64NEON(dst *float64, a *float64, n int)
+
 // SiLUF64 sets dst[i] = a[i] / (1 + e^-a[i]).
 func SiLUF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -3476,211 +4542,855 @@ func SiLUF64(dst, a []float64) {
 //go:noescape
 func siLUF64NEON(dst *float64, a *float64, n int)
 
-// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
-func LogSigmoidBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	if !cpu.HasNEON {
-		logSigmoidBackwardF32Generic(dst, grad, x)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		logSigmoidBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func logSigmoidBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
-
-// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
-func MishBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	if !cpu.HasNEON {
-		mishBackwardF32Generic(dst, grad, x)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		mishBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func mishBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
-
-// GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
-func GELUBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	if !cpu.HasNEON {
-		gELUBackwardF32Generic(dst, grad, x)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		gELUBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func gELUBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
-
-// GELUTanhBackwardF32 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
-func GELUTanhBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	if !cpu.HasNEON {
-		gELUTanhBackwardF32Generic(dst, grad, x)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		gELUTanhBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func gELUTanhBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
-
-// SiLUBackwardF32 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
-func SiLUBackwardF32(dst, grad, x []float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	if !cpu.HasNEON {
-		siLUBackwardF32Generic(dst, grad, x)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		siLUBackwardF32NEON(&dst[i], &grad[i], &x[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func siLUBackwardF32NEON(dst *float32, grad *float32, x *float32, n int)
-
-// SoftplusF32 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
-func SoftplusF32(dst, a []float32, beta, threshold float32) {
+// sinF64 sets dst[i] = sin(a[i]) for arguments that trig takes.
+func sinF64(dst, a []float64) {
 	a = a[:len(dst)]
 	if !cpu.HasNEON {
-		softplusF32Generic(dst, a, beta, threshold)
+		sinF64Generic(dst, a)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		softplusF32NEON(&dst[i], &a[i], beta, threshold, cnt)
+		sinF64NEON(&dst[i], &a[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func softplusF32NEON(dst *float32, a *float32, beta float32, threshold float32, n int)
+func sinF64NEON(dst *float64, a *float64, n int)
 
-// SoftplusBackwardF32 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
-func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
+// cosF64 sets dst[i] = cos(a[i]) for arguments that trig takes.
+func cosF64(dst, a []float64) {
+	a = a[:len(dst)]
 	if !cpu.HasNEON {
-		softplusBackwardF32Generic(dst, grad, x, beta, threshold)
+		cosF64Generic(dst, a)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		softplusBackwardF32NEON(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+		cosF64NEON(&dst[i], &a[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func softplusBackwardF32NEON(dst *float32, grad *float32, x *float32, beta float32, threshold float32, n int)
+func cosF64NEON(dst *float64, a *float64, n int)
 
-// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
-func PowF32(dst, a, b []float32) {
+// tanF64 sets dst[i] = tan(a[i]) for arguments that trig takes.
+func tanF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		tanF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		tanF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func tanF64NEON(dst *float64, a *float64, n int)
+
+// AsinF64 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
+func AsinF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		asinF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		asinF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func asinF64NEON(dst *float64, a *float64, n int)
+
+// AcosF64 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
+func AcosF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		acosF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		acosF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func acosF64NEON(dst *float64, a *float64, n int)
+
+// AtanF64 sets dst[i] = the inverse tangent of a[i].
+func AtanF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		atanF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		atanF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func atanF64NEON(dst *float64, a *float64, n int)
+
+// Atan2F64 sets dst[i] = the angle of the point (b[i], a[i]).
+func Atan2F64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	if !cpu.HasNEON {
-		powF32Generic(dst, a, b)
+		atan2F64Generic(dst, a, b)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		powF32NEON(&dst[i], &a[i], &b[i], cnt)
+		atan2F64NEON(&dst[i], &a[i], &b[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func powF32NEON(dst *float32, a *float32, b *float32, n int)
+func atan2F64NEON(dst *float64, a *float64, b *float64, n int)
 
-// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
-func PowScalarF32(dst, a []float32, s float32) {
+// SinhF64 sets dst[i] = the hyperbolic sine of a[i].
+func SinhF64(dst, a []float64) {
 	a = a[:len(dst)]
 	if !cpu.HasNEON {
-		powScalarF32Generic(dst, a, s)
+		sinhF64Generic(dst, a)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		powScalarF32NEON(&dst[i], &a[i], s, cnt)
+		sinhF64NEON(&dst[i], &a[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func powScalarF32NEON(dst *float32, a *float32, s float32, n int)
+func sinhF64NEON(dst *float64, a *float64, n int)
 
-// ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
-func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
+// CoshF64 sets dst[i] = the hyperbolic cosine of a[i].
+func CoshF64(dst, a []float64) {
 	a = a[:len(dst)]
 	if !cpu.HasNEON {
-		eLUF32Generic(dst, a, alpha, scale, inputScale)
+		coshF64Generic(dst, a)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		eLUF32NEON(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+		coshF64NEON(&dst[i], &a[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func eLUF32NEON(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+func coshF64NEON(dst *float64, a *float64, n int)
 
-// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
-func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
+// AsinhF64 sets dst[i] = the inverse hyperbolic sine of a[i].
+func AsinhF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		asinhF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		asinhF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func asinhF64NEON(dst *float64, a *float64, n int)
+
+// AcoshF64 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
+func AcoshF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		acoshF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		acoshF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func acoshF64NEON(dst *float64, a *float64, n int)
+
+// AtanhF64 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
+func AtanhF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		atanhF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		atanhF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func atanhF64NEON(dst *float64, a *float64, n int)
+
+// LogitF64 sets dst[i] = log(a[i] / (1 - a[i])).
+func LogitF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logitF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logitF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logitF64NEON(dst *float64, a *float64, n int)
+
+// LogAddExpF64 sets dst[i] = log(e^a[i] + e^b[i]).
+func LogAddExpF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		logAddExpF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logAddExpF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logAddExpF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// XLogYF64 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
+func XLogYF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		xLogYF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		xLogYF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func xLogYF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// HypotF64 sets dst[i] = sqrt(a[i]² + b[i]²) without overflow on the way.
+func HypotF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		hypotF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hypotF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hypotF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// LogSigmoidBackwardF64 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	if !cpu.HasNEON {
-		eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
+		logSigmoidBackwardF64Generic(dst, grad, x)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		eLUBackwardF32NEON(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+		logSigmoidBackwardF64NEON(&dst[i], &grad[i], &x[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func eLUBackwardF32NEON(dst *float32, grad *float32, x *float32, alpha float32, scale float32, inputScale float32, n int)
+func logSigmoidBackwardF64NEON(dst *float64, grad *float64, x *float64, n int)
+
+// MishBackwardF64 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		mishBackwardF64Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mishBackwardF64NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mishBackwardF64NEON(dst *float64, grad *float64, x *float64, n int)
+
+// GELUBackwardF64 sets dst[i] = grad[i] times the derivative of GELU at x[i].
+func GELUBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUBackwardF64Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUBackwardF64NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUBackwardF64NEON(dst *float64, grad *float64, x *float64, n int)
+
+// GELUTanhBackwardF64 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
+func GELUTanhBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		gELUTanhBackwardF64Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		gELUTanhBackwardF64NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func gELUTanhBackwardF64NEON(dst *float64, grad *float64, x *float64, n int)
+
+// SiLUBackwardF64 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
+func SiLUBackwardF64(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		siLUBackwardF64Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		siLUBackwardF64NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func siLUBackwardF64NEON(dst *float64, grad *float64, x *float64, n int)
+
+// SoftplusF64 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
+func SoftplusF64(dst, a []float64, beta, threshold float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		softplusF64Generic(dst, a, beta, threshold)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softplusF64NEON(&dst[i], &a[i], beta, threshold, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softplusF64NEON(dst *float64, a *float64, beta float64, threshold float64, n int)
+
+// SoftplusBackwardF64 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
+func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		softplusBackwardF64Generic(dst, grad, x, beta, threshold)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softplusBackwardF64NEON(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softplusBackwardF64NEON(dst *float64, grad *float64, x *float64, beta float64, threshold float64, n int)
+
+// PowF64 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		powF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		powF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func powF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// PowScalarF64 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF64(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		powScalarF64Generic(dst, a, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		powScalarF64NEON(&dst[i], &a[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func powScalarF64NEON(dst *float64, a *float64, s float64, n int)
+
+// ELUF64 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
+func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		eLUF64Generic(dst, a, alpha, scale, inputScale)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		eLUF64NEON(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func eLUF64NEON(dst *float64, a *float64, alpha float64, scale float64, inputScale float64, n int)
+
+// ELUBackwardF64 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
+func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		eLUBackwardF64Generic(dst, grad, x, alpha, scale, inputScale)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		eLUBackwardF64NEON(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func eLUBackwardF64NEON(dst *float64, grad *float64, x *float64, alpha float64, scale float64, inputScale float64, n int)
+
+// NaNToNumF64 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
+func NaNToNumF64(dst, a []float64, nan, pos, neg float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		naNToNumF64Generic(dst, a, nan, pos, neg)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		naNToNumF64NEON(&dst[i], &a[i], nan, pos, neg, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func naNToNumF64NEON(dst *float64, a *float64, nan float64, pos float64, neg float64, n int)
+
+// FracF64 sets dst[i] = a[i] less its whole part.
+func FracF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		fracF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fracF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fracF64NEON(dst *float64, a *float64, n int)
+
+// HardShrinkF64 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
+func HardShrinkF64(dst, a []float64, l float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardShrinkF64Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardShrinkF64NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardShrinkF64NEON(dst *float64, a *float64, l float64, n int)
+
+// SoftShrinkF64 sets dst[i] = a[i] moved towards 0 by l, where it stops.
+func SoftShrinkF64(dst, a []float64, l float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		softShrinkF64Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softShrinkF64NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softShrinkF64NEON(dst *float64, a *float64, l float64, n int)
+
+// ShrinkBackwardF64 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i].
+func ShrinkBackwardF64(dst, grad, x []float64, l float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		shrinkBackwardF64Generic(dst, grad, x, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		shrinkBackwardF64NEON(&dst[i], &grad[i], &x[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func shrinkBackwardF64NEON(dst *float64, grad *float64, x *float64, l float64, n int)
+
+// HardTanhBackwardF64 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i].
+func HardTanhBackwardF64(dst, grad, x []float64, lo, hi float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardTanhBackwardF64Generic(dst, grad, x, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardTanhBackwardF64NEON(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardTanhBackwardF64NEON(dst *float64, grad *float64, x *float64, lo float64, hi float64, n int)
+
+// ThresholdF64 sets dst[i] = v where a[i] <= s, else a[i].
+func ThresholdF64(dst, a []float64, s, v float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		thresholdF64Generic(dst, a, s, v)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		thresholdF64NEON(&dst[i], &a[i], s, v, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func thresholdF64NEON(dst *float64, a *float64, s float64, v float64, n int)
+
+// ClampToF64 sets dst[i] = min(max(a[i], lo[i]), hi[i]), NaN where one of them is.
+func ClampToF64(dst, a, lo, hi []float64) {
+	a = a[:len(dst)]
+	lo = lo[:len(dst)]
+	hi = hi[:len(dst)]
+	if !cpu.HasNEON {
+		clampToF64Generic(dst, a, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		clampToF64NEON(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func clampToF64NEON(dst *float64, a *float64, lo *float64, hi *float64, n int)
+
+// LerpToF64 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
+func LerpToF64(dst, a, b, w []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		lerpToF64Generic(dst, a, b, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lerpToF64NEON(&dst[i], &a[i], &b[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lerpToF64NEON(dst *float64, a *float64, b *float64, w *float64, n int)
+
+// CopysignF64 sets dst[i] = |a[i]| with the sign of b[i].
+func CopysignF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		copysignF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		copysignF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func copysignF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// FMaxF64 sets dst[i] = max(a[i], b[i]), the other one where one is NaN.
+func FMaxF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMaxF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMaxF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMaxF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// FMinF64 sets dst[i] = min(a[i], b[i]), the other one where one is NaN.
+func FMinF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMinF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMinF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMinF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// TruncDivF64 sets dst[i] = a[i] / b[i] without its fraction.
+func TruncDivF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		truncDivF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		truncDivF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func truncDivF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// CubeF64 sets dst[i] = a[i]³.
+func CubeF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		cubeF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		cubeF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func cubeF64NEON(dst *float64, a *float64, n int)
+
+// InvSquareF64 sets dst[i] = 1 / a[i]².
+func InvSquareF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		invSquareF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		invSquareF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func invSquareF64NEON(dst *float64, a *float64, n int)
+
+// HeavisideF64 sets dst[i] = b[i] where a[i] is 0, 1 where it is positive, else 0.
+func HeavisideF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		heavisideF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		heavisideF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func heavisideF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// fmodBlockF64 sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, NaN if there is one.
+func fmodBlockF64(dst, a, b []float64) (most float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if n := len(dst); n > 0 && cpu.HasNEON {
+		return fmodBlockF64NEON(&dst[0], &a[0], &b[0], n)
+	}
+	return fmodBlockF64Generic(dst, a, b)
+}
+
+//go:noescape
+func fmodBlockF64NEON(dst *float64, a *float64, b *float64, n int) (most float64)
+
+// remainderFromF64 sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign of a[i].
+func remainderFromF64(dst, a, b, m []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	if !cpu.HasNEON {
+		remainderFromF64Generic(dst, a, b, m)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		remainderFromF64NEON(&dst[i], &a[i], &b[i], &m[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func remainderFromF64NEON(dst *float64, a *float64, b *float64, m *float64, n int)
+
+// floorDivFromF64 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
+func floorDivFromF64(dst, a, b, m []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	if !cpu.HasNEON {
+		floorDivFromF64Generic(dst, a, b, m)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		floorDivFromF64NEON(&dst[i], &a[i], &b[i], &m[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func floorDivFromF64NEON(dst *float64, a *float64, b *float64, m *float64, n int)
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {

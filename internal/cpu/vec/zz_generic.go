@@ -1407,1232 +1407,6 @@ func adamAMSGradF32Generic(p, m, v, vmax, grad []float32, decay, l2, beta1c, bet
 	}
 }
 
-// addF64Generic is the plain Go version of AddF64.
-func addF64Generic(dst, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 + v1
-		dst[i] = v2
-	}
-}
-
-// subF64Generic is the plain Go version of SubF64.
-func subF64Generic(dst, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 - v1
-		dst[i] = v2
-	}
-}
-
-// mulF64Generic is the plain Go version of MulF64.
-func mulF64Generic(dst, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := float64(v0 * v1)
-		dst[i] = v2
-	}
-}
-
-// divF64Generic is the plain Go version of DivF64.
-func divF64Generic(dst, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 / v1
-		dst[i] = v2
-	}
-}
-
-// maximumF64Generic is the plain Go version of MaximumF64.
-func maximumF64Generic(dst, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v1 != v1
-		v3 := sel64(v1 > v0, v1, v0)
-		v4 := sel64(v2, v1, v3)
-		dst[i] = v4
-	}
-}
-
-// minimumF64Generic is the plain Go version of MinimumF64.
-func minimumF64Generic(dst, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v1 != v1
-		v3 := sel64(v1 < v0, v1, v0)
-		v4 := sel64(v2, v1, v3)
-		dst[i] = v4
-	}
-}
-
-// add4F64Generic is the plain Go version of Add4F64.
-func add4F64Generic(dst, a, b, c, d []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	d = d[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 + v1
-		v3 := c[i]
-		v4 := d[i]
-		v5 := v3 + v4
-		v6 := v2 + v5
-		dst[i] = v6
-	}
-}
-
-// addScalarF64Generic is the plain Go version of AddScalarF64.
-func addScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 + s
-		dst[i] = v1
-	}
-}
-
-// subScalarF64Generic is the plain Go version of SubScalarF64.
-func subScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 - s
-		dst[i] = v1
-	}
-}
-
-// rSubScalarF64Generic is the plain Go version of RSubScalarF64.
-func rSubScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := s - v0
-		dst[i] = v1
-	}
-}
-
-// mulScalarF64Generic is the plain Go version of MulScalarF64.
-func mulScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := float64(v0 * s)
-		dst[i] = v1
-	}
-}
-
-// divScalarF64Generic is the plain Go version of DivScalarF64.
-func divScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 / s
-		dst[i] = v1
-	}
-}
-
-// rDivScalarF64Generic is the plain Go version of RDivScalarF64.
-func rDivScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := s / v0
-		dst[i] = v1
-	}
-}
-
-// maximumScalarF64Generic is the plain Go version of MaximumScalarF64.
-func maximumScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := s != s
-		v2 := sel64(s > v0, s, v0)
-		v3 := sel64(v1, s, v2)
-		dst[i] = v3
-	}
-}
-
-// minimumScalarF64Generic is the plain Go version of MinimumScalarF64.
-func minimumScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := s != s
-		v2 := sel64(s < v0, s, v0)
-		v3 := sel64(v1, s, v2)
-		dst[i] = v3
-	}
-}
-
-// absF64Generic is the plain Go version of AbsF64.
-func absF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		dst[i] = v1
-	}
-}
-
-// negF64Generic is the plain Go version of NegF64.
-func negF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
-		dst[i] = v1
-	}
-}
-
-// sqrtF64Generic is the plain Go version of SqrtF64.
-func sqrtF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Sqrt(v0)
-		dst[i] = v1
-	}
-}
-
-// rsqrtF64Generic is the plain Go version of RsqrtF64.
-func rsqrtF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Sqrt(v0)
-		v2 := 1 / v1
-		dst[i] = v2
-	}
-}
-
-// reciprocalF64Generic is the plain Go version of ReciprocalF64.
-func reciprocalF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := 1 / v0
-		dst[i] = v1
-	}
-}
-
-// squareF64Generic is the plain Go version of SquareF64.
-func squareF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := float64(v0 * v0)
-		dst[i] = v1
-	}
-}
-
-// reLUF64Generic is the plain Go version of ReLUF64.
-func reLUF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := sel64(0 > v0, 0, v0)
-		dst[i] = v1
-	}
-}
-
-// signF64Generic is the plain Go version of SignF64.
-func signF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 > 0
-		v2 := sel64(v1, 1, 0)
-		v3 := v0 < 0
-		v4 := sel64(v3, -1, v2)
-		dst[i] = v4
-	}
-}
-
-// floorF64Generic is the plain Go version of FloorF64.
-func floorF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Floor(v0)
-		dst[i] = v1
-	}
-}
-
-// ceilF64Generic is the plain Go version of CeilF64.
-func ceilF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Ceil(v0)
-		dst[i] = v1
-	}
-}
-
-// truncF64Generic is the plain Go version of TruncF64.
-func truncF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Trunc(v0)
-		dst[i] = v1
-	}
-}
-
-// roundF64Generic is the plain Go version of RoundF64.
-func roundF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.RoundToEven(v0)
-		dst[i] = v1
-	}
-}
-
-// addScaledF64Generic is the plain Go version of AddScaledF64.
-func addScaledF64Generic(dst, a, b []float64, alpha float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := b[i]
-		v1 := a[i]
-		v2 := math.FMA(v0, alpha, v1)
-		dst[i] = v2
-	}
-}
-
-// mulAddF64Generic is the plain Go version of MulAddF64.
-func mulAddF64Generic(dst, a, b, c []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := c[i]
-		v3 := math.FMA(v0, v1, v2)
-		dst[i] = v3
-	}
-}
-
-// addcmulF64Generic is the plain Go version of AddcmulF64.
-func addcmulF64Generic(dst, a, b, c []float64, value float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	for i := range dst {
-		v0 := b[i]
-		v1 := float64(v0 * value)
-		v2 := c[i]
-		v3 := a[i]
-		v4 := math.FMA(v1, v2, v3)
-		dst[i] = v4
-	}
-}
-
-// addcdivF64Generic is the plain Go version of AddcdivF64.
-func addcdivF64Generic(dst, a, b, c []float64, value float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := float64(v1 * value)
-		v3 := c[i]
-		v4 := v2 / v3
-		v5 := v0 + v4
-		dst[i] = v5
-	}
-}
-
-// lerpF64Generic is the plain Go version of LerpF64.
-func lerpF64Generic(dst, a, b []float64, w float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v1 - v0
-		v3 := math.FMA(v2, w, v0)
-		dst[i] = v3
-	}
-}
-
-// scaleShiftF64Generic is the plain Go version of ScaleShiftF64.
-func scaleShiftF64Generic(dst, a []float64, scale, shift float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.FMA(v0, scale, shift)
-		dst[i] = v1
-	}
-}
-
-// combineF64Generic is the plain Go version of CombineF64.
-func combineF64Generic(dst, a, b []float64, x, y, z float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := math.FMA(v1, y, z)
-		v3 := math.FMA(v0, x, v2)
-		dst[i] = v3
-	}
-}
-
-// clampF64Generic is the plain Go version of ClampF64.
-func clampF64Generic(dst, a []float64, lo, hi float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := sel64(lo > v0, lo, v0)
-		v2 := sel64(hi < v1, hi, v1)
-		dst[i] = v2
-	}
-}
-
-// thresholdBackwardF64Generic is the plain Go version of ThresholdBackwardF64.
-func thresholdBackwardF64Generic(dst, grad, x []float64, threshold float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := x[i]
-		v1 := v0 <= threshold
-		v2 := grad[i]
-		v3 := sel64(v1, 0, v2)
-		dst[i] = v3
-	}
-}
-
-// clampBackwardF64Generic is the plain Go version of ClampBackwardF64.
-func clampBackwardF64Generic(dst, grad, x []float64, lo, hi float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := x[i]
-		v1 := grad[i]
-		v2 := v0 > lo
-		v3 := sel64(v2, v1, 0)
-		v4 := v0 < hi
-		v5 := sel64(v4, v3, 0)
-		dst[i] = v5
-	}
-}
-
-// hardsigmoidF64Generic is the plain Go version of HardsigmoidF64.
-func hardsigmoidF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 + 3
-		v2 := sel64(0 > v1, 0, v1)
-		v3 := sel64(6 < v2, 6, v2)
-		v4 := v3 / 6
-		dst[i] = v4
-	}
-}
-
-// hardswishF64Generic is the plain Go version of HardswishF64.
-func hardswishF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 + 3
-		v2 := sel64(0 > v1, 0, v1)
-		v3 := sel64(6 < v2, 6, v2)
-		v4 := float64(v0 * v3)
-		v5 := v4 / 6
-		dst[i] = v5
-	}
-}
-
-// hardsigmoidBackwardF64Generic is the plain Go version of HardsigmoidBackwardF64.
-func hardsigmoidBackwardF64Generic(dst, grad, x []float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := grad[i]
-		v1 := v0 / 6
-		v2 := x[i]
-		v3 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
-		v4 := v3 < 3
-		v5 := sel64(v4, v1, 0)
-		dst[i] = v5
-	}
-}
-
-// hardswishBackwardF64Generic is the plain Go version of HardswishBackwardF64.
-func hardswishBackwardF64Generic(dst, grad, x []float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := x[i]
-		v1 := grad[i]
-		v2 := v0 / 3
-		v3 := v2 + 0x1p-01
-		v4 := float64(v1 * v3)
-		v5 := v0 >= 3
-		v6 := sel64(v5, v1, v4)
-		v7 := v0 <= -3
-		v8 := sel64(v7, 0, v6)
-		dst[i] = v8
-	}
-}
-
-// leakyReLUF64Generic is the plain Go version of LeakyReLUF64.
-func leakyReLUF64Generic(dst, a []float64, slope float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 > 0
-		v2 := float64(v0 * slope)
-		v3 := sel64(v1, v0, v2)
-		dst[i] = v3
-	}
-}
-
-// leakyReLUBackwardF64Generic is the plain Go version of LeakyReLUBackwardF64.
-func leakyReLUBackwardF64Generic(dst, grad, x []float64, slope float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := grad[i]
-		v1 := x[i]
-		v2 := v1 > 0
-		v3 := float64(v0 * slope)
-		v4 := sel64(v2, v0, v3)
-		dst[i] = v4
-	}
-}
-
-// tanhBackwardF64Generic is the plain Go version of TanhBackwardF64.
-func tanhBackwardF64Generic(dst, grad, y []float64) {
-	grad = grad[:len(dst)]
-	y = y[:len(dst)]
-	for i := range dst {
-		v0 := y[i]
-		v1 := grad[i]
-		v2 := math.FMA(-v0, v0, 1)
-		v3 := float64(v1 * v2)
-		dst[i] = v3
-	}
-}
-
-// sigmoidBackwardF64Generic is the plain Go version of SigmoidBackwardF64.
-func sigmoidBackwardF64Generic(dst, grad, y []float64) {
-	grad = grad[:len(dst)]
-	y = y[:len(dst)]
-	for i := range dst {
-		v0 := y[i]
-		v1 := grad[i]
-		v2 := 1 - v0
-		v3 := float64(v2 * v0)
-		v4 := float64(v1 * v3)
-		dst[i] = v4
-	}
-}
-
-// softmaxBackwardF64Generic is the plain Go version of SoftmaxBackwardF64.
-func softmaxBackwardF64Generic(dst, grad, y []float64, dot float64) {
-	grad = grad[:len(dst)]
-	y = y[:len(dst)]
-	for i := range dst {
-		v0 := y[i]
-		v1 := grad[i]
-		v2 := v1 - dot
-		v3 := float64(v0 * v2)
-		dst[i] = v3
-	}
-}
-
-// fillF64Generic is the plain Go version of FillF64.
-func fillF64Generic(dst []float64, s float64) {
-	for i := range dst {
-		dst[i] = s
-	}
-}
-
-// eqF64Generic is the plain Go version of EqF64.
-func eqF64Generic(dst []uint8, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 == v1
-		dst[i] = b2u8(v2)
-	}
-}
-
-// eqScalarF64Generic is the plain Go version of EqScalarF64.
-func eqScalarF64Generic(dst []uint8, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 == s
-		dst[i] = b2u8(v1)
-	}
-}
-
-// neF64Generic is the plain Go version of NeF64.
-func neF64Generic(dst []uint8, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 != v1
-		dst[i] = b2u8(v2)
-	}
-}
-
-// neScalarF64Generic is the plain Go version of NeScalarF64.
-func neScalarF64Generic(dst []uint8, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 != s
-		dst[i] = b2u8(v1)
-	}
-}
-
-// ltF64Generic is the plain Go version of LtF64.
-func ltF64Generic(dst []uint8, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 < v1
-		dst[i] = b2u8(v2)
-	}
-}
-
-// ltScalarF64Generic is the plain Go version of LtScalarF64.
-func ltScalarF64Generic(dst []uint8, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 < s
-		dst[i] = b2u8(v1)
-	}
-}
-
-// leF64Generic is the plain Go version of LeF64.
-func leF64Generic(dst []uint8, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 <= v1
-		dst[i] = b2u8(v2)
-	}
-}
-
-// leScalarF64Generic is the plain Go version of LeScalarF64.
-func leScalarF64Generic(dst []uint8, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 <= s
-		dst[i] = b2u8(v1)
-	}
-}
-
-// gtF64Generic is the plain Go version of GtF64.
-func gtF64Generic(dst []uint8, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 > v1
-		dst[i] = b2u8(v2)
-	}
-}
-
-// gtScalarF64Generic is the plain Go version of GtScalarF64.
-func gtScalarF64Generic(dst []uint8, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 > s
-		dst[i] = b2u8(v1)
-	}
-}
-
-// geF64Generic is the plain Go version of GeF64.
-func geF64Generic(dst []uint8, a, b []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 >= v1
-		dst[i] = b2u8(v2)
-	}
-}
-
-// geScalarF64Generic is the plain Go version of GeScalarF64.
-func geScalarF64Generic(dst []uint8, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 >= s
-		dst[i] = b2u8(v1)
-	}
-}
-
-// whereF64Generic is the plain Go version of WhereF64.
-func whereF64Generic(dst []float64, mask []uint8, a, b []float64) {
-	mask = mask[:len(dst)]
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := mask[i] != 0
-		v1 := a[i]
-		v2 := b[i]
-		v3 := sel64(v0, v1, v2)
-		dst[i] = v3
-	}
-}
-
-// maskedFillF64Generic is the plain Go version of MaskedFillF64.
-func maskedFillF64Generic(dst, a []float64, mask []uint8, s float64) {
-	a = a[:len(dst)]
-	mask = mask[:len(dst)]
-	for i := range dst {
-		v0 := mask[i] != 0
-		v1 := a[i]
-		v2 := sel64(v0, s, v1)
-		dst[i] = v2
-	}
-}
-
-// dropoutF64Generic is the plain Go version of DropoutF64.
-func dropoutF64Generic(dst, a []float64, mask []uint8, scale float64) {
-	a = a[:len(dst)]
-	mask = mask[:len(dst)]
-	for i := range dst {
-		v0 := mask[i] != 0
-		v1 := a[i]
-		v2 := float64(v1 * scale)
-		v3 := sel64(v0, v2, 0)
-		dst[i] = v3
-	}
-}
-
-// sumBlockF64Generic is the plain Go version of sumBlockF64.
-func sumBlockF64Generic(a []float64) (sum float64) {
-	var sums [32]float64
-	for i := range a {
-		l := i & 31
-		v0 := sums[l]
-		v1 := a[i]
-		v2 := v0 + v1
-		sums[l] = v2
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// sumSqBlockF64Generic is the plain Go version of sumSqBlockF64.
-func sumSqBlockF64Generic(a []float64, c float64) (sum float64) {
-	var sums [32]float64
-	for i := range a {
-		l := i & 31
-		v0 := a[i]
-		v1 := v0 - c
-		v2 := sums[l]
-		v3 := math.FMA(v1, v1, v2)
-		sums[l] = v3
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// sumAbsBlockF64Generic is the plain Go version of sumAbsBlockF64.
-func sumAbsBlockF64Generic(a []float64) (sum float64) {
-	var sums [32]float64
-	for i := range a {
-		l := i & 31
-		v0 := sums[l]
-		v1 := a[i]
-		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
-		v3 := v0 + v2
-		sums[l] = v3
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// dotBlockF64Generic is the plain Go version of dotBlockF64.
-func dotBlockF64Generic(a, b []float64) (sum float64) {
-	b = b[:len(a)]
-	var sums [32]float64
-	for i := range a {
-		l := i & 31
-		v0 := a[i]
-		v1 := b[i]
-		v2 := sums[l]
-		v3 := math.FMA(v0, v1, v2)
-		sums[l] = v3
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// maxBlockF64Generic is the plain Go version of maxBlockF64.
-func maxBlockF64Generic(a []float64) (m float64) {
-	var ms [32]float64
-	for l := range ms {
-		ms[l] = -inf64
-	}
-	for i := range a {
-		l := i & 31
-		v0 := ms[l]
-		v1 := a[i]
-		v2 := v1 != v1
-		v3 := sel64(v1 > v0, v1, v0)
-		v4 := sel64(v2, v1, v3)
-		ms[l] = v4
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			if !(ms[l] > ms[l+m]) && ms[l] == ms[l] {
-				ms[l] = ms[l+m]
-			}
-		}
-	}
-	return ms[0]
-}
-
-// minBlockF64Generic is the plain Go version of minBlockF64.
-func minBlockF64Generic(a []float64) (m float64) {
-	var ms [32]float64
-	for l := range ms {
-		ms[l] = inf64
-	}
-	for i := range a {
-		l := i & 31
-		v0 := ms[l]
-		v1 := a[i]
-		v2 := v1 != v1
-		v3 := sel64(v1 < v0, v1, v0)
-		v4 := sel64(v2, v1, v3)
-		ms[l] = v4
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			if !(ms[l] < ms[l+m]) && ms[l] == ms[l] {
-				ms[l] = ms[l+m]
-			}
-		}
-	}
-	return ms[0]
-}
-
-// gradSumsBlockF64Generic is the plain Go version of gradSumsBlockF64.
-func gradSumsBlockF64Generic(grad, x []float64, mean float64) (s0, s1 float64) {
-	x = x[:len(grad)]
-	var s0s [16]float64
-	var s1s [16]float64
-	for i := range grad {
-		l := i & 15
-		v0 := grad[i]
-		v1 := s0s[l]
-		v2 := v1 + v0
-		s0s[l] = v2
-		v4 := x[i]
-		v5 := v4 - mean
-		v6 := s1s[l]
-		v7 := math.FMA(v0, v5, v6)
-		s1s[l] = v7
-	}
-	for m := 8; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			s0s[l] += s0s[l+m]
-			s1s[l] += s1s[l+m]
-		}
-	}
-	return s0s[0], s1s[0]
-}
-
-// gradSumsWeightBlockF64Generic is the plain Go version of gradSumsWeightBlockF64.
-func gradSumsWeightBlockF64Generic(grad, w, x []float64, mean float64) (s0, s1 float64) {
-	w = w[:len(grad)]
-	x = x[:len(grad)]
-	var s0s [16]float64
-	var s1s [16]float64
-	for i := range grad {
-		l := i & 15
-		v0 := grad[i]
-		v1 := w[i]
-		v2 := float64(v0 * v1)
-		v3 := s0s[l]
-		v4 := v3 + v2
-		s0s[l] = v4
-		v6 := x[i]
-		v7 := v6 - mean
-		v8 := s1s[l]
-		v9 := math.FMA(v2, v7, v8)
-		s1s[l] = v9
-	}
-	for m := 8; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			s0s[l] += s0s[l+m]
-			s1s[l] += s1s[l+m]
-		}
-	}
-	return s0s[0], s1s[0]
-}
-
-// sumBlockF32As64Generic is the plain Go version of sumBlockF32As64.
-func sumBlockF32As64Generic(a []float32) (sum float64) {
-	var sums [32]float64
-	for i := range a {
-		l := i & 31
-		v0 := sums[l]
-		v1 := float64(a[i])
-		v2 := v0 + v1
-		sums[l] = v2
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// sumSqBlockF32As64Generic is the plain Go version of sumSqBlockF32As64.
-func sumSqBlockF32As64Generic(a []float32, c float64) (sum float64) {
-	var sums [32]float64
-	for i := range a {
-		l := i & 31
-		v0 := float64(a[i])
-		v1 := v0 - c
-		v2 := sums[l]
-		v3 := math.FMA(v1, v1, v2)
-		sums[l] = v3
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// dotBlockF32As64Generic is the plain Go version of dotBlockF32As64.
-func dotBlockF32As64Generic(a, b []float32) (sum float64) {
-	b = b[:len(a)]
-	var sums [32]float64
-	for i := range a {
-		l := i & 31
-		v0 := float64(a[i])
-		v1 := float64(b[i])
-		v2 := sums[l]
-		v3 := math.FMA(v0, v1, v2)
-		sums[l] = v3
-	}
-	for m := 16; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// accumulateF32ToF64Generic is the plain Go version of AccumulateF32ToF64.
-func accumulateF32ToF64Generic(dst []float64, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := dst[i]
-		v1 := float64(a[i])
-		v2 := v0 + v1
-		dst[i] = v2
-	}
-}
-
-// normalizeF64Generic is the plain Go version of NormalizeF64.
-func normalizeF64Generic(dst, a []float64, mean, rstd float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 - mean
-		v2 := float64(v1 * rstd)
-		dst[i] = v2
-	}
-}
-
-// normalizeAffineF64Generic is the plain Go version of NormalizeAffineF64.
-func normalizeAffineF64Generic(dst, a, w, c []float64, mean, rstd float64) {
-	a = a[:len(dst)]
-	w = w[:len(dst)]
-	c = c[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 - mean
-		v2 := float64(v1 * rstd)
-		v3 := w[i]
-		v4 := c[i]
-		v5 := math.FMA(v2, v3, v4)
-		dst[i] = v5
-	}
-}
-
-// normalizeBackwardF64Generic is the plain Go version of NormalizeBackwardF64.
-func normalizeBackwardF64Generic(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := grad[i]
-		v1 := v0 - c1
-		v2 := x[i]
-		v3 := v2 - mean
-		v4 := math.FMA(-v3, c2, v1)
-		v5 := float64(v4 * rstd)
-		dst[i] = v5
-	}
-}
-
-// normalizeAffineBackwardF64Generic is the plain Go version of NormalizeAffineBackwardF64.
-func normalizeAffineBackwardF64Generic(dst, grad, w, x []float64, mean, rstd, c1, c2 float64) {
-	grad = grad[:len(dst)]
-	w = w[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := grad[i]
-		v1 := w[i]
-		v2 := float64(v0 * v1)
-		v3 := v2 - c1
-		v4 := x[i]
-		v5 := v4 - mean
-		v6 := math.FMA(-v5, c2, v3)
-		v7 := float64(v6 * rstd)
-		dst[i] = v7
-	}
-}
-
-// normalizeParamsBackwardF64Generic is the plain Go version of NormalizeParamsBackwardF64.
-func normalizeParamsBackwardF64Generic(dw, db, grad, x []float64, mean, rstd float64) {
-	db = db[:len(dw)]
-	grad = grad[:len(dw)]
-	x = x[:len(dw)]
-	for i := range dw {
-		v0 := grad[i]
-		v1 := x[i]
-		v2 := v1 - mean
-		v3 := float64(v2 * rstd)
-		v4 := dw[i]
-		v5 := math.FMA(v0, v3, v4)
-		dw[i] = v5
-		v7 := db[i]
-		v8 := v7 + v0
-		db[i] = v8
-	}
-}
-
-// accumulateSquaresF64Generic is the plain Go version of AccumulateSquaresF64.
-func accumulateSquaresF64Generic(dst, a, mean []float64) {
-	a = a[:len(dst)]
-	mean = mean[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := mean[i]
-		v2 := v0 - v1
-		v3 := dst[i]
-		v4 := math.FMA(v2, v2, v3)
-		dst[i] = v4
-	}
-}
-
-// accumulateCenteredF64Generic is the plain Go version of AccumulateCenteredF64.
-func accumulateCenteredF64Generic(dst, grad, x, mean []float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	mean = mean[:len(dst)]
-	for i := range dst {
-		v0 := x[i]
-		v1 := mean[i]
-		v2 := v0 - v1
-		v3 := grad[i]
-		v4 := dst[i]
-		v5 := math.FMA(v2, v3, v4)
-		dst[i] = v5
-	}
-}
-
-// combineColumnsF64Generic is the plain Go version of CombineColumnsF64.
-func combineColumnsF64Generic(dst, a, b, x, y, z []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	x = x[:len(dst)]
-	y = y[:len(dst)]
-	z = z[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := x[i]
-		v2 := b[i]
-		v3 := y[i]
-		v4 := z[i]
-		v5 := math.FMA(v2, v3, v4)
-		v6 := math.FMA(v0, v1, v5)
-		dst[i] = v6
-	}
-}
-
-// adamF64Generic is the plain Go version of AdamF64.
-func adamF64Generic(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
-	m = m[:len(p)]
-	v = v[:len(p)]
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := float64(v0 * decay)
-		v2 := grad[i]
-		v3 := math.FMA(v1, l2, v2)
-		v4 := m[i]
-		v5 := v3 - v4
-		v6 := math.FMA(v5, beta1c, v4)
-		m[i] = v6
-		v8 := v[i]
-		v9 := float64(v8 * beta2)
-		v10 := float64(v3 * beta2c)
-		v11 := math.FMA(v10, v3, v9)
-		v[i] = v11
-		v13 := math.Sqrt(v11)
-		v14 := v13 / corr
-		v15 := v14 + eps
-		v16 := float64(v6 * step)
-		v17 := v16 / v15
-		v18 := v1 - v17
-		p[i] = v18
-	}
-}
-
-// sGDF64Generic is the plain Go version of SGDF64.
-func sGDF64Generic(p, grad []float64, lr, l2 float64) {
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := grad[i]
-		v2 := math.FMA(v0, l2, v1)
-		v3 := math.FMA(-v2, lr, v0)
-		p[i] = v3
-	}
-}
-
-// sGDMomentumF64Generic is the plain Go version of SGDMomentumF64.
-func sGDMomentumF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float64) {
-	buf = buf[:len(p)]
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := grad[i]
-		v2 := math.FMA(v0, l2, v1)
-		v3 := buf[i]
-		v4 := float64(v3 * momentum)
-		v5 := math.FMA(v2, damp, v4)
-		buf[i] = v5
-		v7 := math.FMA(-v5, lr, v0)
-		p[i] = v7
-	}
-}
-
-// sGDNesterovF64Generic is the plain Go version of SGDNesterovF64.
-func sGDNesterovF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float64) {
-	buf = buf[:len(p)]
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := grad[i]
-		v2 := math.FMA(v0, l2, v1)
-		v3 := buf[i]
-		v4 := float64(v3 * momentum)
-		v5 := math.FMA(v2, damp, v4)
-		buf[i] = v5
-		v7 := math.FMA(v5, momentum, v2)
-		v8 := math.FMA(-v7, lr, v0)
-		p[i] = v8
-	}
-}
-
-// adamAMSGradF64Generic is the plain Go version of AdamAMSGradF64.
-func adamAMSGradF64Generic(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
-	m = m[:len(p)]
-	v = v[:len(p)]
-	vmax = vmax[:len(p)]
-	grad = grad[:len(p)]
-	for i := range p {
-		v0 := p[i]
-		v1 := float64(v0 * decay)
-		v2 := grad[i]
-		v3 := math.FMA(v1, l2, v2)
-		v4 := m[i]
-		v5 := v3 - v4
-		v6 := math.FMA(v5, beta1c, v4)
-		m[i] = v6
-		v8 := v[i]
-		v9 := float64(v8 * beta2)
-		v10 := float64(v3 * beta2c)
-		v11 := math.FMA(v10, v3, v9)
-		v[i] = v11
-		v13 := vmax[i]
-		v14 := v11 != v11
-		v15 := sel64(v11 > v13, v11, v13)
-		v16 := sel64(v14, v11, v15)
-		vmax[i] = v16
-		v18 := math.Sqrt(v16)
-		v19 := v18 / corr
-		v20 := v19 + eps
-		v21 := float64(v6 * step)
-		v22 := v21 / v20
-		v23 := v1 - v22
-		p[i] = v23
-	}
-}
-
 // expF32Generic is the plain Go version of ExpF32.
 func expF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
@@ -4075,6 +2849,434 @@ func erfF32Generic(dst, a []float32) {
 	}
 }
 
+// erfcF32Generic is the plain Go version of ErfcF32.
+func erfcF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(0x1.5p+03 < v1, 0x1.5p+03, v1)
+		v3 := v2 - 2
+		v4 := v2 + 2
+		v5 := v3 / v4
+		v6 := float32(v5 * v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = -0x1.73cdc4p-12*v6 + 0x1.4b9284p-10
+		} else if sum64 := float64(-0x1.73cdc4p-12)*float64(v6) + float64(0x1.4b9284p-10); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-0x1.73cdc4p-12, v6, 0x1.4b9284p-10)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + -0x1.078746p-07
+		} else if sum64 := float64(v7)*float64(v6) + float64(-0x1.078746p-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v6, -0x1.078746p-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.4ffafap-03
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.4ffafap-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.4ffafap-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v6 + -0x1.7bf5fep-04
+		} else if sum64 := float64(v9)*float64(v6) + float64(-0x1.7bf5fep-04); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v6, -0x1.7bf5fep-04)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.07619cp-15*v6 + -0x1.48490ap-10
+		} else if sum64 := float64(0x1.07619cp-15)*float64(v6) + float64(-0x1.48490ap-10); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.07619cp-15, v6, -0x1.48490ap-10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v6 + 0x1.1af486p-07
+		} else if sum64 := float64(v11)*float64(v6) + float64(0x1.1af486p-07); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v6, 0x1.1af486p-07)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v6 + -0x1.bc0a2ap-05
+		} else if sum64 := float64(v12)*float64(v6) + float64(-0x1.bc0a2ap-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v6, -0x1.bc0a2ap-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v6 + -0x1.54084ep-03
+		} else if sum64 := float64(v13)*float64(v6) + float64(-0x1.54084ep-03); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v6, -0x1.54084ep-03)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v6 + 0x1.46e80ep+00
+		} else if sum64 := float64(v14)*float64(v6) + float64(0x1.46e80ep+00); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v6, 0x1.46e80ep+00)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v10*v5 + v15
+		} else if sum64 := float64(v10)*float64(v5) + float64(v15); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v10, v5, v15)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v2*2 + 1
+		} else if sum64 := float64(v2)*float64(2) + float64(1); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v2, 2, 1)
+		}
+		v18 := v16 / v17
+		v19 := float32(v2 * v2)
+		v20 := math.Float32frombits(math.Float32bits(v19) ^ 0x80000000)
+		var v21 float32
+		if nativeFMA {
+			v21 = v2*v2 + v20
+		} else if sum64 := float64(v2)*float64(v2) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v2, v2, v20)
+		}
+		v22 := math.Float32frombits(math.Float32bits(v19) ^ 0x80000000)
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v22)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v24 := v23 - 0x1.8p+23
+		var v25 float32
+		if nativeFMA {
+			v25 = -v24*0x1.62e43p-01 + v22
+		} else if sum64 := float64(-v24)*float64(0x1.62e43p-01) + float64(v22); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(-v24, 0x1.62e43p-01, v22)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = -v24*-0x1.05c61p-29 + v25
+		} else if sum64 := float64(-v24)*float64(-0x1.05c61p-29) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(-v24, -0x1.05c61p-29, v25)
+		}
+		v27 := float32(v26 * v26)
+		v28 := float32(v26 * v26)
+		var v29 float32
+		if nativeFMA {
+			v29 = 0x1.123a0cp-07*v28 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v28) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(0x1.123a0cp-07, v28, 0x1.555492p-03)
+		}
+		var v30 float32
+		if nativeFMA {
+			v30 = 0x1.6a23fp-10*v28 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v28) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(0x1.6a23fp-10, v28, 0x1.5558f2p-05)
+		}
+		var v31 float32
+		if nativeFMA {
+			v31 = v30*v28 + 0x1.fffffcp-02
+		} else if sum64 := float64(v30)*float64(v28) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v30, v28, 0x1.fffffcp-02)
+		}
+		var v32 float32
+		if nativeFMA {
+			v32 = v29*v26 + v31
+		} else if sum64 := float64(v29)*float64(v26) + float64(v31); roundsOnce(sum64) {
+			v32 = float32(sum64)
+		} else {
+			v32 = fma32Slow(v29, v26, v31)
+		}
+		var v33 float32
+		if nativeFMA {
+			v33 = v27*v32 + v26
+		} else if sum64 := float64(v27)*float64(v32) + float64(v26); roundsOnce(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v27, v32, v26)
+		}
+		var v34 float32
+		if nativeFMA {
+			v34 = v18*v33 + v18
+		} else if sum64 := float64(v18)*float64(v33) + float64(v18); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v18, v33, v18)
+		}
+		var v35 float32
+		if nativeFMA {
+			v35 = -v34*v21 + v34
+		} else if sum64 := float64(-v34)*float64(v21) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v34, v21, v34)
+		}
+		v36 := int32(math.Float32bits(v23))
+		v37 := v36 - 1262485504
+		v38 := v37 >> 1
+		v39 := v38 + 127
+		v40 := v39 << 23
+		v41 := math.Float32frombits(uint32(v40))
+		v42 := v37 - v38
+		v43 := v42 + 127
+		v44 := v43 << 23
+		v45 := math.Float32frombits(uint32(v44))
+		v46 := float32(v35 * v41)
+		v47 := float32(v46 * v45)
+		v48 := v0 < 0
+		v49 := 2 - v47
+		v50 := sel32(v48, v49, v47)
+		dst[i] = v50
+	}
+}
+
+// ndtrF32Generic is the plain Go version of NdtrF32.
+func ndtrF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0 * -0x1.6a09e6p-01)
+		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v3 := sel32(0x1.5p+03 < v2, 0x1.5p+03, v2)
+		v4 := v3 - 2
+		v5 := v3 + 2
+		v6 := v4 / v5
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = -0x1.73cdc4p-12*v7 + 0x1.4b9284p-10
+		} else if sum64 := float64(-0x1.73cdc4p-12)*float64(v7) + float64(0x1.4b9284p-10); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-0x1.73cdc4p-12, v7, 0x1.4b9284p-10)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + -0x1.078746p-07
+		} else if sum64 := float64(v8)*float64(v7) + float64(-0x1.078746p-07); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v7, -0x1.078746p-07)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.4ffafap-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.4ffafap-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.4ffafap-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v7 + -0x1.7bf5fep-04
+		} else if sum64 := float64(v10)*float64(v7) + float64(-0x1.7bf5fep-04); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v7, -0x1.7bf5fep-04)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.07619cp-15*v7 + -0x1.48490ap-10
+		} else if sum64 := float64(0x1.07619cp-15)*float64(v7) + float64(-0x1.48490ap-10); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.07619cp-15, v7, -0x1.48490ap-10)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v7 + 0x1.1af486p-07
+		} else if sum64 := float64(v12)*float64(v7) + float64(0x1.1af486p-07); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v7, 0x1.1af486p-07)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v7 + -0x1.bc0a2ap-05
+		} else if sum64 := float64(v13)*float64(v7) + float64(-0x1.bc0a2ap-05); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v7, -0x1.bc0a2ap-05)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v7 + -0x1.54084ep-03
+		} else if sum64 := float64(v14)*float64(v7) + float64(-0x1.54084ep-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v7, -0x1.54084ep-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v7 + 0x1.46e80ep+00
+		} else if sum64 := float64(v15)*float64(v7) + float64(0x1.46e80ep+00); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v7, 0x1.46e80ep+00)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v11*v6 + v16
+		} else if sum64 := float64(v11)*float64(v6) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v11, v6, v16)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v3*2 + 1
+		} else if sum64 := float64(v3)*float64(2) + float64(1); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v3, 2, 1)
+		}
+		v19 := v17 / v18
+		v20 := float32(v3 * v3)
+		v21 := math.Float32frombits(math.Float32bits(v20) ^ 0x80000000)
+		var v22 float32
+		if nativeFMA {
+			v22 = v3*v3 + v21
+		} else if sum64 := float64(v3)*float64(v3) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v3, v3, v21)
+		}
+		v23 := math.Float32frombits(math.Float32bits(v20) ^ 0x80000000)
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v23)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v25 := v24 - 0x1.8p+23
+		var v26 float32
+		if nativeFMA {
+			v26 = -v25*0x1.62e43p-01 + v23
+		} else if sum64 := float64(-v25)*float64(0x1.62e43p-01) + float64(v23); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(-v25, 0x1.62e43p-01, v23)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = -v25*-0x1.05c61p-29 + v26
+		} else if sum64 := float64(-v25)*float64(-0x1.05c61p-29) + float64(v26); roundsOnce(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(-v25, -0x1.05c61p-29, v26)
+		}
+		v28 := float32(v27 * v27)
+		v29 := float32(v27 * v27)
+		var v30 float32
+		if nativeFMA {
+			v30 = 0x1.123a0cp-07*v29 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v29) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(0x1.123a0cp-07, v29, 0x1.555492p-03)
+		}
+		var v31 float32
+		if nativeFMA {
+			v31 = 0x1.6a23fp-10*v29 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v29) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(0x1.6a23fp-10, v29, 0x1.5558f2p-05)
+		}
+		var v32 float32
+		if nativeFMA {
+			v32 = v31*v29 + 0x1.fffffcp-02
+		} else if sum64 := float64(v31)*float64(v29) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v32 = float32(sum64)
+		} else {
+			v32 = fma32Slow(v31, v29, 0x1.fffffcp-02)
+		}
+		var v33 float32
+		if nativeFMA {
+			v33 = v30*v27 + v32
+		} else if sum64 := float64(v30)*float64(v27) + float64(v32); roundsOnce(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v30, v27, v32)
+		}
+		var v34 float32
+		if nativeFMA {
+			v34 = v28*v33 + v27
+		} else if sum64 := float64(v28)*float64(v33) + float64(v27); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v28, v33, v27)
+		}
+		var v35 float32
+		if nativeFMA {
+			v35 = v19*v34 + v19
+		} else if sum64 := float64(v19)*float64(v34) + float64(v19); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(v19, v34, v19)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = -v35*v22 + v35
+		} else if sum64 := float64(-v35)*float64(v22) + float64(v35); roundsOnce(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(-v35, v22, v35)
+		}
+		v37 := int32(math.Float32bits(v24))
+		v38 := v37 - 1262485504
+		v39 := v38 >> 1
+		v40 := v39 + 127
+		v41 := v40 << 23
+		v42 := math.Float32frombits(uint32(v41))
+		v43 := v38 - v39
+		v44 := v43 + 127
+		v45 := v44 << 23
+		v46 := math.Float32frombits(uint32(v45))
+		v47 := float32(v36 * v42)
+		v48 := float32(v47 * v46)
+		v49 := v1 < 0
+		v50 := 2 - v48
+		v51 := sel32(v49, v50, v48)
+		v52 := float32(v51 * 0x1p-01)
+		dst[i] = v52
+	}
+}
+
 // gELUF32Generic is the plain Go version of GELUF32.
 func gELUF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
@@ -4538,7 +3740,9 @@ func sinF32Generic(dst, a []float32) {
 		v24 := v23 << 30
 		v25 := math.Float32frombits(uint32(v24))
 		v26 := math.Float32frombits(math.Float32bits(v22) ^ math.Float32bits(v25))
-		dst[i] = v26
+		v27 := v0 == 0
+		v28 := sel32(v27, v0, v26)
+		dst[i] = v28
 	}
 }
 
@@ -4669,219 +3873,1591 @@ func cosF32Generic(dst, a []float32) {
 	}
 }
 
-// expF64Generic is the plain Go version of ExpF64.
-func expF64Generic(dst, a []float64) {
+// tanF32Generic is the plain Go version of tanF32.
+func tanF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := sel64(710 < v0, 710, v0)
-		v2 := sel64(-746 > v1, -746, v1)
-		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v4 := v3 - 0x1.8p+52
-		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
-		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
-		v7 := float64(v6 * v6)
-		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
-		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
-		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
-		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
-		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
-		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
-		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
-		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
-		v16 := math.FMA(v11, v6, v15)
-		v17 := math.FMA(v7, v16, v6)
-		v18 := v17 + 1
-		v19 := int64(math.Float64bits(v3))
-		v20 := v19 - 4843621399236968448
-		v21 := v20 + 4096
-		v22 := int64(uint64(v21) >> 1)
-		v23 := v22 - 2048
-		v24 := v23 + 1023
-		v25 := v24 << 52
-		v26 := math.Float64frombits(uint64(v25))
-		v27 := v20 - v23
-		v28 := v27 + 1023
-		v29 := v28 << 52
-		v30 := math.Float64frombits(uint64(v29))
-		v31 := float64(v18 * v26)
-		v32 := float64(v31 * v30)
-		dst[i] = v32
-	}
-}
-
-// logF64Generic is the plain Go version of LogF64.
-func logF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := v0 < 0x1p-1022
-		v2 := float64(v0 * 0x1p+52)
-		v3 := sel64(v1, v2, v0)
-		v4 := int64(math.Float64bits(v3))
-		v5 := v4 + 2638147582215219
-		v6 := int64(uint64(v5) >> 52)
-		v7 := int64(uint64(v6) | 0x4330000000000000)
-		v8 := math.Float64frombits(uint64(v7))
-		v9 := sel64(v1, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v10 := v8 - v9
-		v11 := v5 & 4503599627370495
-		v12 := v11 + 4604544271217802189
-		v13 := math.Float64frombits(uint64(v12))
-		v14 := v13 - 1
-		v15 := v14 + 2
-		v16 := v14 / v15
-		v17 := float64(v16 * v16)
-		v18 := float64(v17 * v17)
-		v19 := math.FMA(0x1.0c0aff044a97p-03, v18, 0x1.3b1c3c1c81c8fp-03)
-		v20 := math.FMA(v19, v18, 0x1.c71c7201a55d7p-03)
-		v21 := math.FMA(v20, v18, 0x1.9999999999a39p-02)
-		v22 := math.FMA(0x1.0fbde0f4ad17bp-03, v18, 0x1.745cf8e4bba1bp-03)
-		v23 := math.FMA(v22, v18, 0x1.2492492476a1ap-02)
-		v24 := math.FMA(v23, v18, 0x1.5555555555555p-01)
-		v25 := math.FMA(v21, v17, v24)
-		v26 := float64(v14 * v14)
-		v27 := float64(v26 * 0x1p-01)
-		v28 := math.FMA(v17, v25, v27)
-		v29 := float64(v10 * 0x1.abc9e3b39803fp-56)
-		v30 := math.FMA(v16, v28, v29)
-		v31 := v27 - v30
-		v32 := v14 - v31
-		v33 := math.FMA(v10, 0x1.62e42fefa39efp-01, v32)
-		v34 := v0 < inf64
-		v35 := sel64(v34, v33, v0)
-		v36 := v0 == 0
-		v37 := sel64(v36, -inf64, v35)
-		v38 := v0 < 0
-		v39 := sel64(v38, nan64, v37)
-		dst[i] = v39
-	}
-}
-
-// tanhF64Generic is the plain Go version of TanhF64.
-func tanhF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := sel64(20 < v1, 20, v1)
-		v3 := float64(v2 * -2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
-		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
-		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
-		v8 := float64(v7 * v7)
-		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
-		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
-		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
-		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
-		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
-		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
-		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
-		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
-		v17 := math.FMA(v12, v7, v16)
-		v18 := math.FMA(v8, v17, v7)
-		v19 := int64(math.Float64bits(v4))
-		v20 := v19 - 4843621399236968448
-		v21 := v20 + 1023
-		v22 := v21 << 52
-		v23 := math.Float64frombits(uint64(v22))
-		v24 := v23 - 1
-		v25 := math.FMA(v23, v18, v24)
-		v26 := v25 + 2
-		v27 := v25 / v26
-		v28 := math.Float64frombits(math.Float64bits(v27) & 0x7fffffffffffffff)
-		v29 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v30 := math.Float64frombits(math.Float64bits(v28) | math.Float64bits(v29))
+		var v1 float32
+		if nativeFMA {
+			v1 = v0*0x1.45f306p-01 + 0x1.8p+23
+		} else if sum64 := float64(v0)*float64(0x1.45f306p-01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v1 = float32(sum64)
+		} else {
+			v1 = fma32Slow(v0, 0x1.45f306p-01, 0x1.8p+23)
+		}
+		v2 := v1 - 0x1.8p+23
+		var v3 float32
+		if nativeFMA {
+			v3 = -v2*0x1.921fb6p+00 + v0
+		} else if sum64 := float64(-v2)*float64(0x1.921fb6p+00) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(-v2, 0x1.921fb6p+00, v0)
+		}
+		var v4 float32
+		if nativeFMA {
+			v4 = -v2*-0x1.777a5cp-25 + v3
+		} else if sum64 := float64(-v2)*float64(-0x1.777a5cp-25) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-v2, -0x1.777a5cp-25, v3)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = -v2*-0x1.ee59dap-50 + v4
+		} else if sum64 := float64(-v2)*float64(-0x1.ee59dap-50) + float64(v4); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v2, -0x1.ee59dap-50, v4)
+		}
+		v6 := float32(v5 * v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.6cd0aap-19*v6 + -0x1.a00f7ap-13
+		} else if sum64 := float64(0x1.6cd0aap-19)*float64(v6) + float64(-0x1.a00f7ap-13); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(0x1.6cd0aap-19, v6, -0x1.a00f7ap-13)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v6 + 0x1.111108p-07
+		} else if sum64 := float64(v7)*float64(v6) + float64(0x1.111108p-07); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v6, 0x1.111108p-07)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + -0x1.555556p-03
+		} else if sum64 := float64(v8)*float64(v6) + float64(-0x1.555556p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, -0x1.555556p-03)
+		}
+		v10 := float32(v9 * v6)
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v5 + v5
+		} else if sum64 := float64(v10)*float64(v5) + float64(v5); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v5, v5)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = -0x1.241da4p-22*v6 + 0x1.a010dap-16
+		} else if sum64 := float64(-0x1.241da4p-22)*float64(v6) + float64(0x1.a010dap-16); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(-0x1.241da4p-22, v6, 0x1.a010dap-16)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v6 + -0x1.6c16b8p-10
+		} else if sum64 := float64(v12)*float64(v6) + float64(-0x1.6c16b8p-10); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v6, -0x1.6c16b8p-10)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v6 + 0x1.555556p-05
+		} else if sum64 := float64(v13)*float64(v6) + float64(0x1.555556p-05); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v6, 0x1.555556p-05)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v6 + -0x1p-01
+		} else if sum64 := float64(v14)*float64(v6) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v6, -0x1p-01)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v6 + 1
+		} else if sum64 := float64(v15)*float64(v6) + float64(1); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v6, 1)
+		}
+		v17 := int32(math.Float32bits(v1))
+		v18 := v17 & 1
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v20 != 0
+		v22 := sel32(v21, v16, v11)
+		v23 := sel32(v21, v11, v16)
+		v24 := v22 / v23
+		v25 := v17 & 1
+		v26 := v25 << 31
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := math.Float32frombits(math.Float32bits(v24) ^ math.Float32bits(v27))
+		v29 := v0 == 0
+		v30 := sel32(v29, v0, v28)
 		dst[i] = v30
 	}
 }
 
-// sigmoidF64Generic is the plain Go version of SigmoidF64.
-func sigmoidF64Generic(dst, a []float64) {
+// asinF32Generic is the plain Go version of AsinF32.
+func asinF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
-		v2 := sel64(710 < v1, 710, v1)
-		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
-		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
-		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
-		v8 := float64(v7 * v7)
-		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
-		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
-		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
-		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
-		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
-		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
-		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
-		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
-		v17 := math.FMA(v12, v7, v16)
-		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := v33 + 1
-		v35 := 1 / v34
-		dst[i] = v35
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 >= 0x1p-01
+		var v3 float32
+		if nativeFMA {
+			v3 = -v1*0x1p-01 + 0x1p-01
+		} else if sum64 := float64(-v1)*float64(0x1p-01) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(-v1, 0x1p-01, 0x1p-01)
+		}
+		v4 := float32(v1 * v1)
+		v5 := sel32(v2, v3, v4)
+		v6 := float32(math.Sqrt(float64(v5)))
+		v7 := sel32(v2, v6, v1)
+		v8 := float32(v7 * v5)
+		v9 := float32(v5 * v5)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.8c2fecp-06*v9 + 0x1.3301ecp-04
+		} else if sum64 := float64(0x1.8c2fecp-06)*float64(v9) + float64(0x1.3301ecp-04); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.8c2fecp-06, v9, 0x1.3301ecp-04)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.5966aap-05*v9 + 0x1.747d84p-05
+		} else if sum64 := float64(0x1.5966aap-05)*float64(v9) + float64(0x1.747d84p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.5966aap-05, v9, 0x1.747d84p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.5555c8p-03
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.5555c8p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.5555c8p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v5 + v12
+		} else if sum64 := float64(v10)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v5, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v8*v13 + v7
+		} else if sum64 := float64(v8)*float64(v13) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v8, v13, v7)
+		}
+		v15 := v14 + v14
+		v16 := v15 - -0x1.777a5cp-25
+		v17 := 0x1.921fb6p+00 - v16
+		v18 := sel32(v2, v17, v14)
+		v19 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v20 := math.Float32frombits(math.Float32bits(v18) | math.Float32bits(v19))
+		dst[i] = v20
 	}
 }
 
-// siLUF64Generic is the plain Go version of SiLUF64.
-func siLUF64Generic(dst, a []float64) {
+// acosF32Generic is the plain Go version of AcosF32.
+func acosF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
-		v2 := sel64(710 < v1, 710, v1)
-		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
-		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
-		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
-		v8 := float64(v7 * v7)
-		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
-		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
-		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
-		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
-		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
-		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
-		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
-		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
-		v17 := math.FMA(v12, v7, v16)
-		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 >= 0x1p-01
+		var v3 float32
+		if nativeFMA {
+			v3 = -v1*0x1p-01 + 0x1p-01
+		} else if sum64 := float64(-v1)*float64(0x1p-01) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(-v1, 0x1p-01, 0x1p-01)
+		}
+		v4 := float32(v1 * v1)
+		v5 := sel32(v2, v3, v4)
+		v6 := float32(math.Sqrt(float64(v5)))
+		v7 := sel32(v2, v6, v1)
+		v8 := float32(v7 * v5)
+		v9 := float32(v5 * v5)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.8c2fecp-06*v9 + 0x1.3301ecp-04
+		} else if sum64 := float64(0x1.8c2fecp-06)*float64(v9) + float64(0x1.3301ecp-04); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.8c2fecp-06, v9, 0x1.3301ecp-04)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.5966aap-05*v9 + 0x1.747d84p-05
+		} else if sum64 := float64(0x1.5966aap-05)*float64(v9) + float64(0x1.747d84p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.5966aap-05, v9, 0x1.747d84p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.5555c8p-03
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.5555c8p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.5555c8p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v5 + v12
+		} else if sum64 := float64(v10)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v5, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v8*v13 + v7
+		} else if sum64 := float64(v8)*float64(v13) + float64(v7); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v8, v13, v7)
+		}
+		v15 := v14 + v14
+		v16 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v17 := math.Float32frombits(math.Float32bits(v14) | math.Float32bits(v16))
+		v18 := v17 - -0x1.777a5cp-25
+		v19 := 0x1.921fb6p+00 - v18
+		v20 := v15 - -0x1.777a5cp-24
+		v21 := 0x1.921fb6p+01 - v20
+		v22 := v0 < 0
+		v23 := sel32(v22, v21, v15)
+		v24 := sel32(v2, v23, v19)
+		dst[i] = v24
+	}
+}
+
+// atanF32Generic is the plain Go version of AtanF32.
+func atanF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 > 1
+		v3 := -1 / v1
+		v4 := sel32(v2, v3, v1)
+		v5 := float32(v4 * v4)
+		v6 := float32(v4 * v5)
+		v7 := float32(v5 * v5)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.658c9ep-07*v7 + 0x1.dabddap-05
+		} else if sum64 := float64(0x1.658c9ep-07)*float64(v7) + float64(0x1.dabddap-05); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.658c9ep-07, v7, 0x1.dabddap-05)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v7 + 0x1.c098d6p-04
+		} else if sum64 := float64(v8)*float64(v7) + float64(0x1.c098d6p-04); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v7, 0x1.c098d6p-04)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.9991fcp-03
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.9991fcp-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.9991fcp-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = -0x1.d6020cp-10*v7 + -0x1.feb95ap-06
+		} else if sum64 := float64(-0x1.d6020cp-10)*float64(v7) + float64(-0x1.feb95ap-06); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(-0x1.d6020cp-10, v7, -0x1.feb95ap-06)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v7 + -0x1.583116p-04
+		} else if sum64 := float64(v11)*float64(v7) + float64(-0x1.583116p-04); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v7, -0x1.583116p-04)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v7 + -0x1.24219cp-03
+		} else if sum64 := float64(v12)*float64(v7) + float64(-0x1.24219cp-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v7, -0x1.24219cp-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v7 + -0x1.55553ep-02
+		} else if sum64 := float64(v13)*float64(v7) + float64(-0x1.55553ep-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v7, -0x1.55553ep-02)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v10*v5 + v14
+		} else if sum64 := float64(v10)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v10, v5, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v6*v15 + v4
+		} else if sum64 := float64(v6)*float64(v15) + float64(v4); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v6, v15, v4)
+		}
+		v17 := v16 + -0x1.777a5cp-25
+		v18 := 0x1.921fb6p+00 + v17
+		v19 := sel32(v2, v18, v16)
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		dst[i] = v21
+	}
+}
+
+// atan2F32Generic is the plain Go version of Atan2F32.
+func atan2F32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v3 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v4 := sel32(v2 < v3, v2, v3)
+		v5 := sel32(v2 > v3, v2, v3)
+		v6 := v4 / v5
+		v7 := v4 == v5
+		v8 := sel32(v7, 1, v6)
+		v9 := v5 == 0
+		v10 := sel32(v9, 0, v8)
+		v11 := float32(v10 * v10)
+		v12 := float32(v10 * v11)
+		v13 := float32(v11 * v11)
+		var v14 float32
+		if nativeFMA {
+			v14 = 0x1.658c9ep-07*v13 + 0x1.dabddap-05
+		} else if sum64 := float64(0x1.658c9ep-07)*float64(v13) + float64(0x1.dabddap-05); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(0x1.658c9ep-07, v13, 0x1.dabddap-05)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v13 + 0x1.c098d6p-04
+		} else if sum64 := float64(v14)*float64(v13) + float64(0x1.c098d6p-04); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v13, 0x1.c098d6p-04)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v13 + 0x1.9991fcp-03
+		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.9991fcp-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v13, 0x1.9991fcp-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = -0x1.d6020cp-10*v13 + -0x1.feb95ap-06
+		} else if sum64 := float64(-0x1.d6020cp-10)*float64(v13) + float64(-0x1.feb95ap-06); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-0x1.d6020cp-10, v13, -0x1.feb95ap-06)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v13 + -0x1.583116p-04
+		} else if sum64 := float64(v17)*float64(v13) + float64(-0x1.583116p-04); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v13, -0x1.583116p-04)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v13 + -0x1.24219cp-03
+		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.24219cp-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v13, -0x1.24219cp-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v13 + -0x1.55553ep-02
+		} else if sum64 := float64(v19)*float64(v13) + float64(-0x1.55553ep-02); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v13, -0x1.55553ep-02)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v16*v11 + v20
+		} else if sum64 := float64(v16)*float64(v11) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v16, v11, v20)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v12*v21 + v10
+		} else if sum64 := float64(v12)*float64(v21) + float64(v10); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v12, v21, v10)
+		}
+		v23 := v3 > v2
+		v24 := v22 - -0x1.777a5cp-25
+		v25 := 0x1.921fb6p+00 - v24
+		v26 := sel32(v23, v25, v22)
+		v27 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
+		v28 := math.Float32frombits(math.Float32bits(v27) | 0x3f800000)
+		v29 := v28 < 0
+		v30 := v26 - -0x1.777a5cp-24
+		v31 := 0x1.921fb6p+01 - v30
+		v32 := sel32(v29, v31, v26)
+		v33 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v34 := math.Float32frombits(math.Float32bits(v32) | math.Float32bits(v33))
+		v35 := v1 != v1
+		v36 := sel32(v35, v1, v34)
+		v37 := v0 != v0
+		v38 := sel32(v37, v0, v36)
+		dst[i] = v38
+	}
+}
+
+// sinhF32Generic is the plain Go version of SinhF32.
+func sinhF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(0x1.66p+06 < v1, 0x1.66p+06, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v4 := v3 - 0x1.8p+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		v8 := float32(v6 * v6)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v6 + v11
+		} else if sum64 := float64(v9)*float64(v6) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v6, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v7*v12 + v6
+		} else if sum64 := float64(v7)*float64(v12) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v7, v12, v6)
+		}
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 + 125
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := v18 - 0x1p-02
+		var v20 float32
+		if nativeFMA {
+			v20 = v18*v13 + v19
+		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v18, v13, v19)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*4 + 1
+		} else if sum64 := float64(v20)*float64(4) + float64(1); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, 4, 1)
+		}
+		v22 := v20 / v21
+		v23 := v20 + v22
+		v24 := v1 < 0x1p-13
+		v25 := v23 + v23
+		v26 := sel32(v24, v1, v25)
+		v27 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
+		dst[i] = v28
+	}
+}
+
+// coshF32Generic is the plain Go version of CoshF32.
+func coshF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(0x1.66p+06 < v1, 0x1.66p+06, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v4 := v3 - 0x1.8p+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		v8 := float32(v6 * v6)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v6 + v11
+		} else if sum64 := float64(v9)*float64(v6) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v6, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v7*v12 + v6
+		} else if sum64 := float64(v7)*float64(v12) + float64(v6); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v7, v12, v6)
+		}
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 + 125
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := v18 - 0x1p-02
+		var v20 float32
+		if nativeFMA {
+			v20 = v18*v13 + v19
+		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v18, v13, v19)
+		}
+		v21 := v20 + 0x1p-02
+		v22 := v21 + v21
+		v23 := 0x1p-03 / v21
+		v24 := v22 + v23
+		dst[i] = v24
+	}
+}
+
+// asinhF32Generic is the plain Go version of AsinhF32.
+func asinhF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 > 0x1p+30
+		v3 := float32(v1 * v1)
+		v4 := v3 + 1
+		v5 := float32(math.Sqrt(float64(v4)))
+		v6 := v5 + 1
+		v7 := v3 / v6
+		v8 := v1 + v7
+		v9 := sel32(v2, v1, v8)
+		v10 := v9 + 1
+		v11 := int32(math.Float32bits(v10))
+		v12 := v11 - 1060439283
+		v13 := v12 >> 23
+		v14 := float32(v13)
+		v15 := 129 - v13
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := float32(v9 * 0x1p-02)
+		var v19 float32
+		if nativeFMA {
+			v19 = v17*0x1p-02 + -1
+		} else if sum64 := float64(v17)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v17, 0x1p-02, -1)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v18*v17 + v19
+		} else if sum64 := float64(v18)*float64(v17) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v18, v17, v19)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = -0x1.38c144p-04*v20 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v20) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(-0x1.38c144p-04, v20, 0x1.056484p-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v20 + -0x1.0d8764p-03
+		} else if sum64 := float64(v21)*float64(v20) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v20, -0x1.0d8764p-03)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v20 + 0x1.22d90ep-03
+		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, v20, 0x1.22d90ep-03)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*v20 + -0x1.5471f4p-03
+		} else if sum64 := float64(v23)*float64(v20) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, v20, -0x1.5471f4p-03)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v24*v20 + 0x1.99a01p-03
+		} else if sum64 := float64(v24)*float64(v20) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v24, v20, 0x1.99a01p-03)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v25*v20 + -0x1.000228p-02
+		} else if sum64 := float64(v25)*float64(v20) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v25, v20, -0x1.000228p-02)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v26*v20 + 0x1.555554p-02
+		} else if sum64 := float64(v26)*float64(v20) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v26, v20, 0x1.555554p-02)
+		}
+		var v28 float32
+		if nativeFMA {
+			v28 = v20*v27 + -0x1p-01
+		} else if sum64 := float64(v20)*float64(v27) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v20, v27, -0x1p-01)
+		}
+		v29 := float32(v20 * v20)
+		v30 := float32(v29 * v28)
+		var v31 float32
+		if nativeFMA {
+			v31 = v14*-0x1.05c61p-29 + v30
+		} else if sum64 := float64(v14)*float64(-0x1.05c61p-29) + float64(v30); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v14, -0x1.05c61p-29, v30)
+		}
+		v32 := v20 + v31
+		var v33 float32
+		if nativeFMA {
+			v33 = v14*0x1.62e43p-01 + v32
+		} else if sum64 := float64(v14)*float64(0x1.62e43p-01) + float64(v32); roundsOnce(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v14, 0x1.62e43p-01, v32)
+		}
+		v34 := math.Float32frombits(math.Float32bits(v9) & 0x7fffffff)
+		v35 := v34 < 0x1p-25
+		v36 := sel32(v35, v9, v33)
+		v37 := v9 < inf32
+		v38 := sel32(v37, v36, v9)
+		v39 := v9 == -1
+		v40 := sel32(v39, -inf32, v38)
+		v41 := v9 < -1
+		v42 := sel32(v41, nan32, v40)
+		v43 := sel32(v2, 0x1.62e43p-01, 0)
+		v44 := v42 + v43
+		v45 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v46 := math.Float32frombits(math.Float32bits(v44) | math.Float32bits(v45))
+		dst[i] = v46
+	}
+}
+
+// acoshF32Generic is the plain Go version of AcoshF32.
+func acoshF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0x1p+30
+		v2 := v0 - 1
+		v3 := v2 + v2
+		var v4 float32
+		if nativeFMA {
+			v4 = v2*v2 + v3
+		} else if sum64 := float64(v2)*float64(v2) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v2, v2, v3)
+		}
+		v5 := float32(math.Sqrt(float64(v4)))
+		v6 := v2 + v5
+		v7 := sel32(v1, v0, v6)
+		v8 := v7 + 1
+		v9 := int32(math.Float32bits(v8))
+		v10 := v9 - 1060439283
+		v11 := v10 >> 23
+		v12 := float32(v11)
+		v13 := 129 - v11
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := float32(v7 * 0x1p-02)
+		var v17 float32
+		if nativeFMA {
+			v17 = v15*0x1p-02 + -1
+		} else if sum64 := float64(v15)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v15, 0x1p-02, -1)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v16*v15 + v17
+		} else if sum64 := float64(v16)*float64(v15) + float64(v17); roundsOnce(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v16, v15, v17)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = -0x1.38c144p-04*v18 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v18) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(-0x1.38c144p-04, v18, 0x1.056484p-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v18 + -0x1.0d8764p-03
+		} else if sum64 := float64(v19)*float64(v18) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v18, -0x1.0d8764p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v18 + 0x1.22d90ep-03
+		} else if sum64 := float64(v20)*float64(v18) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v18, 0x1.22d90ep-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v18 + -0x1.5471f4p-03
+		} else if sum64 := float64(v21)*float64(v18) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v18, -0x1.5471f4p-03)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v18 + 0x1.99a01p-03
+		} else if sum64 := float64(v22)*float64(v18) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, v18, 0x1.99a01p-03)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*v18 + -0x1.000228p-02
+		} else if sum64 := float64(v23)*float64(v18) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, v18, -0x1.000228p-02)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v24*v18 + 0x1.555554p-02
+		} else if sum64 := float64(v24)*float64(v18) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v24, v18, 0x1.555554p-02)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v18*v25 + -0x1p-01
+		} else if sum64 := float64(v18)*float64(v25) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v18, v25, -0x1p-01)
+		}
+		v27 := float32(v18 * v18)
+		v28 := float32(v27 * v26)
+		var v29 float32
+		if nativeFMA {
+			v29 = v12*-0x1.05c61p-29 + v28
+		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v12, -0x1.05c61p-29, v28)
+		}
+		v30 := v18 + v29
+		var v31 float32
+		if nativeFMA {
+			v31 = v12*0x1.62e43p-01 + v30
+		} else if sum64 := float64(v12)*float64(0x1.62e43p-01) + float64(v30); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v12, 0x1.62e43p-01, v30)
+		}
+		v32 := math.Float32frombits(math.Float32bits(v7) & 0x7fffffff)
+		v33 := v32 < 0x1p-25
+		v34 := sel32(v33, v7, v31)
+		v35 := v7 < inf32
+		v36 := sel32(v35, v34, v7)
+		v37 := v7 == -1
+		v38 := sel32(v37, -inf32, v36)
+		v39 := v7 < -1
+		v40 := sel32(v39, nan32, v38)
+		v41 := sel32(v1, 0x1.62e43p-01, 0)
+		v42 := v40 + v41
+		v43 := v0 < 1
+		v44 := sel32(v43, nan32, v42)
+		dst[i] = v44
+	}
+}
+
+// atanhF32Generic is the plain Go version of AtanhF32.
+func atanhF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 + v1
+		v3 := 1 - v1
+		v4 := v2 / v3
+		v5 := v4 + 1
+		v6 := int32(math.Float32bits(v5))
+		v7 := v6 - 1060439283
+		v8 := v7 >> 23
+		v9 := float32(v8)
+		v10 := 129 - v8
+		v11 := v10 << 23
+		v12 := math.Float32frombits(uint32(v11))
+		v13 := float32(v4 * 0x1p-02)
+		var v14 float32
+		if nativeFMA {
+			v14 = v12*0x1p-02 + -1
+		} else if sum64 := float64(v12)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v12, 0x1p-02, -1)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v13*v12 + v14
+		} else if sum64 := float64(v13)*float64(v12) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v13, v12, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = -0x1.38c144p-04*v15 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v15) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(-0x1.38c144p-04, v15, 0x1.056484p-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + -0x1.0d8764p-03
+		} else if sum64 := float64(v16)*float64(v15) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, -0x1.0d8764p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v15 + 0x1.22d90ep-03
+		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v15, 0x1.22d90ep-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + -0x1.5471f4p-03
+		} else if sum64 := float64(v18)*float64(v15) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, -0x1.5471f4p-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1.99a01p-03
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1.99a01p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v15 + -0x1.000228p-02
+		} else if sum64 := float64(v20)*float64(v15) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v15, -0x1.000228p-02)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v15 + 0x1.555554p-02
+		} else if sum64 := float64(v21)*float64(v15) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v15, 0x1.555554p-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v15*v22 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(v22) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v15, v22, -0x1p-01)
+		}
+		v24 := float32(v15 * v15)
+		v25 := float32(v24 * v23)
+		var v26 float32
+		if nativeFMA {
+			v26 = v9*-0x1.05c61p-29 + v25
+		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v9, -0x1.05c61p-29, v25)
+		}
+		v27 := v15 + v26
+		var v28 float32
+		if nativeFMA {
+			v28 = v9*0x1.62e43p-01 + v27
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v9, 0x1.62e43p-01, v27)
+		}
+		v29 := math.Float32frombits(math.Float32bits(v4) & 0x7fffffff)
+		v30 := v29 < 0x1p-25
+		v31 := sel32(v30, v4, v28)
+		v32 := v4 < inf32
+		v33 := sel32(v32, v31, v4)
+		v34 := v4 == -1
+		v35 := sel32(v34, -inf32, v33)
+		v36 := v4 < -1
+		v37 := sel32(v36, nan32, v35)
+		v38 := float32(v37 * 0x1p-01)
+		v39 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v40 := math.Float32frombits(math.Float32bits(v38) | math.Float32bits(v39))
+		dst[i] = v40
+	}
+}
+
+// logitF32Generic is the plain Go version of LogitF32.
+func logitF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := 1 - v0
+		v2 := v0 / v1
+		v3 := v2 < 0x1p-126
+		v4 := float32(v2 * 0x1p+23)
+		v5 := sel32(v3, v4, v2)
+		v6 := sel32(v3, -23, 0)
+		v7 := int32(math.Float32bits(v5))
+		v8 := v7 - 1060439283
+		v9 := v8 >> 23
+		v10 := float32(v9)
+		v11 := v10 + v6
+		v12 := v8 & 8388607
+		v13 := v12 + 1060439283
+		v14 := math.Float32frombits(uint32(v13))
+		v15 := v14 - 1
+		var v16 float32
+		if nativeFMA {
+			v16 = -0x1.38c144p-04*v15 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v15) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(-0x1.38c144p-04, v15, 0x1.056484p-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + -0x1.0d8764p-03
+		} else if sum64 := float64(v16)*float64(v15) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, -0x1.0d8764p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v15 + 0x1.22d90ep-03
+		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v15, 0x1.22d90ep-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + -0x1.5471f4p-03
+		} else if sum64 := float64(v18)*float64(v15) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, -0x1.5471f4p-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1.99a01p-03
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1.99a01p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v15 + -0x1.000228p-02
+		} else if sum64 := float64(v20)*float64(v15) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v15, -0x1.000228p-02)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v15 + 0x1.555554p-02
+		} else if sum64 := float64(v21)*float64(v15) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v15, 0x1.555554p-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v15*v22 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(v22) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v15, v22, -0x1p-01)
+		}
+		v24 := float32(v15 * v15)
+		v25 := float32(v24 * v23)
+		var v26 float32
+		if nativeFMA {
+			v26 = v11*-0x1.05c61p-29 + v25
+		} else if sum64 := float64(v11)*float64(-0x1.05c61p-29) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v11, -0x1.05c61p-29, v25)
+		}
+		v27 := v15 + v26
+		var v28 float32
+		if nativeFMA {
+			v28 = v11*0x1.62e43p-01 + v27
+		} else if sum64 := float64(v11)*float64(0x1.62e43p-01) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v11, 0x1.62e43p-01, v27)
+		}
+		v29 := v2 < inf32
+		v30 := sel32(v29, v28, v2)
+		v31 := v2 == 0
+		v32 := sel32(v31, -inf32, v30)
+		v33 := v2 < 0
+		v34 := sel32(v33, nan32, v32)
+		dst[i] = v34
+	}
+}
+
+// logAddExpF32Generic is the plain Go version of LogAddExpF32.
+func logAddExpF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		v5 := v0 - v1
+		v6 := math.Float32frombits(math.Float32bits(v5) & 0x7fffffff)
+		v7 := math.Float32frombits(math.Float32bits(v6) ^ 0x80000000)
+		v8 := sel32(104 < v7, 104, v7)
+		v9 := sel32(-104 > v8, -104, v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v9)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v11 := v10 - 0x1.8p+23
+		var v12 float32
+		if nativeFMA {
+			v12 = -v11*0x1.62e43p-01 + v9
+		} else if sum64 := float64(-v11)*float64(0x1.62e43p-01) + float64(v9); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(-v11, 0x1.62e43p-01, v9)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = -v11*-0x1.05c61p-29 + v12
+		} else if sum64 := float64(-v11)*float64(-0x1.05c61p-29) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(-v11, -0x1.05c61p-29, v12)
+		}
+		v14 := float32(v13 * v13)
+		var v15 float32
+		if nativeFMA {
+			v15 = 0x1.123a0cp-07*v14 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v14) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(0x1.123a0cp-07, v14, 0x1.555492p-03)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.6a23fp-10*v14 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.6a23fp-10, v14, 0x1.5558f2p-05)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v14 + 0x1.fffffcp-02
+		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v14, 0x1.fffffcp-02)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v15*v13 + v17
+		} else if sum64 := float64(v15)*float64(v13) + float64(v17); roundsOnce(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v15, v13, v17)
+		}
+		v19 := float32(v13 * v13)
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v18 + v13
+		} else if sum64 := float64(v19)*float64(v18) + float64(v13); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v18, v13)
+		}
+		v21 := v20 + 1
+		v22 := int32(math.Float32bits(v10))
+		v23 := v22 - 1262485504
+		v24 := v23 >> 1
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := v23 - v24
+		v29 := v28 + 127
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v21 * v27)
+		v33 := float32(v32 * v31)
 		v34 := v33 + 1
-		v35 := v0 / v34
-		dst[i] = v35
+		v35 := int32(math.Float32bits(v34))
+		v36 := v35 - 1060439283
+		v37 := v36 >> 23
+		v38 := float32(v37)
+		v39 := 129 - v37
+		v40 := v39 << 23
+		v41 := math.Float32frombits(uint32(v40))
+		v42 := float32(v33 * 0x1p-02)
+		var v43 float32
+		if nativeFMA {
+			v43 = v41*0x1p-02 + -1
+		} else if sum64 := float64(v41)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v41, 0x1p-02, -1)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = v42*v41 + v43
+		} else if sum64 := float64(v42)*float64(v41) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v42, v41, v43)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = -0x1.38c144p-04*v44 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v44) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(-0x1.38c144p-04, v44, 0x1.056484p-03)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v44 + -0x1.0d8764p-03
+		} else if sum64 := float64(v45)*float64(v44) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v44, -0x1.0d8764p-03)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = v46*v44 + 0x1.22d90ep-03
+		} else if sum64 := float64(v46)*float64(v44) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v46, v44, 0x1.22d90ep-03)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*v44 + -0x1.5471f4p-03
+		} else if sum64 := float64(v47)*float64(v44) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v47, v44, -0x1.5471f4p-03)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = v48*v44 + 0x1.99a01p-03
+		} else if sum64 := float64(v48)*float64(v44) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v48, v44, 0x1.99a01p-03)
+		}
+		var v50 float32
+		if nativeFMA {
+			v50 = v49*v44 + -0x1.000228p-02
+		} else if sum64 := float64(v49)*float64(v44) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v49, v44, -0x1.000228p-02)
+		}
+		var v51 float32
+		if nativeFMA {
+			v51 = v50*v44 + 0x1.555554p-02
+		} else if sum64 := float64(v50)*float64(v44) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v50, v44, 0x1.555554p-02)
+		}
+		var v52 float32
+		if nativeFMA {
+			v52 = v44*v51 + -0x1p-01
+		} else if sum64 := float64(v44)*float64(v51) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(v44, v51, -0x1p-01)
+		}
+		v53 := float32(v44 * v44)
+		v54 := float32(v53 * v52)
+		var v55 float32
+		if nativeFMA {
+			v55 = v38*-0x1.05c61p-29 + v54
+		} else if sum64 := float64(v38)*float64(-0x1.05c61p-29) + float64(v54); roundsOnce(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v38, -0x1.05c61p-29, v54)
+		}
+		v56 := v44 + v55
+		var v57 float32
+		if nativeFMA {
+			v57 = v38*0x1.62e43p-01 + v56
+		} else if sum64 := float64(v38)*float64(0x1.62e43p-01) + float64(v56); roundsOnce(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(v38, 0x1.62e43p-01, v56)
+		}
+		v58 := math.Float32frombits(math.Float32bits(v33) & 0x7fffffff)
+		v59 := v58 < 0x1p-25
+		v60 := sel32(v59, v33, v57)
+		v61 := v33 < inf32
+		v62 := sel32(v61, v60, v33)
+		v63 := v33 == -1
+		v64 := sel32(v63, -inf32, v62)
+		v65 := v33 < -1
+		v66 := sel32(v65, nan32, v64)
+		v67 := v4 + v66
+		v68 := v0 == v1
+		v69 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v70 := v69 == inf32
+		v71 := v68 && v70
+		v72 := sel32(v71, v0, v67)
+		dst[i] = v72
+	}
+}
+
+// xLogYF32Generic is the plain Go version of XLogYF32.
+func xLogYF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 == 0
+		v3 := v1 < 0x1p-126
+		v4 := float32(v1 * 0x1p+23)
+		v5 := sel32(v3, v4, v1)
+		v6 := sel32(v3, -23, 0)
+		v7 := int32(math.Float32bits(v5))
+		v8 := v7 - 1060439283
+		v9 := v8 >> 23
+		v10 := float32(v9)
+		v11 := v10 + v6
+		v12 := v8 & 8388607
+		v13 := v12 + 1060439283
+		v14 := math.Float32frombits(uint32(v13))
+		v15 := v14 - 1
+		var v16 float32
+		if nativeFMA {
+			v16 = -0x1.38c144p-04*v15 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v15) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(-0x1.38c144p-04, v15, 0x1.056484p-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v16*v15 + -0x1.0d8764p-03
+		} else if sum64 := float64(v16)*float64(v15) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v16, v15, -0x1.0d8764p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v15 + 0x1.22d90ep-03
+		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v15, 0x1.22d90ep-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v15 + -0x1.5471f4p-03
+		} else if sum64 := float64(v18)*float64(v15) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v15, -0x1.5471f4p-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v15 + 0x1.99a01p-03
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v15, 0x1.99a01p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v15 + -0x1.000228p-02
+		} else if sum64 := float64(v20)*float64(v15) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v15, -0x1.000228p-02)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v15 + 0x1.555554p-02
+		} else if sum64 := float64(v21)*float64(v15) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v15, 0x1.555554p-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v15*v22 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(v22) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v15, v22, -0x1p-01)
+		}
+		v24 := float32(v15 * v15)
+		v25 := float32(v24 * v23)
+		var v26 float32
+		if nativeFMA {
+			v26 = v11*-0x1.05c61p-29 + v25
+		} else if sum64 := float64(v11)*float64(-0x1.05c61p-29) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v11, -0x1.05c61p-29, v25)
+		}
+		v27 := v15 + v26
+		var v28 float32
+		if nativeFMA {
+			v28 = v11*0x1.62e43p-01 + v27
+		} else if sum64 := float64(v11)*float64(0x1.62e43p-01) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(v11, 0x1.62e43p-01, v27)
+		}
+		v29 := v1 < inf32
+		v30 := sel32(v29, v28, v1)
+		v31 := v1 == 0
+		v32 := sel32(v31, -inf32, v30)
+		v33 := v1 < 0
+		v34 := sel32(v33, nan32, v32)
+		v35 := float32(v0 * v34)
+		v36 := sel32(v2, 0, v35)
+		v37 := v1 != v1
+		v38 := sel32(v37, v1, v36)
+		dst[i] = v38
+	}
+}
+
+// hypotF32Generic is the plain Go version of HypotF32.
+func hypotF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v3 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v4 := v3 != v3
+		v5 := sel32(v3 > v2, v3, v2)
+		v6 := sel32(v4, v3, v5)
+		v7 := v3 != v3
+		v8 := sel32(v3 < v2, v3, v2)
+		v9 := sel32(v7, v3, v8)
+		v10 := v9 / v6
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v10 + 1
+		} else if sum64 := float64(v10)*float64(v10) + float64(1); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v10, 1)
+		}
+		v12 := float32(math.Sqrt(float64(v11)))
+		v13 := float32(v6 * v12)
+		v14 := v6 == 0
+		v15 := sel32(v14, 0, v13)
+		v16 := v2 == inf32
+		v17 := v3 == inf32
+		v18 := v16 || v17
+		v19 := sel32(v18, inf32, v15)
+		dst[i] = v19
 	}
 }
 
@@ -6012,81 +6588,415 @@ func powF32Generic(dst, a, b []float32) {
 		}
 		v22 := v21 / v16
 		v23 := float32(v19 * v19)
-		var v24 float32
-		if nativeFMA {
-			v24 = 0x1.745d18p-03*v23 + 0x1.c71c72p-03
-		} else if sum64 := float64(0x1.745d18p-03)*float64(v23) + float64(0x1.c71c72p-03); roundsOnceNormal(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(0x1.745d18p-03, v23, 0x1.c71c72p-03)
-		}
+		v24 := float32(v23 * v23)
 		var v25 float32
 		if nativeFMA {
-			v25 = v24*v23 + 0x1.24924ap-02
-		} else if sum64 := float64(v24)*float64(v23) + float64(0x1.24924ap-02); roundsOnceNormal(sum64) {
+			v25 = 0x1.745d18p-03*v24 + 0x1.24924ap-02
+		} else if sum64 := float64(0x1.745d18p-03)*float64(v24) + float64(0x1.24924ap-02); roundsOnceNormal(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v24, v23, 0x1.24924ap-02)
+			v25 = fma32Slow(0x1.745d18p-03, v24, 0x1.24924ap-02)
 		}
 		var v26 float32
 		if nativeFMA {
-			v26 = v25*v23 + 0x1.99999ap-02
-		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.99999ap-02); roundsOnceNormal(sum64) {
+			v26 = 0x1.c71c72p-03*v24 + 0x1.99999ap-02
+		} else if sum64 := float64(0x1.c71c72p-03)*float64(v24) + float64(0x1.99999ap-02); roundsOnceNormal(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v25, v23, 0x1.99999ap-02)
+			v26 = fma32Slow(0x1.c71c72p-03, v24, 0x1.99999ap-02)
 		}
 		var v27 float32
 		if nativeFMA {
-			v27 = v23*v26 + -0x1.555556p-26
-		} else if sum64 := float64(v23)*float64(v26) + float64(-0x1.555556p-26); roundsOnceNormal(sum64) {
+			v27 = v25*v23 + v26
+		} else if sum64 := float64(v25)*float64(v23) + float64(v26); roundsOnce(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v23, v26, -0x1.555556p-26)
+			v27 = fma32Slow(v25, v23, v26)
 		}
-		v28 := math.Float32frombits(math.Float32bits(v23) ^ 0x80000000)
-		var v29 float32
+		var v28 float32
 		if nativeFMA {
-			v29 = v19*v19 + v28
-		} else if sum64 := float64(v19)*float64(v19) + float64(v28); roundsOnce(sum64) {
-			v29 = float32(sum64)
+			v28 = v23*v27 + -0x1.555556p-26
+		} else if sum64 := float64(v23)*float64(v27) + float64(-0x1.555556p-26); roundsOnceNormal(sum64) {
+			v28 = float32(sum64)
 		} else {
-			v29 = fma32Slow(v19, v19, v28)
+			v28 = fma32Slow(v23, v27, -0x1.555556p-26)
 		}
-		v30 := v19 + v19
-		var v31 float32
+		v29 := math.Float32frombits(math.Float32bits(v23) ^ 0x80000000)
+		var v30 float32
 		if nativeFMA {
-			v31 = v30*v22 + v29
-		} else if sum64 := float64(v30)*float64(v22) + float64(v29); roundsOnce(sum64) {
-			v31 = float32(sum64)
+			v30 = v19*v19 + v29
+		} else if sum64 := float64(v19)*float64(v19) + float64(v29); roundsOnce(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v31 = fma32Slow(v30, v22, v29)
+			v30 = fma32Slow(v19, v19, v29)
 		}
-		v32 := float32(v23 * v19)
-		v33 := math.Float32frombits(math.Float32bits(v32) ^ 0x80000000)
-		var v34 float32
+		v31 := v19 + v19
+		var v32 float32
 		if nativeFMA {
-			v34 = v23*v19 + v33
-		} else if sum64 := float64(v23)*float64(v19) + float64(v33); roundsOnce(sum64) {
-			v34 = float32(sum64)
+			v32 = v31*v22 + v30
+		} else if sum64 := float64(v31)*float64(v22) + float64(v30); roundsOnce(sum64) {
+			v32 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v23, v19, v33)
+			v32 = fma32Slow(v31, v22, v30)
 		}
+		v33 := float32(v23 * v19)
+		v34 := math.Float32frombits(math.Float32bits(v33) ^ 0x80000000)
 		var v35 float32
 		if nativeFMA {
-			v35 = v23*v22 + v34
-		} else if sum64 := float64(v23)*float64(v22) + float64(v34); roundsOnce(sum64) {
+			v35 = v23*v19 + v34
+		} else if sum64 := float64(v23)*float64(v19) + float64(v34); roundsOnce(sum64) {
 			v35 = float32(sum64)
 		} else {
-			v35 = fma32Slow(v23, v22, v34)
+			v35 = fma32Slow(v23, v19, v34)
 		}
 		var v36 float32
 		if nativeFMA {
-			v36 = v31*v19 + v35
-		} else if sum64 := float64(v31)*float64(v19) + float64(v35); roundsOnce(sum64) {
+			v36 = v23*v22 + v35
+		} else if sum64 := float64(v23)*float64(v22) + float64(v35); roundsOnce(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v31, v19, v35)
+			v36 = fma32Slow(v23, v22, v35)
+		}
+		var v37 float32
+		if nativeFMA {
+			v37 = v32*v19 + v36
+		} else if sum64 := float64(v32)*float64(v19) + float64(v36); roundsOnce(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v32, v19, v36)
+		}
+		v38 := float32(v33 * 0x1.555556p-01)
+		v39 := math.Float32frombits(math.Float32bits(v38) ^ 0x80000000)
+		var v40 float32
+		if nativeFMA {
+			v40 = v33*0x1.555556p-01 + v39
+		} else if sum64 := float64(v33)*float64(0x1.555556p-01) + float64(v39); roundsOnce(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v33, 0x1.555556p-01, v39)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v33*v28 + v40
+		} else if sum64 := float64(v33)*float64(v28) + float64(v40); roundsOnce(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v33, v28, v40)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v37*0x1.555556p-01 + v41
+		} else if sum64 := float64(v37)*float64(0x1.555556p-01) + float64(v41); roundsOnce(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v37, 0x1.555556p-01, v41)
+		}
+		v43 := v19 + v19
+		var v44 float32
+		if nativeFMA {
+			v44 = v11*0x1.62e4p-01 + v43
+		} else if sum64 := float64(v11)*float64(0x1.62e4p-01) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v11, 0x1.62e4p-01, v43)
+		}
+		v45 := math.Float32frombits(math.Float32bits(v44) ^ 0x80000000)
+		var v46 float32
+		if nativeFMA {
+			v46 = v11*0x1.62e4p-01 + v45
+		} else if sum64 := float64(v11)*float64(0x1.62e4p-01) + float64(v45); roundsOnce(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v11, 0x1.62e4p-01, v45)
+		}
+		v47 := v46 + v43
+		v48 := v44 + v38
+		v49 := v48 - v44
+		v50 := v48 - v49
+		v51 := v44 - v50
+		v52 := v38 - v49
+		v53 := v51 + v52
+		v54 := v47 + v53
+		v55 := v22 + v22
+		v56 := v55 + v42
+		var v57 float32
+		if nativeFMA {
+			v57 = v11*0x1.7f7d1cp-20 + v56
+		} else if sum64 := float64(v11)*float64(0x1.7f7d1cp-20) + float64(v56); roundsOnce(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(v11, 0x1.7f7d1cp-20, v56)
+		}
+		v58 := v54 + v57
+		v59 := v48 + v58
+		v60 := v48 - v59
+		v61 := v60 + v58
+		v62 := float32(v1 * v59)
+		v63 := math.Float32frombits(math.Float32bits(v62) ^ 0x80000000)
+		var v64 float32
+		if nativeFMA {
+			v64 = v1*v59 + v63
+		} else if sum64 := float64(v1)*float64(v59) + float64(v63); roundsOnce(sum64) {
+			v64 = float32(sum64)
+		} else {
+			v64 = fma32Slow(v1, v59, v63)
+		}
+		var v65 float32
+		if nativeFMA {
+			v65 = v1*v61 + v64
+		} else if sum64 := float64(v1)*float64(v61) + float64(v64); roundsOnce(sum64) {
+			v65 = float32(sum64)
+		} else {
+			v65 = fma32Slow(v1, v61, v64)
+		}
+		v66 := sel32(105 < v62, 105, v62)
+		v67 := sel32(-105 > v66, -105, v66)
+		v68 := v67 == v62
+		v69 := sel32(v68, v65, 0)
+		var v70 float32
+		if nativeFMA {
+			v70 = v67*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v67)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v70 = float32(sum64)
+		} else {
+			v70 = fma32Slow(v67, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v71 := v70 - 0x1.8p+23
+		var v72 float32
+		if nativeFMA {
+			v72 = -v71*0x1.62e43p-01 + v67
+		} else if sum64 := float64(-v71)*float64(0x1.62e43p-01) + float64(v67); roundsOnce(sum64) {
+			v72 = float32(sum64)
+		} else {
+			v72 = fma32Slow(-v71, 0x1.62e43p-01, v67)
+		}
+		var v73 float32
+		if nativeFMA {
+			v73 = -v71*-0x1.05c61p-29 + v72
+		} else if sum64 := float64(-v71)*float64(-0x1.05c61p-29) + float64(v72); roundsOnce(sum64) {
+			v73 = float32(sum64)
+		} else {
+			v73 = fma32Slow(-v71, -0x1.05c61p-29, v72)
+		}
+		v74 := v73 + v69
+		v75 := v73 - v74
+		v76 := v75 + v69
+		v77 := float32(v74 * v74)
+		v78 := float32(v74 * v74)
+		var v79 float32
+		if nativeFMA {
+			v79 = 0x1.123a0cp-07*v78 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v78) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v79 = float32(sum64)
+		} else {
+			v79 = fma32Slow(0x1.123a0cp-07, v78, 0x1.555492p-03)
+		}
+		var v80 float32
+		if nativeFMA {
+			v80 = 0x1.6a23fp-10*v78 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v78) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v80 = float32(sum64)
+		} else {
+			v80 = fma32Slow(0x1.6a23fp-10, v78, 0x1.5558f2p-05)
+		}
+		var v81 float32
+		if nativeFMA {
+			v81 = v80*v78 + 0x1.fffffcp-02
+		} else if sum64 := float64(v80)*float64(v78) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v81 = float32(sum64)
+		} else {
+			v81 = fma32Slow(v80, v78, 0x1.fffffcp-02)
+		}
+		var v82 float32
+		if nativeFMA {
+			v82 = v79*v74 + v81
+		} else if sum64 := float64(v79)*float64(v74) + float64(v81); roundsOnce(sum64) {
+			v82 = float32(sum64)
+		} else {
+			v82 = fma32Slow(v79, v74, v81)
+		}
+		var v83 float32
+		if nativeFMA {
+			v83 = v77*v82 + v76
+		} else if sum64 := float64(v77)*float64(v82) + float64(v76); roundsOnce(sum64) {
+			v83 = float32(sum64)
+		} else {
+			v83 = fma32Slow(v77, v82, v76)
+		}
+		v84 := v74 + v83
+		v85 := v84 + 1
+		v86 := int32(math.Float32bits(v70))
+		v87 := v86 - 1262485504
+		v88 := v87 >> 1
+		v89 := v88 + 127
+		v90 := v89 << 23
+		v91 := math.Float32frombits(uint32(v90))
+		v92 := v87 - v88
+		v93 := v92 + 127
+		v94 := v93 << 23
+		v95 := math.Float32frombits(uint32(v94))
+		v96 := float32(v85 * v91)
+		v97 := float32(v96 * v95)
+		v98 := v1 > 0
+		v99 := sel32(v98, inf32, 0)
+		v100 := v1 < 0
+		v101 := sel32(v100, inf32, 0)
+		v102 := v2 == inf32
+		v103 := sel32(v102, v99, v97)
+		v104 := v2 == 0
+		v105 := sel32(v104, v101, v103)
+		v106 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v107 := v2 > 1
+		v108 := sel32(v107, v99, v101)
+		v109 := v2 == 1
+		v110 := sel32(v109, 1, v108)
+		v111 := v106 == inf32
+		v112 := sel32(v111, v110, v105)
+		v113 := float32(math.Trunc(float64(v1)))
+		v114 := v113 == v1
+		v115 := float32(v1 * 0x1p-01)
+		v116 := float32(math.Trunc(float64(v115)))
+		v117 := v116 != v115
+		v118 := v114 && v117
+		v119 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v120 := sel32(v118, v119, 0)
+		v121 := v0 < 0
+		v122 := v2 > 0
+		v123 := v121 && v122
+		v124 := sel32(v114, v112, nan32)
+		v125 := v2 == inf32
+		v126 := sel32(v125, v112, v124)
+		v127 := sel32(v123, v126, v112)
+		v128 := math.Float32frombits(math.Float32bits(v127) | math.Float32bits(v120))
+		v129 := v0 != v0
+		v130 := sel32(v129, v0, v128)
+		v131 := v1 != v1
+		v132 := sel32(v131, v1, v130)
+		v133 := v0 == 1
+		v134 := sel32(v133, 1, v132)
+		v135 := v1 == 0
+		v136 := sel32(v135, 1, v134)
+		dst[i] = v136
+	}
+}
+
+// powScalarF32Generic is the plain Go version of PowScalarF32.
+func powScalarF32Generic(dst, a []float32, s float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 < 0x1p-126
+		v3 := float32(v1 * 0x1p+23)
+		v4 := sel32(v2, v3, v1)
+		v5 := sel32(v2, -23, 0)
+		v6 := int32(math.Float32bits(v4))
+		v7 := v6 - 1060439283
+		v8 := v7 >> 23
+		v9 := float32(v8)
+		v10 := v9 + v5
+		v11 := v7 & 8388607
+		v12 := v11 + 1060439283
+		v13 := math.Float32frombits(uint32(v12))
+		v14 := v13 - 1
+		v15 := v13 + 1
+		v16 := v15 - 1
+		v17 := v13 - v16
+		v18 := v14 / v15
+		var v19 float32
+		if nativeFMA {
+			v19 = -v18*v15 + v14
+		} else if sum64 := float64(-v18)*float64(v15) + float64(v14); roundsOnce(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(-v18, v15, v14)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = -v18*v17 + v19
+		} else if sum64 := float64(-v18)*float64(v17) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(-v18, v17, v19)
+		}
+		v21 := v20 / v15
+		v22 := float32(v18 * v18)
+		v23 := float32(v22 * v22)
+		var v24 float32
+		if nativeFMA {
+			v24 = 0x1.745d18p-03*v23 + 0x1.24924ap-02
+		} else if sum64 := float64(0x1.745d18p-03)*float64(v23) + float64(0x1.24924ap-02); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(0x1.745d18p-03, v23, 0x1.24924ap-02)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = 0x1.c71c72p-03*v23 + 0x1.99999ap-02
+		} else if sum64 := float64(0x1.c71c72p-03)*float64(v23) + float64(0x1.99999ap-02); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(0x1.c71c72p-03, v23, 0x1.99999ap-02)
+		}
+		var v26 float32
+		if nativeFMA {
+			v26 = v24*v22 + v25
+		} else if sum64 := float64(v24)*float64(v22) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v24, v22, v25)
+		}
+		var v27 float32
+		if nativeFMA {
+			v27 = v22*v26 + -0x1.555556p-26
+		} else if sum64 := float64(v22)*float64(v26) + float64(-0x1.555556p-26); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v22, v26, -0x1.555556p-26)
+		}
+		v28 := math.Float32frombits(math.Float32bits(v22) ^ 0x80000000)
+		var v29 float32
+		if nativeFMA {
+			v29 = v18*v18 + v28
+		} else if sum64 := float64(v18)*float64(v18) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v18, v18, v28)
+		}
+		v30 := v18 + v18
+		var v31 float32
+		if nativeFMA {
+			v31 = v30*v21 + v29
+		} else if sum64 := float64(v30)*float64(v21) + float64(v29); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v30, v21, v29)
+		}
+		v32 := float32(v22 * v18)
+		v33 := math.Float32frombits(math.Float32bits(v32) ^ 0x80000000)
+		var v34 float32
+		if nativeFMA {
+			v34 = v22*v18 + v33
+		} else if sum64 := float64(v22)*float64(v18) + float64(v33); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v22, v18, v33)
+		}
+		var v35 float32
+		if nativeFMA {
+			v35 = v22*v21 + v34
+		} else if sum64 := float64(v22)*float64(v21) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(v22, v21, v34)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = v31*v18 + v35
+		} else if sum64 := float64(v31)*float64(v18) + float64(v35); roundsOnce(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v31, v18, v35)
 		}
 		v37 := float32(v32 * 0x1.555556p-01)
 		v38 := math.Float32frombits(math.Float32bits(v37) ^ 0x80000000)
@@ -6114,23 +7024,23 @@ func powF32Generic(dst, a, b []float32) {
 		} else {
 			v41 = fma32Slow(v36, 0x1.555556p-01, v40)
 		}
-		v42 := v19 + v19
+		v42 := v18 + v18
 		var v43 float32
 		if nativeFMA {
-			v43 = v11*0x1.62e4p-01 + v42
-		} else if sum64 := float64(v11)*float64(0x1.62e4p-01) + float64(v42); roundsOnce(sum64) {
+			v43 = v10*0x1.62e4p-01 + v42
+		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v42); roundsOnce(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v11, 0x1.62e4p-01, v42)
+			v43 = fma32Slow(v10, 0x1.62e4p-01, v42)
 		}
 		v44 := math.Float32frombits(math.Float32bits(v43) ^ 0x80000000)
 		var v45 float32
 		if nativeFMA {
-			v45 = v11*0x1.62e4p-01 + v44
-		} else if sum64 := float64(v11)*float64(0x1.62e4p-01) + float64(v44); roundsOnce(sum64) {
+			v45 = v10*0x1.62e4p-01 + v44
+		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v44); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v11, 0x1.62e4p-01, v44)
+			v45 = fma32Slow(v10, 0x1.62e4p-01, v44)
 		}
 		v46 := v45 + v42
 		v47 := v43 + v37
@@ -6140,37 +7050,37 @@ func powF32Generic(dst, a, b []float32) {
 		v51 := v37 - v48
 		v52 := v50 + v51
 		v53 := v46 + v52
-		v54 := v22 + v22
+		v54 := v21 + v21
 		v55 := v54 + v41
 		var v56 float32
 		if nativeFMA {
-			v56 = v11*0x1.7f7d1cp-20 + v55
-		} else if sum64 := float64(v11)*float64(0x1.7f7d1cp-20) + float64(v55); roundsOnce(sum64) {
+			v56 = v10*0x1.7f7d1cp-20 + v55
+		} else if sum64 := float64(v10)*float64(0x1.7f7d1cp-20) + float64(v55); roundsOnce(sum64) {
 			v56 = float32(sum64)
 		} else {
-			v56 = fma32Slow(v11, 0x1.7f7d1cp-20, v55)
+			v56 = fma32Slow(v10, 0x1.7f7d1cp-20, v55)
 		}
 		v57 := v53 + v56
 		v58 := v47 + v57
 		v59 := v47 - v58
 		v60 := v59 + v57
-		v61 := float32(v1 * v58)
+		v61 := float32(s * v58)
 		v62 := math.Float32frombits(math.Float32bits(v61) ^ 0x80000000)
 		var v63 float32
 		if nativeFMA {
-			v63 = v1*v58 + v62
-		} else if sum64 := float64(v1)*float64(v58) + float64(v62); roundsOnce(sum64) {
+			v63 = s*v58 + v62
+		} else if sum64 := float64(s)*float64(v58) + float64(v62); roundsOnce(sum64) {
 			v63 = float32(sum64)
 		} else {
-			v63 = fma32Slow(v1, v58, v62)
+			v63 = fma32Slow(s, v58, v62)
 		}
 		var v64 float32
 		if nativeFMA {
-			v64 = v1*v60 + v63
-		} else if sum64 := float64(v1)*float64(v60) + float64(v63); roundsOnce(sum64) {
+			v64 = s*v60 + v63
+		} else if sum64 := float64(s)*float64(v60) + float64(v63); roundsOnce(sum64) {
 			v64 = float32(sum64)
 		} else {
-			v64 = fma32Slow(v1, v60, v63)
+			v64 = fma32Slow(s, v60, v63)
 		}
 		v65 := sel32(105 < v61, 105, v61)
 		v66 := sel32(-105 > v65, -105, v65)
@@ -6260,378 +7170,46 @@ func powF32Generic(dst, a, b []float32) {
 		v94 := math.Float32frombits(uint32(v93))
 		v95 := float32(v84 * v90)
 		v96 := float32(v95 * v94)
-		v97 := v1 > 0
+		v97 := s > 0
 		v98 := sel32(v97, inf32, 0)
-		v99 := v1 < 0
+		v99 := s < 0
 		v100 := sel32(v99, inf32, 0)
-		v101 := v2 == inf32
+		v101 := v1 == inf32
 		v102 := sel32(v101, v98, v96)
-		v103 := v2 == 0
+		v103 := v1 == 0
 		v104 := sel32(v103, v100, v102)
-		v105 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v106 := v2 > 1
+		v105 := math.Float32frombits(math.Float32bits(s) & 0x7fffffff)
+		v106 := v1 > 1
 		v107 := sel32(v106, v98, v100)
-		v108 := v2 == 1
+		v108 := v1 == 1
 		v109 := sel32(v108, 1, v107)
 		v110 := v105 == inf32
 		v111 := sel32(v110, v109, v104)
-		v112 := float32(math.Trunc(float64(v1)))
-		v113 := v112 == v1
-		v114 := float32(v1 * 0x1p-01)
+		v112 := float32(math.Trunc(float64(s)))
+		v113 := v112 == s
+		v114 := float32(s * 0x1p-01)
 		v115 := float32(math.Trunc(float64(v114)))
 		v116 := v115 != v114
 		v117 := v113 && v116
 		v118 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
 		v119 := sel32(v117, v118, 0)
 		v120 := v0 < 0
-		v121 := v2 > 0
+		v121 := v1 > 0
 		v122 := v120 && v121
 		v123 := sel32(v113, v111, nan32)
-		v124 := v2 == inf32
+		v124 := v1 == inf32
 		v125 := sel32(v124, v111, v123)
 		v126 := sel32(v122, v125, v111)
 		v127 := math.Float32frombits(math.Float32bits(v126) | math.Float32bits(v119))
 		v128 := v0 != v0
 		v129 := sel32(v128, v0, v127)
-		v130 := v1 != v1
-		v131 := sel32(v130, v1, v129)
+		v130 := s != s
+		v131 := sel32(v130, s, v129)
 		v132 := v0 == 1
 		v133 := sel32(v132, 1, v131)
-		v134 := v1 == 0
+		v134 := s == 0
 		v135 := sel32(v134, 1, v133)
 		dst[i] = v135
-	}
-}
-
-// powScalarF32Generic is the plain Go version of PowScalarF32.
-func powScalarF32Generic(dst, a []float32, s float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := v1 < 0x1p-126
-		v3 := float32(v1 * 0x1p+23)
-		v4 := sel32(v2, v3, v1)
-		v5 := sel32(v2, -23, 0)
-		v6 := int32(math.Float32bits(v4))
-		v7 := v6 - 1060439283
-		v8 := v7 >> 23
-		v9 := float32(v8)
-		v10 := v9 + v5
-		v11 := v7 & 8388607
-		v12 := v11 + 1060439283
-		v13 := math.Float32frombits(uint32(v12))
-		v14 := v13 - 1
-		v15 := v13 + 1
-		v16 := v15 - 1
-		v17 := v13 - v16
-		v18 := v14 / v15
-		var v19 float32
-		if nativeFMA {
-			v19 = -v18*v15 + v14
-		} else if sum64 := float64(-v18)*float64(v15) + float64(v14); roundsOnce(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(-v18, v15, v14)
-		}
-		var v20 float32
-		if nativeFMA {
-			v20 = -v18*v17 + v19
-		} else if sum64 := float64(-v18)*float64(v17) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(-v18, v17, v19)
-		}
-		v21 := v20 / v15
-		v22 := float32(v18 * v18)
-		var v23 float32
-		if nativeFMA {
-			v23 = 0x1.745d18p-03*v22 + 0x1.c71c72p-03
-		} else if sum64 := float64(0x1.745d18p-03)*float64(v22) + float64(0x1.c71c72p-03); roundsOnceNormal(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(0x1.745d18p-03, v22, 0x1.c71c72p-03)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v23*v22 + 0x1.24924ap-02
-		} else if sum64 := float64(v23)*float64(v22) + float64(0x1.24924ap-02); roundsOnceNormal(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v23, v22, 0x1.24924ap-02)
-		}
-		var v25 float32
-		if nativeFMA {
-			v25 = v24*v22 + 0x1.99999ap-02
-		} else if sum64 := float64(v24)*float64(v22) + float64(0x1.99999ap-02); roundsOnceNormal(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(v24, v22, 0x1.99999ap-02)
-		}
-		var v26 float32
-		if nativeFMA {
-			v26 = v22*v25 + -0x1.555556p-26
-		} else if sum64 := float64(v22)*float64(v25) + float64(-0x1.555556p-26); roundsOnceNormal(sum64) {
-			v26 = float32(sum64)
-		} else {
-			v26 = fma32Slow(v22, v25, -0x1.555556p-26)
-		}
-		v27 := math.Float32frombits(math.Float32bits(v22) ^ 0x80000000)
-		var v28 float32
-		if nativeFMA {
-			v28 = v18*v18 + v27
-		} else if sum64 := float64(v18)*float64(v18) + float64(v27); roundsOnce(sum64) {
-			v28 = float32(sum64)
-		} else {
-			v28 = fma32Slow(v18, v18, v27)
-		}
-		v29 := v18 + v18
-		var v30 float32
-		if nativeFMA {
-			v30 = v29*v21 + v28
-		} else if sum64 := float64(v29)*float64(v21) + float64(v28); roundsOnce(sum64) {
-			v30 = float32(sum64)
-		} else {
-			v30 = fma32Slow(v29, v21, v28)
-		}
-		v31 := float32(v22 * v18)
-		v32 := math.Float32frombits(math.Float32bits(v31) ^ 0x80000000)
-		var v33 float32
-		if nativeFMA {
-			v33 = v22*v18 + v32
-		} else if sum64 := float64(v22)*float64(v18) + float64(v32); roundsOnce(sum64) {
-			v33 = float32(sum64)
-		} else {
-			v33 = fma32Slow(v22, v18, v32)
-		}
-		var v34 float32
-		if nativeFMA {
-			v34 = v22*v21 + v33
-		} else if sum64 := float64(v22)*float64(v21) + float64(v33); roundsOnce(sum64) {
-			v34 = float32(sum64)
-		} else {
-			v34 = fma32Slow(v22, v21, v33)
-		}
-		var v35 float32
-		if nativeFMA {
-			v35 = v30*v18 + v34
-		} else if sum64 := float64(v30)*float64(v18) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(v30, v18, v34)
-		}
-		v36 := float32(v31 * 0x1.555556p-01)
-		v37 := math.Float32frombits(math.Float32bits(v36) ^ 0x80000000)
-		var v38 float32
-		if nativeFMA {
-			v38 = v31*0x1.555556p-01 + v37
-		} else if sum64 := float64(v31)*float64(0x1.555556p-01) + float64(v37); roundsOnce(sum64) {
-			v38 = float32(sum64)
-		} else {
-			v38 = fma32Slow(v31, 0x1.555556p-01, v37)
-		}
-		var v39 float32
-		if nativeFMA {
-			v39 = v31*v26 + v38
-		} else if sum64 := float64(v31)*float64(v26) + float64(v38); roundsOnce(sum64) {
-			v39 = float32(sum64)
-		} else {
-			v39 = fma32Slow(v31, v26, v38)
-		}
-		var v40 float32
-		if nativeFMA {
-			v40 = v35*0x1.555556p-01 + v39
-		} else if sum64 := float64(v35)*float64(0x1.555556p-01) + float64(v39); roundsOnce(sum64) {
-			v40 = float32(sum64)
-		} else {
-			v40 = fma32Slow(v35, 0x1.555556p-01, v39)
-		}
-		v41 := v18 + v18
-		var v42 float32
-		if nativeFMA {
-			v42 = v10*0x1.62e4p-01 + v41
-		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v41); roundsOnce(sum64) {
-			v42 = float32(sum64)
-		} else {
-			v42 = fma32Slow(v10, 0x1.62e4p-01, v41)
-		}
-		v43 := math.Float32frombits(math.Float32bits(v42) ^ 0x80000000)
-		var v44 float32
-		if nativeFMA {
-			v44 = v10*0x1.62e4p-01 + v43
-		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v43); roundsOnce(sum64) {
-			v44 = float32(sum64)
-		} else {
-			v44 = fma32Slow(v10, 0x1.62e4p-01, v43)
-		}
-		v45 := v44 + v41
-		v46 := v42 + v36
-		v47 := v46 - v42
-		v48 := v46 - v47
-		v49 := v42 - v48
-		v50 := v36 - v47
-		v51 := v49 + v50
-		v52 := v45 + v51
-		v53 := v21 + v21
-		v54 := v53 + v40
-		var v55 float32
-		if nativeFMA {
-			v55 = v10*0x1.7f7d1cp-20 + v54
-		} else if sum64 := float64(v10)*float64(0x1.7f7d1cp-20) + float64(v54); roundsOnce(sum64) {
-			v55 = float32(sum64)
-		} else {
-			v55 = fma32Slow(v10, 0x1.7f7d1cp-20, v54)
-		}
-		v56 := v52 + v55
-		v57 := v46 + v56
-		v58 := v46 - v57
-		v59 := v58 + v56
-		v60 := float32(s * v57)
-		v61 := math.Float32frombits(math.Float32bits(v60) ^ 0x80000000)
-		var v62 float32
-		if nativeFMA {
-			v62 = s*v57 + v61
-		} else if sum64 := float64(s)*float64(v57) + float64(v61); roundsOnce(sum64) {
-			v62 = float32(sum64)
-		} else {
-			v62 = fma32Slow(s, v57, v61)
-		}
-		var v63 float32
-		if nativeFMA {
-			v63 = s*v59 + v62
-		} else if sum64 := float64(s)*float64(v59) + float64(v62); roundsOnce(sum64) {
-			v63 = float32(sum64)
-		} else {
-			v63 = fma32Slow(s, v59, v62)
-		}
-		v64 := sel32(105 < v60, 105, v60)
-		v65 := sel32(-105 > v64, -105, v64)
-		v66 := v65 == v60
-		v67 := sel32(v66, v63, 0)
-		var v68 float32
-		if nativeFMA {
-			v68 = v65*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v65)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v68 = float32(sum64)
-		} else {
-			v68 = fma32Slow(v65, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v69 := v68 - 0x1.8p+23
-		var v70 float32
-		if nativeFMA {
-			v70 = -v69*0x1.62e43p-01 + v65
-		} else if sum64 := float64(-v69)*float64(0x1.62e43p-01) + float64(v65); roundsOnce(sum64) {
-			v70 = float32(sum64)
-		} else {
-			v70 = fma32Slow(-v69, 0x1.62e43p-01, v65)
-		}
-		var v71 float32
-		if nativeFMA {
-			v71 = -v69*-0x1.05c61p-29 + v70
-		} else if sum64 := float64(-v69)*float64(-0x1.05c61p-29) + float64(v70); roundsOnce(sum64) {
-			v71 = float32(sum64)
-		} else {
-			v71 = fma32Slow(-v69, -0x1.05c61p-29, v70)
-		}
-		v72 := v71 + v67
-		v73 := v71 - v72
-		v74 := v73 + v67
-		v75 := float32(v72 * v72)
-		v76 := float32(v72 * v72)
-		var v77 float32
-		if nativeFMA {
-			v77 = 0x1.123a0cp-07*v76 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v76) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v77 = float32(sum64)
-		} else {
-			v77 = fma32Slow(0x1.123a0cp-07, v76, 0x1.555492p-03)
-		}
-		var v78 float32
-		if nativeFMA {
-			v78 = 0x1.6a23fp-10*v76 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v76) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v78 = float32(sum64)
-		} else {
-			v78 = fma32Slow(0x1.6a23fp-10, v76, 0x1.5558f2p-05)
-		}
-		var v79 float32
-		if nativeFMA {
-			v79 = v78*v76 + 0x1.fffffcp-02
-		} else if sum64 := float64(v78)*float64(v76) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v79 = float32(sum64)
-		} else {
-			v79 = fma32Slow(v78, v76, 0x1.fffffcp-02)
-		}
-		var v80 float32
-		if nativeFMA {
-			v80 = v77*v72 + v79
-		} else if sum64 := float64(v77)*float64(v72) + float64(v79); roundsOnce(sum64) {
-			v80 = float32(sum64)
-		} else {
-			v80 = fma32Slow(v77, v72, v79)
-		}
-		var v81 float32
-		if nativeFMA {
-			v81 = v75*v80 + v74
-		} else if sum64 := float64(v75)*float64(v80) + float64(v74); roundsOnce(sum64) {
-			v81 = float32(sum64)
-		} else {
-			v81 = fma32Slow(v75, v80, v74)
-		}
-		v82 := v72 + v81
-		v83 := v82 + 1
-		v84 := int32(math.Float32bits(v68))
-		v85 := v84 - 1262485504
-		v86 := v85 >> 1
-		v87 := v86 + 127
-		v88 := v87 << 23
-		v89 := math.Float32frombits(uint32(v88))
-		v90 := v85 - v86
-		v91 := v90 + 127
-		v92 := v91 << 23
-		v93 := math.Float32frombits(uint32(v92))
-		v94 := float32(v83 * v89)
-		v95 := float32(v94 * v93)
-		v96 := s > 0
-		v97 := sel32(v96, inf32, 0)
-		v98 := s < 0
-		v99 := sel32(v98, inf32, 0)
-		v100 := v1 == inf32
-		v101 := sel32(v100, v97, v95)
-		v102 := v1 == 0
-		v103 := sel32(v102, v99, v101)
-		v104 := math.Float32frombits(math.Float32bits(s) & 0x7fffffff)
-		v105 := v1 > 1
-		v106 := sel32(v105, v97, v99)
-		v107 := v1 == 1
-		v108 := sel32(v107, 1, v106)
-		v109 := v104 == inf32
-		v110 := sel32(v109, v108, v103)
-		v111 := float32(math.Trunc(float64(s)))
-		v112 := v111 == s
-		v113 := float32(s * 0x1p-01)
-		v114 := float32(math.Trunc(float64(v113)))
-		v115 := v114 != v113
-		v116 := v112 && v115
-		v117 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v118 := sel32(v116, v117, 0)
-		v119 := v0 < 0
-		v120 := v1 > 0
-		v121 := v119 && v120
-		v122 := sel32(v112, v110, nan32)
-		v123 := v1 == inf32
-		v124 := sel32(v123, v110, v122)
-		v125 := sel32(v121, v124, v110)
-		v126 := math.Float32frombits(math.Float32bits(v125) | math.Float32bits(v118))
-		v127 := v0 != v0
-		v128 := sel32(v127, v0, v126)
-		v129 := s != s
-		v130 := sel32(v129, s, v128)
-		v131 := v0 == 1
-		v132 := sel32(v131, 1, v130)
-		v133 := s == 0
-		v134 := sel32(v133, 1, v132)
-		dst[i] = v134
 	}
 }
 
@@ -6833,6 +7411,4516 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		v33 := sel32(v32, v30, scale)
 		v34 := float32(v31 * v33)
 		dst[i] = v34
+	}
+}
+
+// naNToNumF32Generic is the plain Go version of NaNToNumF32.
+func naNToNumF32Generic(dst, a []float32, nan, pos, neg float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 == inf32
+		v2 := sel32(v1, pos, v0)
+		v3 := v0 == -inf32
+		v4 := sel32(v3, neg, v2)
+		v5 := v0 != v0
+		v6 := sel32(v5, nan, v4)
+		dst[i] = v6
+	}
+}
+
+// fracF32Generic is the plain Go version of FracF32.
+func fracF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(math.Trunc(float64(v0)))
+		v2 := v0 - v1
+		dst[i] = v2
+	}
+}
+
+// hardShrinkF32Generic is the plain Go version of HardShrinkF32.
+func hardShrinkF32Generic(dst, a []float32, l float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 <= l
+		v3 := sel32(v2, 0, v0)
+		dst[i] = v3
+	}
+}
+
+// softShrinkF32Generic is the plain Go version of SoftShrinkF32.
+func softShrinkF32Generic(dst, a []float32, l float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(l) ^ 0x80000000)
+		v2 := sel32(v1 > v0, v1, v0)
+		v3 := sel32(l < v2, l, v2)
+		v4 := v0 - v3
+		dst[i] = v4
+	}
+}
+
+// shrinkBackwardF32Generic is the plain Go version of ShrinkBackwardF32.
+func shrinkBackwardF32Generic(dst, grad, x []float32, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 <= l
+		v3 := grad[i]
+		v4 := sel32(v2, 0, v3)
+		dst[i] = v4
+	}
+}
+
+// hardTanhBackwardF32Generic is the plain Go version of HardTanhBackwardF32.
+func hardTanhBackwardF32Generic(dst, grad, x []float32, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := v0 <= lo
+		v2 := v0 >= hi
+		v3 := v1 || v2
+		v4 := grad[i]
+		v5 := sel32(v3, 0, v4)
+		dst[i] = v5
+	}
+}
+
+// thresholdF32Generic is the plain Go version of ThresholdF32.
+func thresholdF32Generic(dst, a []float32, s, v float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 <= s
+		v2 := sel32(v1, v, v0)
+		dst[i] = v2
+	}
+}
+
+// clampToF32Generic is the plain Go version of ClampToF32.
+func clampToF32Generic(dst, a, lo, hi []float32) {
+	a = a[:len(dst)]
+	lo = lo[:len(dst)]
+	hi = hi[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := lo[i]
+		v2 := v1 != v1
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		v5 := hi[i]
+		v6 := v5 != v5
+		v7 := sel32(v5 < v4, v5, v4)
+		v8 := sel32(v6, v5, v7)
+		dst[i] = v8
+	}
+}
+
+// lerpToF32Generic is the plain Go version of LerpToF32.
+func lerpToF32Generic(dst, a, b, w []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := w[i]
+		v3 := v1 - v0
+		v4 := 1 - v2
+		v5 := float32(v3 * v4)
+		v6 := v1 - v5
+		v7 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v8 := v7 < 0x1p-01
+		v9 := float32(v2 * v3)
+		v10 := v0 + v9
+		v11 := sel32(v8, v10, v6)
+		dst[i] = v11
+	}
+}
+
+// copysignF32Generic is the plain Go version of CopysignF32.
+func copysignF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := b[i]
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x80000000)
+		v4 := math.Float32frombits(math.Float32bits(v1) | math.Float32bits(v3))
+		dst[i] = v4
+	}
+}
+
+// fMaxF32Generic is the plain Go version of FMaxF32.
+func fMaxF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 != v0
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		dst[i] = v4
+	}
+}
+
+// fMinF32Generic is the plain Go version of FMinF32.
+func fMinF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 != v0
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		dst[i] = v4
+	}
+}
+
+// truncDivF32Generic is the plain Go version of TruncDivF32.
+func truncDivF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 / v1
+		v3 := float32(math.Trunc(float64(v2)))
+		dst[i] = v3
+	}
+}
+
+// cubeF32Generic is the plain Go version of CubeF32.
+func cubeF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0 * v0)
+		v2 := float32(v1 * v0)
+		dst[i] = v2
+	}
+}
+
+// invSquareF32Generic is the plain Go version of InvSquareF32.
+func invSquareF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0 * v0)
+		v2 := 1 / v1
+		dst[i] = v2
+	}
+}
+
+// heavisideF32Generic is the plain Go version of HeavisideF32.
+func heavisideF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0
+		v2 := sel32(v1, 1, 0)
+		v3 := v0 == 0
+		v4 := b[i]
+		v5 := sel32(v3, v4, v2)
+		dst[i] = v5
+	}
+}
+
+// fmodBlockF32Generic is the plain Go version of fmodBlockF32.
+func fmodBlockF32Generic(dst, a, b []float32) (most float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	var mosts [16]float64
+	for i := range dst {
+		l := i & 15
+		v0 := float64(a[i])
+		v1 := float64(b[i])
+		v2 := v0 / v1
+		v3 := math.Trunc(v2)
+		v4 := math.FMA(-v3, v1, v0)
+		v5 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v6 := math.Float64frombits(math.Float64bits(v4) ^ math.Float64bits(v5))
+		v7 := v6 < 0
+		v8 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v9 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v10 := math.Float64frombits(math.Float64bits(v8) | math.Float64bits(v9))
+		v11 := v4 + v10
+		v12 := sel64(v7, v11, v4)
+		v13 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v14 := v13 < 1
+		v15 := sel64(v14, v0, v12)
+		v16 := math.Float64frombits(math.Float64bits(v15) & 0x7fffffffffffffff)
+		v17 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v18 := math.Float64frombits(math.Float64bits(v16) | math.Float64bits(v17))
+		dst[i] = float32(v18)
+		v20 := mosts[l]
+		v21 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v22 := v21 != v21
+		v23 := sel64(v21 > v20, v21, v20)
+		v24 := sel64(v22, v21, v23)
+		mosts[l] = v24
+	}
+	for m := 8; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(mosts[l] > mosts[l+m]) && mosts[l] == mosts[l] {
+				mosts[l] = mosts[l+m]
+			}
+		}
+	}
+	return mosts[0]
+}
+
+// remainderFromF32Generic is the plain Go version of remainderFromF32.
+func remainderFromF32Generic(dst, a, b, m []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	for i := range dst {
+		v0 := b[i]
+		v1 := m[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v3 := math.Float32frombits(math.Float32bits(v1) ^ math.Float32bits(v2))
+		v4 := v3 < 0
+		v5 := v1 + v0
+		v6 := sel32(v4, v5, v1)
+		dst[i] = v6
+	}
+}
+
+// floorDivFromF32Generic is the plain Go version of floorDivFromF32.
+func floorDivFromF32Generic(dst, a, b, m []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := m[i]
+		v3 := v0 - v2
+		v4 := v3 / v1
+		v5 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
+		v6 := math.Float32frombits(math.Float32bits(v2) ^ math.Float32bits(v5))
+		v7 := v6 < 0
+		v8 := sel32(v7, 1, 0)
+		v9 := v4 - v8
+		v10 := float32(math.Floor(float64(v9)))
+		v11 := v9 - v10
+		v12 := v11 > 0x1p-01
+		v13 := sel32(v12, 1, 0)
+		v14 := v10 + v13
+		v15 := v0 / v1
+		v16 := v9 == 0
+		v17 := math.Float32frombits(math.Float32bits(v15) & 0x80000000)
+		v18 := sel32(v16, v17, v14)
+		v19 := v1 == 0
+		v20 := sel32(v19, v15, v18)
+		dst[i] = v20
+	}
+}
+
+// addF64Generic is the plain Go version of AddF64.
+func addF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
+// subF64Generic is the plain Go version of SubF64.
+func subF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		dst[i] = v2
+	}
+}
+
+// mulF64Generic is the plain Go version of MulF64.
+func mulF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := float64(v0 * v1)
+		dst[i] = v2
+	}
+}
+
+// divF64Generic is the plain Go version of DivF64.
+func divF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 / v1
+		dst[i] = v2
+	}
+}
+
+// maximumF64Generic is the plain Go version of MaximumF64.
+func maximumF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 > v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		dst[i] = v4
+	}
+}
+
+// minimumF64Generic is the plain Go version of MinimumF64.
+func minimumF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 < v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		dst[i] = v4
+	}
+}
+
+// add4F64Generic is the plain Go version of Add4F64.
+func add4F64Generic(dst, a, b, c, d []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	d = d[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 + v1
+		v3 := c[i]
+		v4 := d[i]
+		v5 := v3 + v4
+		v6 := v2 + v5
+		dst[i] = v6
+	}
+}
+
+// addScalarF64Generic is the plain Go version of AddScalarF64.
+func addScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + s
+		dst[i] = v1
+	}
+}
+
+// subScalarF64Generic is the plain Go version of SubScalarF64.
+func subScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - s
+		dst[i] = v1
+	}
+}
+
+// rSubScalarF64Generic is the plain Go version of RSubScalarF64.
+func rSubScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := s - v0
+		dst[i] = v1
+	}
+}
+
+// mulScalarF64Generic is the plain Go version of MulScalarF64.
+func mulScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * s)
+		dst[i] = v1
+	}
+}
+
+// divScalarF64Generic is the plain Go version of DivScalarF64.
+func divScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 / s
+		dst[i] = v1
+	}
+}
+
+// rDivScalarF64Generic is the plain Go version of RDivScalarF64.
+func rDivScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := s / v0
+		dst[i] = v1
+	}
+}
+
+// maximumScalarF64Generic is the plain Go version of MaximumScalarF64.
+func maximumScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := s != s
+		v2 := sel64(s > v0, s, v0)
+		v3 := sel64(v1, s, v2)
+		dst[i] = v3
+	}
+}
+
+// minimumScalarF64Generic is the plain Go version of MinimumScalarF64.
+func minimumScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := s != s
+		v2 := sel64(s < v0, s, v0)
+		v3 := sel64(v1, s, v2)
+		dst[i] = v3
+	}
+}
+
+// absF64Generic is the plain Go version of AbsF64.
+func absF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		dst[i] = v1
+	}
+}
+
+// negF64Generic is the plain Go version of NegF64.
+func negF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		dst[i] = v1
+	}
+}
+
+// sqrtF64Generic is the plain Go version of SqrtF64.
+func sqrtF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Sqrt(v0)
+		dst[i] = v1
+	}
+}
+
+// rsqrtF64Generic is the plain Go version of RsqrtF64.
+func rsqrtF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Sqrt(v0)
+		v2 := 1 / v1
+		dst[i] = v2
+	}
+}
+
+// reciprocalF64Generic is the plain Go version of ReciprocalF64.
+func reciprocalF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := 1 / v0
+		dst[i] = v1
+	}
+}
+
+// squareF64Generic is the plain Go version of SquareF64.
+func squareF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * v0)
+		dst[i] = v1
+	}
+}
+
+// reLUF64Generic is the plain Go version of ReLUF64.
+func reLUF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(0 > v0, 0, v0)
+		dst[i] = v1
+	}
+}
+
+// signF64Generic is the plain Go version of SignF64.
+func signF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0
+		v2 := sel64(v1, 1, 0)
+		v3 := v0 < 0
+		v4 := sel64(v3, -1, v2)
+		dst[i] = v4
+	}
+}
+
+// floorF64Generic is the plain Go version of FloorF64.
+func floorF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Floor(v0)
+		dst[i] = v1
+	}
+}
+
+// ceilF64Generic is the plain Go version of CeilF64.
+func ceilF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Ceil(v0)
+		dst[i] = v1
+	}
+}
+
+// truncF64Generic is the plain Go version of TruncF64.
+func truncF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Trunc(v0)
+		dst[i] = v1
+	}
+}
+
+// roundF64Generic is the plain Go version of RoundF64.
+func roundF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.RoundToEven(v0)
+		dst[i] = v1
+	}
+}
+
+// addScaledF64Generic is the plain Go version of AddScaledF64.
+func addScaledF64Generic(dst, a, b []float64, alpha float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := b[i]
+		v1 := a[i]
+		v2 := math.FMA(v0, alpha, v1)
+		dst[i] = v2
+	}
+}
+
+// mulAddF64Generic is the plain Go version of MulAddF64.
+func mulAddF64Generic(dst, a, b, c []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := c[i]
+		v3 := math.FMA(v0, v1, v2)
+		dst[i] = v3
+	}
+}
+
+// addcmulF64Generic is the plain Go version of AddcmulF64.
+func addcmulF64Generic(dst, a, b, c []float64, value float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := b[i]
+		v1 := float64(v0 * value)
+		v2 := c[i]
+		v3 := a[i]
+		v4 := math.FMA(v1, v2, v3)
+		dst[i] = v4
+	}
+}
+
+// addcdivF64Generic is the plain Go version of AddcdivF64.
+func addcdivF64Generic(dst, a, b, c []float64, value float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := float64(v1 * value)
+		v3 := c[i]
+		v4 := v2 / v3
+		v5 := v0 + v4
+		dst[i] = v5
+	}
+}
+
+// lerpF64Generic is the plain Go version of LerpF64.
+func lerpF64Generic(dst, a, b []float64, w float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v1 - v0
+		v3 := math.FMA(v2, w, v0)
+		dst[i] = v3
+	}
+}
+
+// scaleShiftF64Generic is the plain Go version of ScaleShiftF64.
+func scaleShiftF64Generic(dst, a []float64, scale, shift float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.FMA(v0, scale, shift)
+		dst[i] = v1
+	}
+}
+
+// combineF64Generic is the plain Go version of CombineF64.
+func combineF64Generic(dst, a, b []float64, x, y, z float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.FMA(v1, y, z)
+		v3 := math.FMA(v0, x, v2)
+		dst[i] = v3
+	}
+}
+
+// clampF64Generic is the plain Go version of ClampF64.
+func clampF64Generic(dst, a []float64, lo, hi float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(lo > v0, lo, v0)
+		v2 := sel64(hi < v1, hi, v1)
+		dst[i] = v2
+	}
+}
+
+// thresholdBackwardF64Generic is the plain Go version of ThresholdBackwardF64.
+func thresholdBackwardF64Generic(dst, grad, x []float64, threshold float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := v0 <= threshold
+		v2 := grad[i]
+		v3 := sel64(v1, 0, v2)
+		dst[i] = v3
+	}
+}
+
+// clampBackwardF64Generic is the plain Go version of ClampBackwardF64.
+func clampBackwardF64Generic(dst, grad, x []float64, lo, hi float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		v2 := v0 > lo
+		v3 := sel64(v2, v1, 0)
+		v4 := v0 < hi
+		v5 := sel64(v4, v3, 0)
+		dst[i] = v5
+	}
+}
+
+// hardsigmoidF64Generic is the plain Go version of HardsigmoidF64.
+func hardsigmoidF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + 3
+		v2 := sel64(0 > v1, 0, v1)
+		v3 := sel64(6 < v2, 6, v2)
+		v4 := v3 / 6
+		dst[i] = v4
+	}
+}
+
+// hardswishF64Generic is the plain Go version of HardswishF64.
+func hardswishF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + 3
+		v2 := sel64(0 > v1, 0, v1)
+		v3 := sel64(6 < v2, 6, v2)
+		v4 := float64(v0 * v3)
+		v5 := v4 / 6
+		dst[i] = v5
+	}
+}
+
+// hardsigmoidBackwardF64Generic is the plain Go version of HardsigmoidBackwardF64.
+func hardsigmoidBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := v0 / 6
+		v2 := x[i]
+		v3 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v4 := v3 < 3
+		v5 := sel64(v4, v1, 0)
+		dst[i] = v5
+	}
+}
+
+// hardswishBackwardF64Generic is the plain Go version of HardswishBackwardF64.
+func hardswishBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		v2 := v0 / 3
+		v3 := v2 + 0x1p-01
+		v4 := float64(v1 * v3)
+		v5 := v0 >= 3
+		v6 := sel64(v5, v1, v4)
+		v7 := v0 <= -3
+		v8 := sel64(v7, 0, v6)
+		dst[i] = v8
+	}
+}
+
+// leakyReLUF64Generic is the plain Go version of LeakyReLUF64.
+func leakyReLUF64Generic(dst, a []float64, slope float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0
+		v2 := float64(v0 * slope)
+		v3 := sel64(v1, v0, v2)
+		dst[i] = v3
+	}
+}
+
+// leakyReLUBackwardF64Generic is the plain Go version of LeakyReLUBackwardF64.
+func leakyReLUBackwardF64Generic(dst, grad, x []float64, slope float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := x[i]
+		v2 := v1 > 0
+		v3 := float64(v0 * slope)
+		v4 := sel64(v2, v0, v3)
+		dst[i] = v4
+	}
+}
+
+// tanhBackwardF64Generic is the plain Go version of TanhBackwardF64.
+func tanhBackwardF64Generic(dst, grad, y []float64) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := grad[i]
+		v2 := math.FMA(-v0, v0, 1)
+		v3 := float64(v1 * v2)
+		dst[i] = v3
+	}
+}
+
+// sigmoidBackwardF64Generic is the plain Go version of SigmoidBackwardF64.
+func sigmoidBackwardF64Generic(dst, grad, y []float64) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := grad[i]
+		v2 := 1 - v0
+		v3 := float64(v2 * v0)
+		v4 := float64(v1 * v3)
+		dst[i] = v4
+	}
+}
+
+// softmaxBackwardF64Generic is the plain Go version of SoftmaxBackwardF64.
+func softmaxBackwardF64Generic(dst, grad, y []float64, dot float64) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := grad[i]
+		v2 := v1 - dot
+		v3 := float64(v0 * v2)
+		dst[i] = v3
+	}
+}
+
+// fillF64Generic is the plain Go version of FillF64.
+func fillF64Generic(dst []float64, s float64) {
+	for i := range dst {
+		dst[i] = s
+	}
+}
+
+// eqF64Generic is the plain Go version of EqF64.
+func eqF64Generic(dst []uint8, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 == v1
+		dst[i] = b2u8(v2)
+	}
+}
+
+// eqScalarF64Generic is the plain Go version of EqScalarF64.
+func eqScalarF64Generic(dst []uint8, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 == s
+		dst[i] = b2u8(v1)
+	}
+}
+
+// neF64Generic is the plain Go version of NeF64.
+func neF64Generic(dst []uint8, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 != v1
+		dst[i] = b2u8(v2)
+	}
+}
+
+// neScalarF64Generic is the plain Go version of NeScalarF64.
+func neScalarF64Generic(dst []uint8, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 != s
+		dst[i] = b2u8(v1)
+	}
+}
+
+// ltF64Generic is the plain Go version of LtF64.
+func ltF64Generic(dst []uint8, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 < v1
+		dst[i] = b2u8(v2)
+	}
+}
+
+// ltScalarF64Generic is the plain Go version of LtScalarF64.
+func ltScalarF64Generic(dst []uint8, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 < s
+		dst[i] = b2u8(v1)
+	}
+}
+
+// leF64Generic is the plain Go version of LeF64.
+func leF64Generic(dst []uint8, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 <= v1
+		dst[i] = b2u8(v2)
+	}
+}
+
+// leScalarF64Generic is the plain Go version of LeScalarF64.
+func leScalarF64Generic(dst []uint8, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 <= s
+		dst[i] = b2u8(v1)
+	}
+}
+
+// gtF64Generic is the plain Go version of GtF64.
+func gtF64Generic(dst []uint8, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 > v1
+		dst[i] = b2u8(v2)
+	}
+}
+
+// gtScalarF64Generic is the plain Go version of GtScalarF64.
+func gtScalarF64Generic(dst []uint8, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > s
+		dst[i] = b2u8(v1)
+	}
+}
+
+// geF64Generic is the plain Go version of GeF64.
+func geF64Generic(dst []uint8, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 >= v1
+		dst[i] = b2u8(v2)
+	}
+}
+
+// geScalarF64Generic is the plain Go version of GeScalarF64.
+func geScalarF64Generic(dst []uint8, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 >= s
+		dst[i] = b2u8(v1)
+	}
+}
+
+// whereF64Generic is the plain Go version of WhereF64.
+func whereF64Generic(dst []float64, mask []uint8, a, b []float64) {
+	mask = mask[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := mask[i] != 0
+		v1 := a[i]
+		v2 := b[i]
+		v3 := sel64(v0, v1, v2)
+		dst[i] = v3
+	}
+}
+
+// maskedFillF64Generic is the plain Go version of MaskedFillF64.
+func maskedFillF64Generic(dst, a []float64, mask []uint8, s float64) {
+	a = a[:len(dst)]
+	mask = mask[:len(dst)]
+	for i := range dst {
+		v0 := mask[i] != 0
+		v1 := a[i]
+		v2 := sel64(v0, s, v1)
+		dst[i] = v2
+	}
+}
+
+// dropoutF64Generic is the plain Go version of DropoutF64.
+func dropoutF64Generic(dst, a []float64, mask []uint8, scale float64) {
+	a = a[:len(dst)]
+	mask = mask[:len(dst)]
+	for i := range dst {
+		v0 := mask[i] != 0
+		v1 := a[i]
+		v2 := float64(v1 * scale)
+		v3 := sel64(v0, v2, 0)
+		dst[i] = v3
+	}
+}
+
+// sumBlockF64Generic is the plain Go version of sumBlockF64.
+func sumBlockF64Generic(a []float64) (sum float64) {
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := v0 + v1
+		sums[l] = v2
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumSqBlockF64Generic is the plain Go version of sumSqBlockF64.
+func sumSqBlockF64Generic(a []float64, c float64) (sum float64) {
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := a[i]
+		v1 := v0 - c
+		v2 := sums[l]
+		v3 := math.FMA(v1, v1, v2)
+		sums[l] = v3
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumAbsBlockF64Generic is the plain Go version of sumAbsBlockF64.
+func sumAbsBlockF64Generic(a []float64) (sum float64) {
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v3 := v0 + v2
+		sums[l] = v3
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// dotBlockF64Generic is the plain Go version of dotBlockF64.
+func dotBlockF64Generic(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := a[i]
+		v1 := b[i]
+		v2 := sums[l]
+		v3 := math.FMA(v0, v1, v2)
+		sums[l] = v3
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// maxBlockF64Generic is the plain Go version of maxBlockF64.
+func maxBlockF64Generic(a []float64) (m float64) {
+	var ms [32]float64
+	for l := range ms {
+		ms[l] = -inf64
+	}
+	for i := range a {
+		l := i & 31
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 > v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		ms[l] = v4
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] > ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
+// minBlockF64Generic is the plain Go version of minBlockF64.
+func minBlockF64Generic(a []float64) (m float64) {
+	var ms [32]float64
+	for l := range ms {
+		ms[l] = inf64
+	}
+	for i := range a {
+		l := i & 31
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 < v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		ms[l] = v4
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] < ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
+// gradSumsBlockF64Generic is the plain Go version of gradSumsBlockF64.
+func gradSumsBlockF64Generic(grad, x []float64, mean float64) (s0, s1 float64) {
+	x = x[:len(grad)]
+	var s0s [16]float64
+	var s1s [16]float64
+	for i := range grad {
+		l := i & 15
+		v0 := grad[i]
+		v1 := s0s[l]
+		v2 := v1 + v0
+		s0s[l] = v2
+		v4 := x[i]
+		v5 := v4 - mean
+		v6 := s1s[l]
+		v7 := math.FMA(v0, v5, v6)
+		s1s[l] = v7
+	}
+	for m := 8; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			s0s[l] += s0s[l+m]
+			s1s[l] += s1s[l+m]
+		}
+	}
+	return s0s[0], s1s[0]
+}
+
+// gradSumsWeightBlockF64Generic is the plain Go version of gradSumsWeightBlockF64.
+func gradSumsWeightBlockF64Generic(grad, w, x []float64, mean float64) (s0, s1 float64) {
+	w = w[:len(grad)]
+	x = x[:len(grad)]
+	var s0s [16]float64
+	var s1s [16]float64
+	for i := range grad {
+		l := i & 15
+		v0 := grad[i]
+		v1 := w[i]
+		v2 := float64(v0 * v1)
+		v3 := s0s[l]
+		v4 := v3 + v2
+		s0s[l] = v4
+		v6 := x[i]
+		v7 := v6 - mean
+		v8 := s1s[l]
+		v9 := math.FMA(v2, v7, v8)
+		s1s[l] = v9
+	}
+	for m := 8; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			s0s[l] += s0s[l+m]
+			s1s[l] += s1s[l+m]
+		}
+	}
+	return s0s[0], s1s[0]
+}
+
+// sumBlockF32As64Generic is the plain Go version of sumBlockF32As64.
+func sumBlockF32As64Generic(a []float32) (sum float64) {
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := float64(a[i])
+		v2 := v0 + v1
+		sums[l] = v2
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumSqBlockF32As64Generic is the plain Go version of sumSqBlockF32As64.
+func sumSqBlockF32As64Generic(a []float32, c float64) (sum float64) {
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := float64(a[i])
+		v1 := v0 - c
+		v2 := sums[l]
+		v3 := math.FMA(v1, v1, v2)
+		sums[l] = v3
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// dotBlockF32As64Generic is the plain Go version of dotBlockF32As64.
+func dotBlockF32As64Generic(a, b []float32) (sum float64) {
+	b = b[:len(a)]
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := float64(a[i])
+		v1 := float64(b[i])
+		v2 := sums[l]
+		v3 := math.FMA(v0, v1, v2)
+		sums[l] = v3
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// accumulateF32ToF64Generic is the plain Go version of AccumulateF32ToF64.
+func accumulateF32ToF64Generic(dst []float64, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := float64(a[i])
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
+// normalizeF64Generic is the plain Go version of NormalizeF64.
+func normalizeF64Generic(dst, a []float64, mean, rstd float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - mean
+		v2 := float64(v1 * rstd)
+		dst[i] = v2
+	}
+}
+
+// normalizeAffineF64Generic is the plain Go version of NormalizeAffineF64.
+func normalizeAffineF64Generic(dst, a, w, c []float64, mean, rstd float64) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - mean
+		v2 := float64(v1 * rstd)
+		v3 := w[i]
+		v4 := c[i]
+		v5 := math.FMA(v2, v3, v4)
+		dst[i] = v5
+	}
+}
+
+// normalizeBackwardF64Generic is the plain Go version of NormalizeBackwardF64.
+func normalizeBackwardF64Generic(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := v0 - c1
+		v2 := x[i]
+		v3 := v2 - mean
+		v4 := math.FMA(-v3, c2, v1)
+		v5 := float64(v4 * rstd)
+		dst[i] = v5
+	}
+}
+
+// normalizeAffineBackwardF64Generic is the plain Go version of NormalizeAffineBackwardF64.
+func normalizeAffineBackwardF64Generic(dst, grad, w, x []float64, mean, rstd, c1, c2 float64) {
+	grad = grad[:len(dst)]
+	w = w[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := w[i]
+		v2 := float64(v0 * v1)
+		v3 := v2 - c1
+		v4 := x[i]
+		v5 := v4 - mean
+		v6 := math.FMA(-v5, c2, v3)
+		v7 := float64(v6 * rstd)
+		dst[i] = v7
+	}
+}
+
+// normalizeParamsBackwardF64Generic is the plain Go version of NormalizeParamsBackwardF64.
+func normalizeParamsBackwardF64Generic(dw, db, grad, x []float64, mean, rstd float64) {
+	db = db[:len(dw)]
+	grad = grad[:len(dw)]
+	x = x[:len(dw)]
+	for i := range dw {
+		v0 := grad[i]
+		v1 := x[i]
+		v2 := v1 - mean
+		v3 := float64(v2 * rstd)
+		v4 := dw[i]
+		v5 := math.FMA(v0, v3, v4)
+		dw[i] = v5
+		v7 := db[i]
+		v8 := v7 + v0
+		db[i] = v8
+	}
+}
+
+// accumulateSquaresF64Generic is the plain Go version of AccumulateSquaresF64.
+func accumulateSquaresF64Generic(dst, a, mean []float64) {
+	a = a[:len(dst)]
+	mean = mean[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := mean[i]
+		v2 := v0 - v1
+		v3 := dst[i]
+		v4 := math.FMA(v2, v2, v3)
+		dst[i] = v4
+	}
+}
+
+// accumulateCenteredF64Generic is the plain Go version of AccumulateCenteredF64.
+func accumulateCenteredF64Generic(dst, grad, x, mean []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	mean = mean[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := mean[i]
+		v2 := v0 - v1
+		v3 := grad[i]
+		v4 := dst[i]
+		v5 := math.FMA(v2, v3, v4)
+		dst[i] = v5
+	}
+}
+
+// combineColumnsF64Generic is the plain Go version of CombineColumnsF64.
+func combineColumnsF64Generic(dst, a, b, x, y, z []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	x = x[:len(dst)]
+	y = y[:len(dst)]
+	z = z[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := x[i]
+		v2 := b[i]
+		v3 := y[i]
+		v4 := z[i]
+		v5 := math.FMA(v2, v3, v4)
+		v6 := math.FMA(v0, v1, v5)
+		dst[i] = v6
+	}
+}
+
+// adamF64Generic is the plain Go version of AdamF64.
+func adamF64Generic(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := float64(v0 * decay)
+		v2 := grad[i]
+		v3 := math.FMA(v1, l2, v2)
+		v4 := m[i]
+		v5 := v3 - v4
+		v6 := math.FMA(v5, beta1c, v4)
+		m[i] = v6
+		v8 := v[i]
+		v9 := float64(v8 * beta2)
+		v10 := float64(v3 * beta2c)
+		v11 := math.FMA(v10, v3, v9)
+		v[i] = v11
+		v13 := math.Sqrt(v11)
+		v14 := v13 / corr
+		v15 := v14 + eps
+		v16 := float64(v6 * step)
+		v17 := v16 / v15
+		v18 := v1 - v17
+		p[i] = v18
+	}
+}
+
+// sGDF64Generic is the plain Go version of SGDF64.
+func sGDF64Generic(p, grad []float64, lr, l2 float64) {
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		v2 := math.FMA(v0, l2, v1)
+		v3 := math.FMA(-v2, lr, v0)
+		p[i] = v3
+	}
+}
+
+// sGDMomentumF64Generic is the plain Go version of SGDMomentumF64.
+func sGDMomentumF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		v2 := math.FMA(v0, l2, v1)
+		v3 := buf[i]
+		v4 := float64(v3 * momentum)
+		v5 := math.FMA(v2, damp, v4)
+		buf[i] = v5
+		v7 := math.FMA(-v5, lr, v0)
+		p[i] = v7
+	}
+}
+
+// sGDNesterovF64Generic is the plain Go version of SGDNesterovF64.
+func sGDNesterovF64Generic(p, buf, grad []float64, lr, l2, momentum, damp float64) {
+	buf = buf[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		v2 := math.FMA(v0, l2, v1)
+		v3 := buf[i]
+		v4 := float64(v3 * momentum)
+		v5 := math.FMA(v2, damp, v4)
+		buf[i] = v5
+		v7 := math.FMA(v5, momentum, v2)
+		v8 := math.FMA(-v7, lr, v0)
+		p[i] = v8
+	}
+}
+
+// adamAMSGradF64Generic is the plain Go version of AdamAMSGradF64.
+func adamAMSGradF64Generic(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
+	m = m[:len(p)]
+	v = v[:len(p)]
+	vmax = vmax[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := float64(v0 * decay)
+		v2 := grad[i]
+		v3 := math.FMA(v1, l2, v2)
+		v4 := m[i]
+		v5 := v3 - v4
+		v6 := math.FMA(v5, beta1c, v4)
+		m[i] = v6
+		v8 := v[i]
+		v9 := float64(v8 * beta2)
+		v10 := float64(v3 * beta2c)
+		v11 := math.FMA(v10, v3, v9)
+		v[i] = v11
+		v13 := vmax[i]
+		v14 := v11 != v11
+		v15 := sel64(v11 > v13, v11, v13)
+		v16 := sel64(v14, v11, v15)
+		vmax[i] = v16
+		v18 := math.Sqrt(v16)
+		v19 := v18 / corr
+		v20 := v19 + eps
+		v21 := float64(v6 * step)
+		v22 := v21 / v20
+		v23 := v1 - v22
+		p[i] = v23
+	}
+}
+
+// expF64Generic is the plain Go version of ExpF64.
+func expF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(710 < v0, 710, v0)
+		v2 := sel64(-746 > v1, -746, v1)
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v4 := v3 - 0x1.8p+52
+		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
+		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
+		v7 := float64(v6 * v6)
+		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
+		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
+		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
+		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
+		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
+		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
+		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
+		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
+		v16 := math.FMA(v11, v6, v15)
+		v17 := math.FMA(v7, v16, v6)
+		v18 := v17 + 1
+		v19 := int64(math.Float64bits(v3))
+		v20 := v19 - 4843621399236968448
+		v21 := v20 + 4096
+		v22 := int64(uint64(v21) >> 1)
+		v23 := v22 - 2048
+		v24 := v23 + 1023
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := v20 - v23
+		v28 := v27 + 1023
+		v29 := v28 << 52
+		v30 := math.Float64frombits(uint64(v29))
+		v31 := float64(v18 * v26)
+		v32 := float64(v31 * v30)
+		dst[i] = v32
+	}
+}
+
+// expm1F64Generic is the plain Go version of Expm1F64.
+func expm1F64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(710 < v0, 710, v0)
+		v2 := sel64(-40 > v1, -40, v1)
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v4 := v3 - 0x1.8p+52
+		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
+		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
+		v7 := float64(v6 * v6)
+		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
+		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
+		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
+		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
+		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
+		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
+		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
+		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
+		v16 := math.FMA(v11, v6, v15)
+		v17 := math.FMA(v7, v16, v6)
+		v18 := int64(math.Float64bits(v3))
+		v19 := v18 - 4843621399236968448
+		v20 := v19 + 1022
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := v22 - 0x1p-01
+		v24 := math.FMA(v22, v17, v23)
+		v25 := v24 + v24
+		v26 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v27 := math.Float64frombits(math.Float64bits(v25) | math.Float64bits(v26))
+		dst[i] = v27
+	}
+}
+
+// logF64Generic is the plain Go version of LogF64.
+func logF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 < 0x1p-1022
+		v2 := float64(v0 * 0x1p+52)
+		v3 := sel64(v1, v2, v0)
+		v4 := int64(math.Float64bits(v3))
+		v5 := v4 + 2638147582215219
+		v6 := int64(uint64(v5) >> 52)
+		v7 := int64(uint64(v6) | 0x4330000000000000)
+		v8 := math.Float64frombits(uint64(v7))
+		v9 := sel64(v1, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v10 := v8 - v9
+		v11 := v5 & 4503599627370495
+		v12 := v11 + 4604544271217802189
+		v13 := math.Float64frombits(uint64(v12))
+		v14 := v13 - 1
+		v15 := float64(v10 * 0x1.abc9e3b39803fp-56)
+		v16 := v14 + 2
+		v17 := v14 / v16
+		v18 := float64(v17 * v17)
+		v19 := float64(v18 * v18)
+		v20 := math.FMA(0x1.0c0aff044a97p-03, v19, 0x1.3b1c3c1c81c8fp-03)
+		v21 := math.FMA(v20, v19, 0x1.c71c7201a55d7p-03)
+		v22 := math.FMA(v21, v19, 0x1.9999999999a39p-02)
+		v23 := math.FMA(0x1.0fbde0f4ad17bp-03, v19, 0x1.745cf8e4bba1bp-03)
+		v24 := math.FMA(v23, v19, 0x1.2492492476a1ap-02)
+		v25 := math.FMA(v24, v19, 0x1.5555555555555p-01)
+		v26 := math.FMA(v22, v18, v25)
+		v27 := float64(v14 * v14)
+		v28 := float64(v27 * 0x1p-01)
+		v29 := math.FMA(v18, v26, v28)
+		v30 := math.FMA(v17, v29, v15)
+		v31 := v28 - v30
+		v32 := v14 - v31
+		v33 := math.FMA(v10, 0x1.62e42fefa39efp-01, v32)
+		v34 := v0 < inf64
+		v35 := sel64(v34, v33, v0)
+		v36 := v0 == 0
+		v37 := sel64(v36, -inf64, v35)
+		v38 := v0 < 0
+		v39 := sel64(v38, nan64, v37)
+		dst[i] = v39
+	}
+}
+
+// log1pF64Generic is the plain Go version of Log1pF64.
+func log1pF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 + 1
+		v2 := int64(math.Float64bits(v1))
+		v3 := v2 + 2638147582215219
+		v4 := int64(uint64(v3) >> 52)
+		v5 := int64(uint64(v4) | 0x4330000000000000)
+		v6 := math.Float64frombits(uint64(v5))
+		v7 := v6 - 0x1.00000000003ffp+52
+		v8 := 2048 - v4
+		v9 := v8 << 52
+		v10 := math.Float64frombits(uint64(v9))
+		v11 := float64(v0 * 0x1p-02)
+		v12 := math.FMA(v10, 0x1p-02, -1)
+		v13 := math.FMA(v11, v10, v12)
+		v14 := float64(v7 * 0x1.abc9e3b39803fp-56)
+		v15 := v13 + 2
+		v16 := v13 / v15
+		v17 := float64(v16 * v16)
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.0c0aff044a97p-03, v18, 0x1.3b1c3c1c81c8fp-03)
+		v20 := math.FMA(v19, v18, 0x1.c71c7201a55d7p-03)
+		v21 := math.FMA(v20, v18, 0x1.9999999999a39p-02)
+		v22 := math.FMA(0x1.0fbde0f4ad17bp-03, v18, 0x1.745cf8e4bba1bp-03)
+		v23 := math.FMA(v22, v18, 0x1.2492492476a1ap-02)
+		v24 := math.FMA(v23, v18, 0x1.5555555555555p-01)
+		v25 := math.FMA(v21, v17, v24)
+		v26 := float64(v13 * v13)
+		v27 := float64(v26 * 0x1p-01)
+		v28 := math.FMA(v17, v25, v27)
+		v29 := math.FMA(v16, v28, v14)
+		v30 := v27 - v29
+		v31 := v13 - v30
+		v32 := math.FMA(v7, 0x1.62e42fefa39efp-01, v31)
+		v33 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v34 := v33 < 0x1p-54
+		v35 := sel64(v34, v0, v32)
+		v36 := v0 < inf64
+		v37 := sel64(v36, v35, v0)
+		v38 := v0 == -1
+		v39 := sel64(v38, -inf64, v37)
+		v40 := v0 < -1
+		v41 := sel64(v40, nan64, v39)
+		dst[i] = v41
+	}
+}
+
+// log2F64Generic is the plain Go version of Log2F64.
+func log2F64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 < 0x1p-1022
+		v2 := float64(v0 * 0x1p+52)
+		v3 := sel64(v1, v2, v0)
+		v4 := int64(math.Float64bits(v3))
+		v5 := v4 + 2638147582215219
+		v6 := int64(uint64(v5) >> 52)
+		v7 := int64(uint64(v6) | 0x4330000000000000)
+		v8 := math.Float64frombits(uint64(v7))
+		v9 := sel64(v1, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v10 := v8 - v9
+		v11 := v5 & 4503599627370495
+		v12 := v11 + 4604544271217802189
+		v13 := math.Float64frombits(uint64(v12))
+		v14 := v13 - 1
+		v15 := v14 + 2
+		v16 := v14 / v15
+		v17 := float64(v16 * v16)
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.0c0aff044a97p-03, v18, 0x1.3b1c3c1c81c8fp-03)
+		v20 := math.FMA(v19, v18, 0x1.c71c7201a55d7p-03)
+		v21 := math.FMA(v20, v18, 0x1.9999999999a39p-02)
+		v22 := math.FMA(0x1.0fbde0f4ad17bp-03, v18, 0x1.745cf8e4bba1bp-03)
+		v23 := math.FMA(v22, v18, 0x1.2492492476a1ap-02)
+		v24 := math.FMA(v23, v18, 0x1.5555555555555p-01)
+		v25 := math.FMA(v21, v17, v24)
+		v26 := float64(v14 * v14)
+		v27 := float64(v26 * 0x1p-01)
+		v28 := math.FMA(v17, v25, v27)
+		v29 := float64(v16 * v28)
+		v30 := v27 - v29
+		v31 := v14 - v30
+		v32 := float64(v31 * 0x1.71547652b82fep+00)
+		v33 := math.FMA(v10, 1, v32)
+		v34 := v0 < inf64
+		v35 := sel64(v34, v33, v0)
+		v36 := v0 == 0
+		v37 := sel64(v36, -inf64, v35)
+		v38 := v0 < 0
+		v39 := sel64(v38, nan64, v37)
+		dst[i] = v39
+	}
+}
+
+// log10F64Generic is the plain Go version of Log10F64.
+func log10F64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 < 0x1p-1022
+		v2 := float64(v0 * 0x1p+52)
+		v3 := sel64(v1, v2, v0)
+		v4 := int64(math.Float64bits(v3))
+		v5 := v4 + 2638147582215219
+		v6 := int64(uint64(v5) >> 52)
+		v7 := int64(uint64(v6) | 0x4330000000000000)
+		v8 := math.Float64frombits(uint64(v7))
+		v9 := sel64(v1, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v10 := v8 - v9
+		v11 := v5 & 4503599627370495
+		v12 := v11 + 4604544271217802189
+		v13 := math.Float64frombits(uint64(v12))
+		v14 := v13 - 1
+		v15 := v14 + 2
+		v16 := v14 / v15
+		v17 := float64(v16 * v16)
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.0c0aff044a97p-03, v18, 0x1.3b1c3c1c81c8fp-03)
+		v20 := math.FMA(v19, v18, 0x1.c71c7201a55d7p-03)
+		v21 := math.FMA(v20, v18, 0x1.9999999999a39p-02)
+		v22 := math.FMA(0x1.0fbde0f4ad17bp-03, v18, 0x1.745cf8e4bba1bp-03)
+		v23 := math.FMA(v22, v18, 0x1.2492492476a1ap-02)
+		v24 := math.FMA(v23, v18, 0x1.5555555555555p-01)
+		v25 := math.FMA(v21, v17, v24)
+		v26 := float64(v14 * v14)
+		v27 := float64(v26 * 0x1p-01)
+		v28 := math.FMA(v17, v25, v27)
+		v29 := float64(v16 * v28)
+		v30 := v27 - v29
+		v31 := v14 - v30
+		v32 := float64(v31 * 0x1.bcb7b1526e50ep-02)
+		v33 := math.FMA(v10, 0x1.fef311f12b358p-46, v32)
+		v34 := math.FMA(v10, 0x1.34413509f78p-02, v33)
+		v35 := v0 < inf64
+		v36 := sel64(v35, v34, v0)
+		v37 := v0 == 0
+		v38 := sel64(v37, -inf64, v36)
+		v39 := v0 < 0
+		v40 := sel64(v39, nan64, v38)
+		dst[i] = v40
+	}
+}
+
+// exp2F64Generic is the plain Go version of Exp2F64.
+func exp2F64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(1100 < v0, 1100, v0)
+		v2 := sel64(-1100 > v1, -1100, v1)
+		v3 := v2 + 0x1.8p+52
+		v4 := v3 - 0x1.8p+52
+		v5 := v2 - v4
+		v6 := float64(v5 * 0x1.62e42fefa39efp-01)
+		v7 := math.Float64frombits(math.Float64bits(v6) ^ 0x8000000000000000)
+		v8 := math.FMA(v5, 0x1.62e42fefa39efp-01, v7)
+		v9 := math.FMA(v5, 0x1.abc9e3b39803fp-56, v8)
+		v10 := float64(v6 * v6)
+		v11 := math.FMA(0x1.af390ba7e6f47p-26, v10, 0x1.71de0d85293b8p-19)
+		v12 := math.FMA(v11, v10, 0x1.a01a01a7cebcdp-13)
+		v13 := math.FMA(v12, v10, 0x1.11111111109a6p-07)
+		v14 := math.FMA(v13, v10, 0x1.5555555555556p-03)
+		v15 := math.FMA(0x1.2891d4ffbb0f9p-22, v10, 0x1.a019b8ca26fcfp-16)
+		v16 := math.FMA(v15, v10, 0x1.6c16c1789d1d7p-10)
+		v17 := math.FMA(v16, v10, 0x1.5555555553d37p-05)
+		v18 := math.FMA(v17, v10, 0x1.0000000000001p-01)
+		v19 := math.FMA(v14, v6, v18)
+		v20 := math.FMA(v10, v19, v9)
+		v21 := v6 + v20
+		v22 := v21 + 1
+		v23 := int64(math.Float64bits(v3))
+		v24 := v23 - 4843621399236968448
+		v25 := v24 + 4096
+		v26 := int64(uint64(v25) >> 1)
+		v27 := v26 - 2048
+		v28 := v27 + 1023
+		v29 := v28 << 52
+		v30 := math.Float64frombits(uint64(v29))
+		v31 := v24 - v27
+		v32 := v31 + 1023
+		v33 := v32 << 52
+		v34 := math.Float64frombits(uint64(v33))
+		v35 := float64(v22 * v30)
+		v36 := float64(v35 * v34)
+		dst[i] = v36
+	}
+}
+
+// logSigmoidF64Generic is the plain Go version of LogSigmoidF64.
+func logSigmoidF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := math.Float64frombits(math.Float64bits(v1) ^ 0x8000000000000000)
+		v3 := sel64(710 < v2, 710, v2)
+		v4 := sel64(-746 > v3, -746, v3)
+		v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v6 := v5 - 0x1.8p+52
+		v7 := math.FMA(-v6, 0x1.62e42fefa39efp-01, v4)
+		v8 := math.FMA(-v6, 0x1.abc9e3b39803fp-56, v7)
+		v9 := float64(v8 * v8)
+		v10 := math.FMA(0x1.af390ba7e6f47p-26, v9, 0x1.71de0d85293b8p-19)
+		v11 := math.FMA(v10, v9, 0x1.a01a01a7cebcdp-13)
+		v12 := math.FMA(v11, v9, 0x1.11111111109a6p-07)
+		v13 := math.FMA(v12, v9, 0x1.5555555555556p-03)
+		v14 := math.FMA(0x1.2891d4ffbb0f9p-22, v9, 0x1.a019b8ca26fcfp-16)
+		v15 := math.FMA(v14, v9, 0x1.6c16c1789d1d7p-10)
+		v16 := math.FMA(v15, v9, 0x1.5555555553d37p-05)
+		v17 := math.FMA(v16, v9, 0x1.0000000000001p-01)
+		v18 := math.FMA(v13, v8, v17)
+		v19 := math.FMA(v9, v18, v8)
+		v20 := v19 + 1
+		v21 := int64(math.Float64bits(v5))
+		v22 := v21 - 4843621399236968448
+		v23 := v22 + 4096
+		v24 := int64(uint64(v23) >> 1)
+		v25 := v24 - 2048
+		v26 := v25 + 1023
+		v27 := v26 << 52
+		v28 := math.Float64frombits(uint64(v27))
+		v29 := v22 - v25
+		v30 := v29 + 1023
+		v31 := v30 << 52
+		v32 := math.Float64frombits(uint64(v31))
+		v33 := float64(v20 * v28)
+		v34 := float64(v33 * v32)
+		v35 := sel64(0 < v0, 0, v0)
+		v36 := v34 + 1
+		v37 := int64(math.Float64bits(v36))
+		v38 := v37 + 2638147582215219
+		v39 := int64(uint64(v38) >> 52)
+		v40 := int64(uint64(v39) | 0x4330000000000000)
+		v41 := math.Float64frombits(uint64(v40))
+		v42 := v41 - 0x1.00000000003ffp+52
+		v43 := 2048 - v39
+		v44 := v43 << 52
+		v45 := math.Float64frombits(uint64(v44))
+		v46 := float64(v34 * 0x1p-02)
+		v47 := math.FMA(v45, 0x1p-02, -1)
+		v48 := math.FMA(v46, v45, v47)
+		v49 := float64(v42 * 0x1.abc9e3b39803fp-56)
+		v50 := v48 + 2
+		v51 := v48 / v50
+		v52 := float64(v51 * v51)
+		v53 := float64(v52 * v52)
+		v54 := math.FMA(0x1.0c0aff044a97p-03, v53, 0x1.3b1c3c1c81c8fp-03)
+		v55 := math.FMA(v54, v53, 0x1.c71c7201a55d7p-03)
+		v56 := math.FMA(v55, v53, 0x1.9999999999a39p-02)
+		v57 := math.FMA(0x1.0fbde0f4ad17bp-03, v53, 0x1.745cf8e4bba1bp-03)
+		v58 := math.FMA(v57, v53, 0x1.2492492476a1ap-02)
+		v59 := math.FMA(v58, v53, 0x1.5555555555555p-01)
+		v60 := math.FMA(v56, v52, v59)
+		v61 := float64(v48 * v48)
+		v62 := float64(v61 * 0x1p-01)
+		v63 := math.FMA(v52, v60, v62)
+		v64 := math.FMA(v51, v63, v49)
+		v65 := v62 - v64
+		v66 := v48 - v65
+		v67 := math.FMA(v42, 0x1.62e42fefa39efp-01, v66)
+		v68 := math.Float64frombits(math.Float64bits(v34) & 0x7fffffffffffffff)
+		v69 := v68 < 0x1p-54
+		v70 := sel64(v69, v34, v67)
+		v71 := v34 < inf64
+		v72 := sel64(v71, v70, v34)
+		v73 := v34 == -1
+		v74 := sel64(v73, -inf64, v72)
+		v75 := v34 < -1
+		v76 := sel64(v75, nan64, v74)
+		v77 := v35 - v76
+		dst[i] = v77
+	}
+}
+
+// mishF64Generic is the plain Go version of MishF64.
+func mishF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(20 < v0, 20, v0)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 2
+		v35 := float64(v33 * v34)
+		v36 := v35 + 2
+		v37 := v35 / v36
+		v38 := float64(v0 * v37)
+		dst[i] = v38
+	}
+}
+
+// tanhF64Generic is the plain Go version of TanhF64.
+func tanhF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := sel64(20 < v1, 20, v1)
+		v3 := float64(v2 * -2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := int64(math.Float64bits(v4))
+		v20 := v19 - 4843621399236968448
+		v21 := v20 + 1023
+		v22 := v21 << 52
+		v23 := math.Float64frombits(uint64(v22))
+		v24 := v23 - 1
+		v25 := math.FMA(v23, v18, v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := math.Float64frombits(math.Float64bits(v27) & 0x7fffffffffffffff)
+		v29 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v30 := math.Float64frombits(math.Float64bits(v28) | math.Float64bits(v29))
+		dst[i] = v30
+	}
+}
+
+// sigmoidF64Generic is the plain Go version of SigmoidF64.
+func sigmoidF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 1
+		v35 := 1 / v34
+		dst[i] = v35
+	}
+}
+
+// erfF64Generic is the plain Go version of ErfF64.
+func erfF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := float64(v0 * v0)
+		v3 := float64(v2 * v2)
+		v4 := math.FMA(-0x1.ea464a318f436p-31, v3, -0x1.5e276be07fdadp-23)
+		v5 := math.FMA(v4, v3, -0x1.f4d0d9531142p-17)
+		v6 := math.FMA(v5, v3, -0x1.c02db3a7b1882p-11)
+		v7 := math.FMA(v6, v3, -0x1.b82ce31282518p-06)
+		v8 := math.FMA(v7, v3, -0x1.812746b0379e6p-02)
+		v9 := math.FMA(0x1.e895760bda6f9p-27, v3, 0x1.b9cb484330adbp-20)
+		v10 := math.FMA(v9, v3, 0x1.f9a318bc85b83p-14)
+		v11 := math.FMA(v10, v3, 0x1.565bcd0d0c59dp-08)
+		v12 := math.FMA(v11, v3, 0x1.ce2f21a042aeap-04)
+		v13 := math.FMA(v12, v3, 0x1.06eba8214db69p-03)
+		v14 := math.FMA(v8, v2, v13)
+		v15 := math.FMA(v14, v0, v0)
+		v16 := sel64(6 < v1, 6, v1)
+		v17 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v16, 0x1.6f67c3f836a13p-41)
+		v18 := math.FMA(v17, v16, -0x1.5e8d6c2dd0e79p-36)
+		v19 := math.FMA(v18, v16, 0x1.95ee81e1c09aap-32)
+		v20 := math.FMA(v19, v16, -0x1.4359bd30b6462p-28)
+		v21 := math.FMA(v20, v16, 0x1.7afb2a060e796p-25)
+		v22 := math.FMA(v21, v16, -0x1.54004459aa33p-22)
+		v23 := math.FMA(v22, v16, 0x1.ddc9be705103cp-20)
+		v24 := math.FMA(v23, v16, -0x1.095af9679af1ep-17)
+		v25 := math.FMA(v24, v16, 0x1.ce97848130474p-16)
+		v26 := math.FMA(v25, v16, -0x1.30803b046720cp-14)
+		v27 := math.FMA(v26, v16, 0x1.08304b0b2477cp-13)
+		v28 := math.FMA(v27, v16, -0x1.81656d67128c1p-15)
+		v29 := math.FMA(v28, v16, -0x1.119c3da14f894p-11)
+		v30 := math.FMA(v29, v16, 0x1.aeedbf9e5400fp-10)
+		v31 := math.FMA(v30, v16, -0x1.73cbe2f121154p-13)
+		v32 := math.FMA(v31, v16, -0x1.39a5d7eaf82a3p-06)
+		v33 := math.FMA(v32, v16, 0x1.a4fa7c5a88dcp-04)
+		v34 := math.FMA(v33, v16, 0x1.45f2da48d6a0cp-01)
+		v35 := math.FMA(v34, v16, 0x1.20dd787d720afp+00)
+		v36 := math.FMA(v35, v16, -0x1.052242902b3f6p-26)
+		v37 := math.Float64frombits(math.Float64bits(v36) ^ 0x8000000000000000)
+		v38 := math.FMA(v37, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v39 := v38 - 0x1.8p+52
+		v40 := math.FMA(-v39, 0x1.62e42fefa39efp-01, v37)
+		v41 := math.FMA(-v39, 0x1.abc9e3b39803fp-56, v40)
+		v42 := float64(v41 * v41)
+		v43 := math.FMA(0x1.af390ba7e6f47p-26, v42, 0x1.71de0d85293b8p-19)
+		v44 := math.FMA(v43, v42, 0x1.a01a01a7cebcdp-13)
+		v45 := math.FMA(v44, v42, 0x1.11111111109a6p-07)
+		v46 := math.FMA(v45, v42, 0x1.5555555555556p-03)
+		v47 := math.FMA(0x1.2891d4ffbb0f9p-22, v42, 0x1.a019b8ca26fcfp-16)
+		v48 := math.FMA(v47, v42, 0x1.6c16c1789d1d7p-10)
+		v49 := math.FMA(v48, v42, 0x1.5555555553d37p-05)
+		v50 := math.FMA(v49, v42, 0x1.0000000000001p-01)
+		v51 := math.FMA(v46, v41, v50)
+		v52 := math.FMA(v42, v51, v41)
+		v53 := v52 + 1
+		v54 := int64(math.Float64bits(v38))
+		v55 := v54 - 4843621399236968448
+		v56 := v55 + 4096
+		v57 := int64(uint64(v56) >> 1)
+		v58 := v57 - 2048
+		v59 := v58 + 1023
+		v60 := v59 << 52
+		v61 := math.Float64frombits(uint64(v60))
+		v62 := v55 - v58
+		v63 := v62 + 1023
+		v64 := v63 << 52
+		v65 := math.Float64frombits(uint64(v64))
+		v66 := float64(v53 * v61)
+		v67 := float64(v66 * v65)
+		v68 := 1 - v67
+		v69 := v1 < 0x1.ap-01
+		v70 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v71 := math.Float64frombits(math.Float64bits(v68) | math.Float64bits(v70))
+		v72 := sel64(v69, v15, v71)
+		dst[i] = v72
+	}
+}
+
+// erfcF64Generic is the plain Go version of ErfcF64.
+func erfcF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := sel64(28 < v1, 28, v1)
+		v3 := v2 - 4
+		v4 := v2 + 4
+		v5 := v3 / v4
+		v6 := float64(v5 * v5)
+		v7 := math.FMA(-0x1.cbffa84c62aebp-27, v6, 0x1.ec0e2817316c9p-24)
+		v8 := math.FMA(v7, v6, -0x1.bfe1dac24a14cp-21)
+		v9 := math.FMA(v8, v6, 0x1.7fae72ae1d3acp-18)
+		v10 := math.FMA(v9, v6, -0x1.9969d7b268511p-16)
+		v11 := math.FMA(v10, v6, -0x1.a1de83c0abee1p-13)
+		v12 := math.FMA(v11, v6, 0x1.49c6719193121p-08)
+		v13 := math.FMA(v12, v6, 0x1.3079edf9f9fafp-05)
+		v14 := math.FMA(v13, v6, 0x1.7fee004df6aap-04)
+		v15 := math.FMA(v14, v6, 0x1.16ecefcfa6042p-04)
+		v16 := math.FMA(v15, v6, -0x1.1df1ad154a29cp-03)
+		v17 := math.FMA(-0x1.d84b781a783a5p-30, v6, -0x1.0b42047267a7cp-27)
+		v18 := math.FMA(v17, v6, 0x1.0bf685b5c5396p-24)
+		v19 := math.FMA(v18, v6, 0x1.443883a27ab2fp-22)
+		v20 := math.FMA(v19, v6, -0x1.78a86e1056701p-17)
+		v21 := math.FMA(v20, v6, 0x1.3be0d2bb631p-13)
+		v22 := math.FMA(v21, v6, -0x1.8d4a9fec8fb36p-11)
+		v23 := math.FMA(v22, v6, -0x1.096238807a9b2p-06)
+		v24 := math.FMA(v23, v6, -0x1.0fb06dfe58b81p-04)
+		v25 := math.FMA(v24, v6, -0x1.9ddb23c3e8a5bp-04)
+		v26 := math.FMA(v25, v6, 0x1.f7f5df66fd72p-07)
+		v27 := math.FMA(v26, v6, 0x1.3ba5916e9fd7fp+00)
+		v28 := math.FMA(v16, v5, v27)
+		v29 := math.FMA(v2, 2, 1)
+		v30 := v28 / v29
+		v31 := float64(v2 * v2)
+		v32 := math.Float64frombits(math.Float64bits(v31) ^ 0x8000000000000000)
+		v33 := math.FMA(v2, v2, v32)
+		v34 := math.Float64frombits(math.Float64bits(v31) ^ 0x8000000000000000)
+		v35 := math.FMA(v34, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v36 := v35 - 0x1.8p+52
+		v37 := math.FMA(-v36, 0x1.62e42fefa39efp-01, v34)
+		v38 := math.FMA(-v36, 0x1.abc9e3b39803fp-56, v37)
+		v39 := float64(v38 * v38)
+		v40 := math.FMA(0x1.af390ba7e6f47p-26, v39, 0x1.71de0d85293b8p-19)
+		v41 := math.FMA(v40, v39, 0x1.a01a01a7cebcdp-13)
+		v42 := math.FMA(v41, v39, 0x1.11111111109a6p-07)
+		v43 := math.FMA(v42, v39, 0x1.5555555555556p-03)
+		v44 := math.FMA(0x1.2891d4ffbb0f9p-22, v39, 0x1.a019b8ca26fcfp-16)
+		v45 := math.FMA(v44, v39, 0x1.6c16c1789d1d7p-10)
+		v46 := math.FMA(v45, v39, 0x1.5555555553d37p-05)
+		v47 := math.FMA(v46, v39, 0x1.0000000000001p-01)
+		v48 := math.FMA(v43, v38, v47)
+		v49 := math.FMA(v39, v48, v38)
+		v50 := math.FMA(v30, v49, v30)
+		v51 := math.FMA(-v50, v33, v50)
+		v52 := int64(math.Float64bits(v35))
+		v53 := v52 - 4843621399236968448
+		v54 := v53 + 4096
+		v55 := int64(uint64(v54) >> 1)
+		v56 := v55 - 2048
+		v57 := v56 + 1023
+		v58 := v57 << 52
+		v59 := math.Float64frombits(uint64(v58))
+		v60 := v53 - v56
+		v61 := v60 + 1023
+		v62 := v61 << 52
+		v63 := math.Float64frombits(uint64(v62))
+		v64 := float64(v51 * v59)
+		v65 := float64(v64 * v63)
+		v66 := v0 < 0
+		v67 := 2 - v65
+		v68 := sel64(v66, v67, v65)
+		dst[i] = v68
+	}
+}
+
+// ndtrF64Generic is the plain Go version of NdtrF64.
+func ndtrF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * -0x1.6a09e667f3bcdp-01)
+		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v3 := sel64(28 < v2, 28, v2)
+		v4 := v3 - 4
+		v5 := v3 + 4
+		v6 := v4 / v5
+		v7 := float64(v6 * v6)
+		v8 := math.FMA(-0x1.cbffa84c62aebp-27, v7, 0x1.ec0e2817316c9p-24)
+		v9 := math.FMA(v8, v7, -0x1.bfe1dac24a14cp-21)
+		v10 := math.FMA(v9, v7, 0x1.7fae72ae1d3acp-18)
+		v11 := math.FMA(v10, v7, -0x1.9969d7b268511p-16)
+		v12 := math.FMA(v11, v7, -0x1.a1de83c0abee1p-13)
+		v13 := math.FMA(v12, v7, 0x1.49c6719193121p-08)
+		v14 := math.FMA(v13, v7, 0x1.3079edf9f9fafp-05)
+		v15 := math.FMA(v14, v7, 0x1.7fee004df6aap-04)
+		v16 := math.FMA(v15, v7, 0x1.16ecefcfa6042p-04)
+		v17 := math.FMA(v16, v7, -0x1.1df1ad154a29cp-03)
+		v18 := math.FMA(-0x1.d84b781a783a5p-30, v7, -0x1.0b42047267a7cp-27)
+		v19 := math.FMA(v18, v7, 0x1.0bf685b5c5396p-24)
+		v20 := math.FMA(v19, v7, 0x1.443883a27ab2fp-22)
+		v21 := math.FMA(v20, v7, -0x1.78a86e1056701p-17)
+		v22 := math.FMA(v21, v7, 0x1.3be0d2bb631p-13)
+		v23 := math.FMA(v22, v7, -0x1.8d4a9fec8fb36p-11)
+		v24 := math.FMA(v23, v7, -0x1.096238807a9b2p-06)
+		v25 := math.FMA(v24, v7, -0x1.0fb06dfe58b81p-04)
+		v26 := math.FMA(v25, v7, -0x1.9ddb23c3e8a5bp-04)
+		v27 := math.FMA(v26, v7, 0x1.f7f5df66fd72p-07)
+		v28 := math.FMA(v27, v7, 0x1.3ba5916e9fd7fp+00)
+		v29 := math.FMA(v17, v6, v28)
+		v30 := math.FMA(v3, 2, 1)
+		v31 := v29 / v30
+		v32 := float64(v3 * v3)
+		v33 := math.Float64frombits(math.Float64bits(v32) ^ 0x8000000000000000)
+		v34 := math.FMA(v3, v3, v33)
+		v35 := math.Float64frombits(math.Float64bits(v32) ^ 0x8000000000000000)
+		v36 := math.FMA(v35, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v37 := v36 - 0x1.8p+52
+		v38 := math.FMA(-v37, 0x1.62e42fefa39efp-01, v35)
+		v39 := math.FMA(-v37, 0x1.abc9e3b39803fp-56, v38)
+		v40 := float64(v39 * v39)
+		v41 := math.FMA(0x1.af390ba7e6f47p-26, v40, 0x1.71de0d85293b8p-19)
+		v42 := math.FMA(v41, v40, 0x1.a01a01a7cebcdp-13)
+		v43 := math.FMA(v42, v40, 0x1.11111111109a6p-07)
+		v44 := math.FMA(v43, v40, 0x1.5555555555556p-03)
+		v45 := math.FMA(0x1.2891d4ffbb0f9p-22, v40, 0x1.a019b8ca26fcfp-16)
+		v46 := math.FMA(v45, v40, 0x1.6c16c1789d1d7p-10)
+		v47 := math.FMA(v46, v40, 0x1.5555555553d37p-05)
+		v48 := math.FMA(v47, v40, 0x1.0000000000001p-01)
+		v49 := math.FMA(v44, v39, v48)
+		v50 := math.FMA(v40, v49, v39)
+		v51 := math.FMA(v31, v50, v31)
+		v52 := math.FMA(-v51, v34, v51)
+		v53 := int64(math.Float64bits(v36))
+		v54 := v53 - 4843621399236968448
+		v55 := v54 + 4096
+		v56 := int64(uint64(v55) >> 1)
+		v57 := v56 - 2048
+		v58 := v57 + 1023
+		v59 := v58 << 52
+		v60 := math.Float64frombits(uint64(v59))
+		v61 := v54 - v57
+		v62 := v61 + 1023
+		v63 := v62 << 52
+		v64 := math.Float64frombits(uint64(v63))
+		v65 := float64(v52 * v60)
+		v66 := float64(v65 * v64)
+		v67 := v1 < 0
+		v68 := 2 - v66
+		v69 := sel64(v67, v68, v66)
+		v70 := float64(v69 * 0x1p-01)
+		dst[i] = v70
+	}
+}
+
+// gELUF64Generic is the plain Go version of GELUF64.
+func gELUF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * 0x1.6a09e667f3bcdp-01)
+		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v3 := float64(v1 * v1)
+		v4 := float64(v3 * v3)
+		v5 := math.FMA(-0x1.ea464a318f436p-31, v4, -0x1.5e276be07fdadp-23)
+		v6 := math.FMA(v5, v4, -0x1.f4d0d9531142p-17)
+		v7 := math.FMA(v6, v4, -0x1.c02db3a7b1882p-11)
+		v8 := math.FMA(v7, v4, -0x1.b82ce31282518p-06)
+		v9 := math.FMA(v8, v4, -0x1.812746b0379e6p-02)
+		v10 := math.FMA(0x1.e895760bda6f9p-27, v4, 0x1.b9cb484330adbp-20)
+		v11 := math.FMA(v10, v4, 0x1.f9a318bc85b83p-14)
+		v12 := math.FMA(v11, v4, 0x1.565bcd0d0c59dp-08)
+		v13 := math.FMA(v12, v4, 0x1.ce2f21a042aeap-04)
+		v14 := math.FMA(v13, v4, 0x1.06eba8214db69p-03)
+		v15 := math.FMA(v9, v3, v14)
+		v16 := math.FMA(v15, v1, v1)
+		v17 := sel64(6 < v2, 6, v2)
+		v18 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v17, 0x1.6f67c3f836a13p-41)
+		v19 := math.FMA(v18, v17, -0x1.5e8d6c2dd0e79p-36)
+		v20 := math.FMA(v19, v17, 0x1.95ee81e1c09aap-32)
+		v21 := math.FMA(v20, v17, -0x1.4359bd30b6462p-28)
+		v22 := math.FMA(v21, v17, 0x1.7afb2a060e796p-25)
+		v23 := math.FMA(v22, v17, -0x1.54004459aa33p-22)
+		v24 := math.FMA(v23, v17, 0x1.ddc9be705103cp-20)
+		v25 := math.FMA(v24, v17, -0x1.095af9679af1ep-17)
+		v26 := math.FMA(v25, v17, 0x1.ce97848130474p-16)
+		v27 := math.FMA(v26, v17, -0x1.30803b046720cp-14)
+		v28 := math.FMA(v27, v17, 0x1.08304b0b2477cp-13)
+		v29 := math.FMA(v28, v17, -0x1.81656d67128c1p-15)
+		v30 := math.FMA(v29, v17, -0x1.119c3da14f894p-11)
+		v31 := math.FMA(v30, v17, 0x1.aeedbf9e5400fp-10)
+		v32 := math.FMA(v31, v17, -0x1.73cbe2f121154p-13)
+		v33 := math.FMA(v32, v17, -0x1.39a5d7eaf82a3p-06)
+		v34 := math.FMA(v33, v17, 0x1.a4fa7c5a88dcp-04)
+		v35 := math.FMA(v34, v17, 0x1.45f2da48d6a0cp-01)
+		v36 := math.FMA(v35, v17, 0x1.20dd787d720afp+00)
+		v37 := math.FMA(v36, v17, -0x1.052242902b3f6p-26)
+		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
+		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v40 := v39 - 0x1.8p+52
+		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
+		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
+		v43 := float64(v42 * v42)
+		v44 := math.FMA(0x1.af390ba7e6f47p-26, v43, 0x1.71de0d85293b8p-19)
+		v45 := math.FMA(v44, v43, 0x1.a01a01a7cebcdp-13)
+		v46 := math.FMA(v45, v43, 0x1.11111111109a6p-07)
+		v47 := math.FMA(v46, v43, 0x1.5555555555556p-03)
+		v48 := math.FMA(0x1.2891d4ffbb0f9p-22, v43, 0x1.a019b8ca26fcfp-16)
+		v49 := math.FMA(v48, v43, 0x1.6c16c1789d1d7p-10)
+		v50 := math.FMA(v49, v43, 0x1.5555555553d37p-05)
+		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
+		v52 := math.FMA(v47, v42, v51)
+		v53 := math.FMA(v43, v52, v42)
+		v54 := v53 + 1
+		v55 := int64(math.Float64bits(v39))
+		v56 := v55 - 4843621399236968448
+		v57 := v56 + 4096
+		v58 := int64(uint64(v57) >> 1)
+		v59 := v58 - 2048
+		v60 := v59 + 1023
+		v61 := v60 << 52
+		v62 := math.Float64frombits(uint64(v61))
+		v63 := v56 - v59
+		v64 := v63 + 1023
+		v65 := v64 << 52
+		v66 := math.Float64frombits(uint64(v65))
+		v67 := float64(v54 * v62)
+		v68 := float64(v67 * v66)
+		v69 := 1 - v68
+		v70 := v2 < 0x1.ap-01
+		v71 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v72 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v71))
+		v73 := sel64(v70, v16, v72)
+		v74 := math.FMA(v73, 0x1p-01, 0x1p-01)
+		v75 := float64(v0 * v74)
+		dst[i] = v75
+	}
+}
+
+// gELUTanhF64Generic is the plain Go version of GELUTanhF64.
+func gELUTanhF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * v0)
+		v2 := math.FMA(v1, -0x1.2444f2a4d8b4bp-04, -0x1.9884533d43651p+00)
+		v3 := float64(v0 * v2)
+		v4 := sel64(710 < v3, 710, v3)
+		v5 := sel64(-746 > v4, -746, v4)
+		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v7 := v6 - 0x1.8p+52
+		v8 := math.FMA(-v7, 0x1.62e42fefa39efp-01, v5)
+		v9 := math.FMA(-v7, 0x1.abc9e3b39803fp-56, v8)
+		v10 := float64(v9 * v9)
+		v11 := math.FMA(0x1.af390ba7e6f47p-26, v10, 0x1.71de0d85293b8p-19)
+		v12 := math.FMA(v11, v10, 0x1.a01a01a7cebcdp-13)
+		v13 := math.FMA(v12, v10, 0x1.11111111109a6p-07)
+		v14 := math.FMA(v13, v10, 0x1.5555555555556p-03)
+		v15 := math.FMA(0x1.2891d4ffbb0f9p-22, v10, 0x1.a019b8ca26fcfp-16)
+		v16 := math.FMA(v15, v10, 0x1.6c16c1789d1d7p-10)
+		v17 := math.FMA(v16, v10, 0x1.5555555553d37p-05)
+		v18 := math.FMA(v17, v10, 0x1.0000000000001p-01)
+		v19 := math.FMA(v14, v9, v18)
+		v20 := math.FMA(v10, v19, v9)
+		v21 := v20 + 1
+		v22 := int64(math.Float64bits(v6))
+		v23 := v22 - 4843621399236968448
+		v24 := v23 + 4096
+		v25 := int64(uint64(v24) >> 1)
+		v26 := v25 - 2048
+		v27 := v26 + 1023
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := v23 - v26
+		v31 := v30 + 1023
+		v32 := v31 << 52
+		v33 := math.Float64frombits(uint64(v32))
+		v34 := float64(v21 * v29)
+		v35 := float64(v34 * v33)
+		v36 := v35 + 1
+		v37 := v0 / v36
+		dst[i] = v37
+	}
+}
+
+// siLUF64Generic is the plain Go version of SiLUF64.
+func siLUF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 1
+		v35 := v0 / v34
+		dst[i] = v35
+	}
+}
+
+// sinF64Generic is the plain Go version of sinF64.
+func sinF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.FMA(v0, 0x1.45f306dc9c883p-01, 0x1.8p+52)
+		v2 := v1 - 0x1.8p+52
+		v3 := math.FMA(-v2, 0x1.921fb54442d18p+00, v0)
+		v4 := math.FMA(-v2, 0x1.1a62633145c07p-54, v3)
+		v5 := math.FMA(-v2, -0x1.f1976b7ed8fbcp-110, v4)
+		v6 := float64(v5 * v5)
+		v7 := math.FMA(-0x1.aaa06da81eea8p-41, v6, 0x1.61208914a789ep-33)
+		v8 := math.FMA(v7, v6, -0x1.ae64528966e7p-26)
+		v9 := math.FMA(v8, v6, 0x1.71de3a532e35dp-19)
+		v10 := math.FMA(v9, v6, -0x1.a01a01a018a5bp-13)
+		v11 := math.FMA(v10, v6, 0x1.111111111110bp-07)
+		v12 := math.FMA(v11, v6, -0x1.5555555555555p-03)
+		v13 := float64(v12 * v6)
+		v14 := math.FMA(v13, v5, v5)
+		v15 := math.FMA(0x1.aac13e29266c2p-45, v6, -0x1.93932e8de7704p-37)
+		v16 := math.FMA(v15, v6, 0x1.1eed8c9b3a2f2p-29)
+		v17 := math.FMA(v16, v6, -0x1.27e4fb75f6126p-22)
+		v18 := math.FMA(v17, v6, 0x1.a01a01a018d7dp-16)
+		v19 := math.FMA(v18, v6, -0x1.6c16c16c16c1p-10)
+		v20 := math.FMA(v19, v6, 0x1.5555555555555p-05)
+		v21 := math.FMA(v20, v6, -0x1p-01)
+		v22 := math.FMA(v21, v6, 1)
+		v23 := int64(math.Float64bits(v1))
+		v24 := v23 & 1
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := v26 != 0
+		v28 := sel64(v27, v22, v14)
+		v29 := v23 & 2
+		v30 := v29 << 62
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := math.Float64frombits(math.Float64bits(v28) ^ math.Float64bits(v31))
+		v33 := v0 == 0
+		v34 := sel64(v33, v0, v32)
+		dst[i] = v34
+	}
+}
+
+// cosF64Generic is the plain Go version of cosF64.
+func cosF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.FMA(v0, 0x1.45f306dc9c883p-01, 0x1.8p+52)
+		v2 := v1 - 0x1.8p+52
+		v3 := math.FMA(-v2, 0x1.921fb54442d18p+00, v0)
+		v4 := math.FMA(-v2, 0x1.1a62633145c07p-54, v3)
+		v5 := math.FMA(-v2, -0x1.f1976b7ed8fbcp-110, v4)
+		v6 := float64(v5 * v5)
+		v7 := math.FMA(-0x1.aaa06da81eea8p-41, v6, 0x1.61208914a789ep-33)
+		v8 := math.FMA(v7, v6, -0x1.ae64528966e7p-26)
+		v9 := math.FMA(v8, v6, 0x1.71de3a532e35dp-19)
+		v10 := math.FMA(v9, v6, -0x1.a01a01a018a5bp-13)
+		v11 := math.FMA(v10, v6, 0x1.111111111110bp-07)
+		v12 := math.FMA(v11, v6, -0x1.5555555555555p-03)
+		v13 := float64(v12 * v6)
+		v14 := math.FMA(v13, v5, v5)
+		v15 := math.FMA(0x1.aac13e29266c2p-45, v6, -0x1.93932e8de7704p-37)
+		v16 := math.FMA(v15, v6, 0x1.1eed8c9b3a2f2p-29)
+		v17 := math.FMA(v16, v6, -0x1.27e4fb75f6126p-22)
+		v18 := math.FMA(v17, v6, 0x1.a01a01a018d7dp-16)
+		v19 := math.FMA(v18, v6, -0x1.6c16c16c16c1p-10)
+		v20 := math.FMA(v19, v6, 0x1.5555555555555p-05)
+		v21 := math.FMA(v20, v6, -0x1p-01)
+		v22 := math.FMA(v21, v6, 1)
+		v23 := int64(math.Float64bits(v1))
+		v24 := v23 + 1
+		v25 := v24 & 1
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v27 != 0
+		v29 := sel64(v28, v22, v14)
+		v30 := v24 & 2
+		v31 := v30 << 62
+		v32 := math.Float64frombits(uint64(v31))
+		v33 := math.Float64frombits(math.Float64bits(v29) ^ math.Float64bits(v32))
+		dst[i] = v33
+	}
+}
+
+// tanF64Generic is the plain Go version of tanF64.
+func tanF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.FMA(v0, 0x1.45f306dc9c883p-01, 0x1.8p+52)
+		v2 := v1 - 0x1.8p+52
+		v3 := math.FMA(-v2, 0x1.921fb54442d18p+00, v0)
+		v4 := math.FMA(-v2, 0x1.1a62633145c07p-54, v3)
+		v5 := math.FMA(-v2, -0x1.f1976b7ed8fbcp-110, v4)
+		v6 := float64(v5 * v5)
+		v7 := math.FMA(-0x1.aaa06da81eea8p-41, v6, 0x1.61208914a789ep-33)
+		v8 := math.FMA(v7, v6, -0x1.ae64528966e7p-26)
+		v9 := math.FMA(v8, v6, 0x1.71de3a532e35dp-19)
+		v10 := math.FMA(v9, v6, -0x1.a01a01a018a5bp-13)
+		v11 := math.FMA(v10, v6, 0x1.111111111110bp-07)
+		v12 := math.FMA(v11, v6, -0x1.5555555555555p-03)
+		v13 := float64(v12 * v6)
+		v14 := math.FMA(v13, v5, v5)
+		v15 := math.FMA(0x1.aac13e29266c2p-45, v6, -0x1.93932e8de7704p-37)
+		v16 := math.FMA(v15, v6, 0x1.1eed8c9b3a2f2p-29)
+		v17 := math.FMA(v16, v6, -0x1.27e4fb75f6126p-22)
+		v18 := math.FMA(v17, v6, 0x1.a01a01a018d7dp-16)
+		v19 := math.FMA(v18, v6, -0x1.6c16c16c16c1p-10)
+		v20 := math.FMA(v19, v6, 0x1.5555555555555p-05)
+		v21 := math.FMA(v20, v6, -0x1p-01)
+		v22 := math.FMA(v21, v6, 1)
+		v23 := int64(math.Float64bits(v1))
+		v24 := v23 & 1
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := v26 != 0
+		v28 := sel64(v27, v22, v14)
+		v29 := sel64(v27, v14, v22)
+		v30 := v28 / v29
+		v31 := v23 & 1
+		v32 := v31 << 63
+		v33 := math.Float64frombits(uint64(v32))
+		v34 := math.Float64frombits(math.Float64bits(v30) ^ math.Float64bits(v33))
+		v35 := v0 == 0
+		v36 := sel64(v35, v0, v34)
+		dst[i] = v36
+	}
+}
+
+// asinF64Generic is the plain Go version of AsinF64.
+func asinF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 >= 0x1p-01
+		v3 := math.FMA(-v1, 0x1p-01, 0x1p-01)
+		v4 := float64(v1 * v1)
+		v5 := sel64(v2, v3, v4)
+		v6 := math.Sqrt(v5)
+		v7 := sel64(v2, v6, v1)
+		v8 := float64(v7 * v5)
+		v9 := float64(v5 * v5)
+		v10 := math.FMA(0x1.055aef078c9c1p-05, v9, 0x1.3fda070c8f944p-06)
+		v11 := math.FMA(v10, v9, 0x1.8ec01bdb09a0bp-07)
+		v12 := math.FMA(v11, v9, 0x1.1c6bdfeff48c2p-06)
+		v13 := math.FMA(v12, v9, 0x1.f1c72c3b3e023p-06)
+		v14 := math.FMA(v13, v9, 0x1.333333336ea1p-04)
+		v15 := math.FMA(-0x1.09a2f55141678p-06, v9, 0x1.abefa6efe11fap-08)
+		v16 := math.FMA(v15, v9, 0x1.c6fe0cc85a237p-07)
+		v17 := math.FMA(v16, v9, 0x1.6e89f435c0aa4p-06)
+		v18 := math.FMA(v17, v9, 0x1.6db6db426cef3p-05)
+		v19 := math.FMA(v18, v9, 0x1.555555555538ep-03)
+		v20 := math.FMA(v14, v5, v19)
+		v21 := math.FMA(v8, v20, v7)
+		v22 := v21 + v21
+		v23 := v22 - 0x1.1a62633145c07p-54
+		v24 := 0x1.921fb54442d18p+00 - v23
+		v25 := sel64(v2, v24, v21)
+		v26 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v27 := math.Float64frombits(math.Float64bits(v25) | math.Float64bits(v26))
+		dst[i] = v27
+	}
+}
+
+// acosF64Generic is the plain Go version of AcosF64.
+func acosF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 >= 0x1p-01
+		v3 := math.FMA(-v1, 0x1p-01, 0x1p-01)
+		v4 := float64(v1 * v1)
+		v5 := sel64(v2, v3, v4)
+		v6 := math.Sqrt(v5)
+		v7 := sel64(v2, v6, v1)
+		v8 := float64(v7 * v5)
+		v9 := float64(v5 * v5)
+		v10 := math.FMA(0x1.055aef078c9c1p-05, v9, 0x1.3fda070c8f944p-06)
+		v11 := math.FMA(v10, v9, 0x1.8ec01bdb09a0bp-07)
+		v12 := math.FMA(v11, v9, 0x1.1c6bdfeff48c2p-06)
+		v13 := math.FMA(v12, v9, 0x1.f1c72c3b3e023p-06)
+		v14 := math.FMA(v13, v9, 0x1.333333336ea1p-04)
+		v15 := math.FMA(-0x1.09a2f55141678p-06, v9, 0x1.abefa6efe11fap-08)
+		v16 := math.FMA(v15, v9, 0x1.c6fe0cc85a237p-07)
+		v17 := math.FMA(v16, v9, 0x1.6e89f435c0aa4p-06)
+		v18 := math.FMA(v17, v9, 0x1.6db6db426cef3p-05)
+		v19 := math.FMA(v18, v9, 0x1.555555555538ep-03)
+		v20 := math.FMA(v14, v5, v19)
+		v21 := math.FMA(v8, v20, v7)
+		v22 := v21 + v21
+		v23 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v24 := math.Float64frombits(math.Float64bits(v21) | math.Float64bits(v23))
+		v25 := v24 - 0x1.1a62633145c07p-54
+		v26 := 0x1.921fb54442d18p+00 - v25
+		v27 := v22 - 0x1.1a62633145c07p-53
+		v28 := 0x1.921fb54442d18p+01 - v27
+		v29 := v0 < 0
+		v30 := sel64(v29, v28, v22)
+		v31 := sel64(v2, v30, v26)
+		dst[i] = v31
+	}
+}
+
+// atanF64Generic is the plain Go version of AtanF64.
+func atanF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 > 1
+		v3 := -1 / v1
+		v4 := sel64(v2, v3, v1)
+		v5 := float64(v4 * v4)
+		v6 := float64(v4 * v5)
+		v7 := float64(v5 * v5)
+		v8 := math.FMA(0x1.bb8571fbb7cebp-17, v7, 0x1.b3ad439eca905p-11)
+		v9 := math.FMA(v8, v7, 0x1.d781aa45d02acp-08)
+		v10 := math.FMA(v9, v7, 0x1.6826e9396413cp-06)
+		v11 := math.FMA(v10, v7, 0x1.2c285f1f5015fp-05)
+		v12 := math.FMA(v11, v7, 0x1.82d99f03d3d83p-05)
+		v13 := math.FMA(v12, v7, 0x1.e1bb8f3b1decp-05)
+		v14 := math.FMA(v13, v7, 0x1.3b1366524ad8ap-04)
+		v15 := math.FMA(v14, v7, 0x1.c71c717f5d527p-04)
+		v16 := math.FMA(v15, v7, 0x1.99999999954e1p-03)
+		v17 := math.FMA(-0x1.3ef4447c5903bp-13, v7, -0x1.7a01ab6066774p-09)
+		v18 := math.FMA(v17, v7, -0x1.c767ad7e9af54p-07)
+		v19 := math.FMA(v18, v7, -0x1.e9e7b34ff0e7dp-06)
+		v20 := math.FMA(v19, v7, -0x1.59a0f015038d1p-05)
+		v21 := math.FMA(v20, v7, -0x1.ae5e11b42cbbfp-05)
+		v22 := math.FMA(v21, v7, -0x1.110e4f0dd204p-04)
+		v23 := math.FMA(v22, v7, -0x1.745d11a7962e5p-04)
+		v24 := math.FMA(v23, v7, -0x1.249249237d04dp-03)
+		v25 := math.FMA(v24, v7, -0x1.5555555555525p-02)
+		v26 := math.FMA(v16, v5, v25)
+		v27 := math.FMA(v6, v26, v4)
+		v28 := v27 + 0x1.1a62633145c07p-54
+		v29 := 0x1.921fb54442d18p+00 + v28
+		v30 := sel64(v2, v29, v27)
+		v31 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v32 := math.Float64frombits(math.Float64bits(v30) | math.Float64bits(v31))
+		dst[i] = v32
+	}
+}
+
+// atan2F64Generic is the plain Go version of Atan2F64.
+func atan2F64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v3 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v4 := sel64(v2 < v3, v2, v3)
+		v5 := sel64(v2 > v3, v2, v3)
+		v6 := v4 / v5
+		v7 := v4 == v5
+		v8 := sel64(v7, 1, v6)
+		v9 := v5 == 0
+		v10 := sel64(v9, 0, v8)
+		v11 := float64(v10 * v10)
+		v12 := float64(v10 * v11)
+		v13 := float64(v11 * v11)
+		v14 := math.FMA(0x1.bb8571fbb7cebp-17, v13, 0x1.b3ad439eca905p-11)
+		v15 := math.FMA(v14, v13, 0x1.d781aa45d02acp-08)
+		v16 := math.FMA(v15, v13, 0x1.6826e9396413cp-06)
+		v17 := math.FMA(v16, v13, 0x1.2c285f1f5015fp-05)
+		v18 := math.FMA(v17, v13, 0x1.82d99f03d3d83p-05)
+		v19 := math.FMA(v18, v13, 0x1.e1bb8f3b1decp-05)
+		v20 := math.FMA(v19, v13, 0x1.3b1366524ad8ap-04)
+		v21 := math.FMA(v20, v13, 0x1.c71c717f5d527p-04)
+		v22 := math.FMA(v21, v13, 0x1.99999999954e1p-03)
+		v23 := math.FMA(-0x1.3ef4447c5903bp-13, v13, -0x1.7a01ab6066774p-09)
+		v24 := math.FMA(v23, v13, -0x1.c767ad7e9af54p-07)
+		v25 := math.FMA(v24, v13, -0x1.e9e7b34ff0e7dp-06)
+		v26 := math.FMA(v25, v13, -0x1.59a0f015038d1p-05)
+		v27 := math.FMA(v26, v13, -0x1.ae5e11b42cbbfp-05)
+		v28 := math.FMA(v27, v13, -0x1.110e4f0dd204p-04)
+		v29 := math.FMA(v28, v13, -0x1.745d11a7962e5p-04)
+		v30 := math.FMA(v29, v13, -0x1.249249237d04dp-03)
+		v31 := math.FMA(v30, v13, -0x1.5555555555525p-02)
+		v32 := math.FMA(v22, v11, v31)
+		v33 := math.FMA(v12, v32, v10)
+		v34 := v3 > v2
+		v35 := v33 - 0x1.1a62633145c07p-54
+		v36 := 0x1.921fb54442d18p+00 - v35
+		v37 := sel64(v34, v36, v33)
+		v38 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v39 := math.Float64frombits(math.Float64bits(v38) | 0x3ff0000000000000)
+		v40 := v39 < 0
+		v41 := v37 - 0x1.1a62633145c07p-53
+		v42 := 0x1.921fb54442d18p+01 - v41
+		v43 := sel64(v40, v42, v37)
+		v44 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v45 := math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v44))
+		v46 := v1 != v1
+		v47 := sel64(v46, v1, v45)
+		v48 := v0 != v0
+		v49 := sel64(v48, v0, v47)
+		dst[i] = v49
+	}
+}
+
+// sinhF64Generic is the plain Go version of SinhF64.
+func sinhF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := sel64(0x1.633d70a3d70a4p+09 < v1, 0x1.633d70a3d70a4p+09, v1)
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v4 := v3 - 0x1.8p+52
+		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
+		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
+		v7 := float64(v6 * v6)
+		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
+		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
+		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
+		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
+		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
+		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
+		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
+		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
+		v16 := math.FMA(v11, v6, v15)
+		v17 := math.FMA(v7, v16, v6)
+		v18 := int64(math.Float64bits(v3))
+		v19 := v18 - 4843621399236968448
+		v20 := v19 + 1021
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := v22 - 0x1p-02
+		v24 := math.FMA(v22, v17, v23)
+		v25 := math.FMA(v24, 4, 1)
+		v26 := v24 / v25
+		v27 := v24 + v26
+		v28 := v1 < 0x1p-28
+		v29 := v27 + v27
+		v30 := sel64(v28, v1, v29)
+		v31 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v32 := math.Float64frombits(math.Float64bits(v30) | math.Float64bits(v31))
+		dst[i] = v32
+	}
+}
+
+// coshF64Generic is the plain Go version of CoshF64.
+func coshF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := sel64(0x1.633d70a3d70a4p+09 < v1, 0x1.633d70a3d70a4p+09, v1)
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v4 := v3 - 0x1.8p+52
+		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
+		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
+		v7 := float64(v6 * v6)
+		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
+		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
+		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
+		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
+		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
+		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
+		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
+		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
+		v16 := math.FMA(v11, v6, v15)
+		v17 := math.FMA(v7, v16, v6)
+		v18 := int64(math.Float64bits(v3))
+		v19 := v18 - 4843621399236968448
+		v20 := v19 + 1021
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := v22 - 0x1p-02
+		v24 := math.FMA(v22, v17, v23)
+		v25 := v24 + 0x1p-02
+		v26 := v25 + v25
+		v27 := 0x1p-03 / v25
+		v28 := v26 + v27
+		dst[i] = v28
+	}
+}
+
+// asinhF64Generic is the plain Go version of AsinhF64.
+func asinhF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 > 0x1p+60
+		v3 := float64(v1 * v1)
+		v4 := v3 + 1
+		v5 := math.Sqrt(v4)
+		v6 := v5 + 1
+		v7 := v3 / v6
+		v8 := v1 + v7
+		v9 := sel64(v2, v1, v8)
+		v10 := v9 + 1
+		v11 := int64(math.Float64bits(v10))
+		v12 := v11 + 2638147582215219
+		v13 := int64(uint64(v12) >> 52)
+		v14 := int64(uint64(v13) | 0x4330000000000000)
+		v15 := math.Float64frombits(uint64(v14))
+		v16 := v15 - 0x1.00000000003ffp+52
+		v17 := 2048 - v13
+		v18 := v17 << 52
+		v19 := math.Float64frombits(uint64(v18))
+		v20 := float64(v9 * 0x1p-02)
+		v21 := math.FMA(v19, 0x1p-02, -1)
+		v22 := math.FMA(v20, v19, v21)
+		v23 := float64(v16 * 0x1.abc9e3b39803fp-56)
+		v24 := v22 + 2
+		v25 := v22 / v24
+		v26 := float64(v25 * v25)
+		v27 := float64(v26 * v26)
+		v28 := math.FMA(0x1.0c0aff044a97p-03, v27, 0x1.3b1c3c1c81c8fp-03)
+		v29 := math.FMA(v28, v27, 0x1.c71c7201a55d7p-03)
+		v30 := math.FMA(v29, v27, 0x1.9999999999a39p-02)
+		v31 := math.FMA(0x1.0fbde0f4ad17bp-03, v27, 0x1.745cf8e4bba1bp-03)
+		v32 := math.FMA(v31, v27, 0x1.2492492476a1ap-02)
+		v33 := math.FMA(v32, v27, 0x1.5555555555555p-01)
+		v34 := math.FMA(v30, v26, v33)
+		v35 := float64(v22 * v22)
+		v36 := float64(v35 * 0x1p-01)
+		v37 := math.FMA(v26, v34, v36)
+		v38 := math.FMA(v25, v37, v23)
+		v39 := v36 - v38
+		v40 := v22 - v39
+		v41 := math.FMA(v16, 0x1.62e42fefa39efp-01, v40)
+		v42 := math.Float64frombits(math.Float64bits(v9) & 0x7fffffffffffffff)
+		v43 := v42 < 0x1p-54
+		v44 := sel64(v43, v9, v41)
+		v45 := v9 < inf64
+		v46 := sel64(v45, v44, v9)
+		v47 := v9 == -1
+		v48 := sel64(v47, -inf64, v46)
+		v49 := v9 < -1
+		v50 := sel64(v49, nan64, v48)
+		v51 := sel64(v2, 0x1.62e42fefa39efp-01, 0)
+		v52 := v50 + v51
+		v53 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v54 := math.Float64frombits(math.Float64bits(v52) | math.Float64bits(v53))
+		dst[i] = v54
+	}
+}
+
+// acoshF64Generic is the plain Go version of AcoshF64.
+func acoshF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0x1p+60
+		v2 := v0 - 1
+		v3 := v2 + v2
+		v4 := math.FMA(v2, v2, v3)
+		v5 := math.Sqrt(v4)
+		v6 := v2 + v5
+		v7 := sel64(v1, v0, v6)
+		v8 := v7 + 1
+		v9 := int64(math.Float64bits(v8))
+		v10 := v9 + 2638147582215219
+		v11 := int64(uint64(v10) >> 52)
+		v12 := int64(uint64(v11) | 0x4330000000000000)
+		v13 := math.Float64frombits(uint64(v12))
+		v14 := v13 - 0x1.00000000003ffp+52
+		v15 := 2048 - v11
+		v16 := v15 << 52
+		v17 := math.Float64frombits(uint64(v16))
+		v18 := float64(v7 * 0x1p-02)
+		v19 := math.FMA(v17, 0x1p-02, -1)
+		v20 := math.FMA(v18, v17, v19)
+		v21 := float64(v14 * 0x1.abc9e3b39803fp-56)
+		v22 := v20 + 2
+		v23 := v20 / v22
+		v24 := float64(v23 * v23)
+		v25 := float64(v24 * v24)
+		v26 := math.FMA(0x1.0c0aff044a97p-03, v25, 0x1.3b1c3c1c81c8fp-03)
+		v27 := math.FMA(v26, v25, 0x1.c71c7201a55d7p-03)
+		v28 := math.FMA(v27, v25, 0x1.9999999999a39p-02)
+		v29 := math.FMA(0x1.0fbde0f4ad17bp-03, v25, 0x1.745cf8e4bba1bp-03)
+		v30 := math.FMA(v29, v25, 0x1.2492492476a1ap-02)
+		v31 := math.FMA(v30, v25, 0x1.5555555555555p-01)
+		v32 := math.FMA(v28, v24, v31)
+		v33 := float64(v20 * v20)
+		v34 := float64(v33 * 0x1p-01)
+		v35 := math.FMA(v24, v32, v34)
+		v36 := math.FMA(v23, v35, v21)
+		v37 := v34 - v36
+		v38 := v20 - v37
+		v39 := math.FMA(v14, 0x1.62e42fefa39efp-01, v38)
+		v40 := math.Float64frombits(math.Float64bits(v7) & 0x7fffffffffffffff)
+		v41 := v40 < 0x1p-54
+		v42 := sel64(v41, v7, v39)
+		v43 := v7 < inf64
+		v44 := sel64(v43, v42, v7)
+		v45 := v7 == -1
+		v46 := sel64(v45, -inf64, v44)
+		v47 := v7 < -1
+		v48 := sel64(v47, nan64, v46)
+		v49 := sel64(v1, 0x1.62e42fefa39efp-01, 0)
+		v50 := v48 + v49
+		v51 := v0 < 1
+		v52 := sel64(v51, nan64, v50)
+		dst[i] = v52
+	}
+}
+
+// atanhF64Generic is the plain Go version of AtanhF64.
+func atanhF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 + v1
+		v3 := 1 - v1
+		v4 := v2 / v3
+		v5 := v4 + 1
+		v6 := int64(math.Float64bits(v5))
+		v7 := v6 + 2638147582215219
+		v8 := int64(uint64(v7) >> 52)
+		v9 := int64(uint64(v8) | 0x4330000000000000)
+		v10 := math.Float64frombits(uint64(v9))
+		v11 := v10 - 0x1.00000000003ffp+52
+		v12 := 2048 - v8
+		v13 := v12 << 52
+		v14 := math.Float64frombits(uint64(v13))
+		v15 := float64(v4 * 0x1p-02)
+		v16 := math.FMA(v14, 0x1p-02, -1)
+		v17 := math.FMA(v15, v14, v16)
+		v18 := float64(v11 * 0x1.abc9e3b39803fp-56)
+		v19 := v17 + 2
+		v20 := v17 / v19
+		v21 := float64(v20 * v20)
+		v22 := float64(v21 * v21)
+		v23 := math.FMA(0x1.0c0aff044a97p-03, v22, 0x1.3b1c3c1c81c8fp-03)
+		v24 := math.FMA(v23, v22, 0x1.c71c7201a55d7p-03)
+		v25 := math.FMA(v24, v22, 0x1.9999999999a39p-02)
+		v26 := math.FMA(0x1.0fbde0f4ad17bp-03, v22, 0x1.745cf8e4bba1bp-03)
+		v27 := math.FMA(v26, v22, 0x1.2492492476a1ap-02)
+		v28 := math.FMA(v27, v22, 0x1.5555555555555p-01)
+		v29 := math.FMA(v25, v21, v28)
+		v30 := float64(v17 * v17)
+		v31 := float64(v30 * 0x1p-01)
+		v32 := math.FMA(v21, v29, v31)
+		v33 := math.FMA(v20, v32, v18)
+		v34 := v31 - v33
+		v35 := v17 - v34
+		v36 := math.FMA(v11, 0x1.62e42fefa39efp-01, v35)
+		v37 := math.Float64frombits(math.Float64bits(v4) & 0x7fffffffffffffff)
+		v38 := v37 < 0x1p-54
+		v39 := sel64(v38, v4, v36)
+		v40 := v4 < inf64
+		v41 := sel64(v40, v39, v4)
+		v42 := v4 == -1
+		v43 := sel64(v42, -inf64, v41)
+		v44 := v4 < -1
+		v45 := sel64(v44, nan64, v43)
+		v46 := float64(v45 * 0x1p-01)
+		v47 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v48 := math.Float64frombits(math.Float64bits(v46) | math.Float64bits(v47))
+		dst[i] = v48
+	}
+}
+
+// logitF64Generic is the plain Go version of LogitF64.
+func logitF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := 1 - v0
+		v2 := v0 / v1
+		v3 := v2 < 0x1p-1022
+		v4 := float64(v2 * 0x1p+52)
+		v5 := sel64(v3, v4, v2)
+		v6 := int64(math.Float64bits(v5))
+		v7 := v6 + 2638147582215219
+		v8 := int64(uint64(v7) >> 52)
+		v9 := int64(uint64(v8) | 0x4330000000000000)
+		v10 := math.Float64frombits(uint64(v9))
+		v11 := sel64(v3, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v12 := v10 - v11
+		v13 := v7 & 4503599627370495
+		v14 := v13 + 4604544271217802189
+		v15 := math.Float64frombits(uint64(v14))
+		v16 := v15 - 1
+		v17 := float64(v12 * 0x1.abc9e3b39803fp-56)
+		v18 := v16 + 2
+		v19 := v16 / v18
+		v20 := float64(v19 * v19)
+		v21 := float64(v20 * v20)
+		v22 := math.FMA(0x1.0c0aff044a97p-03, v21, 0x1.3b1c3c1c81c8fp-03)
+		v23 := math.FMA(v22, v21, 0x1.c71c7201a55d7p-03)
+		v24 := math.FMA(v23, v21, 0x1.9999999999a39p-02)
+		v25 := math.FMA(0x1.0fbde0f4ad17bp-03, v21, 0x1.745cf8e4bba1bp-03)
+		v26 := math.FMA(v25, v21, 0x1.2492492476a1ap-02)
+		v27 := math.FMA(v26, v21, 0x1.5555555555555p-01)
+		v28 := math.FMA(v24, v20, v27)
+		v29 := float64(v16 * v16)
+		v30 := float64(v29 * 0x1p-01)
+		v31 := math.FMA(v20, v28, v30)
+		v32 := math.FMA(v19, v31, v17)
+		v33 := v30 - v32
+		v34 := v16 - v33
+		v35 := math.FMA(v12, 0x1.62e42fefa39efp-01, v34)
+		v36 := v2 < inf64
+		v37 := sel64(v36, v35, v2)
+		v38 := v2 == 0
+		v39 := sel64(v38, -inf64, v37)
+		v40 := v2 < 0
+		v41 := sel64(v40, nan64, v39)
+		dst[i] = v41
+	}
+}
+
+// logAddExpF64Generic is the plain Go version of LogAddExpF64.
+func logAddExpF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 > v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		v5 := v0 - v1
+		v6 := math.Float64frombits(math.Float64bits(v5) & 0x7fffffffffffffff)
+		v7 := math.Float64frombits(math.Float64bits(v6) ^ 0x8000000000000000)
+		v8 := sel64(710 < v7, 710, v7)
+		v9 := sel64(-746 > v8, -746, v8)
+		v10 := math.FMA(v9, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v11 := v10 - 0x1.8p+52
+		v12 := math.FMA(-v11, 0x1.62e42fefa39efp-01, v9)
+		v13 := math.FMA(-v11, 0x1.abc9e3b39803fp-56, v12)
+		v14 := float64(v13 * v13)
+		v15 := math.FMA(0x1.af390ba7e6f47p-26, v14, 0x1.71de0d85293b8p-19)
+		v16 := math.FMA(v15, v14, 0x1.a01a01a7cebcdp-13)
+		v17 := math.FMA(v16, v14, 0x1.11111111109a6p-07)
+		v18 := math.FMA(v17, v14, 0x1.5555555555556p-03)
+		v19 := math.FMA(0x1.2891d4ffbb0f9p-22, v14, 0x1.a019b8ca26fcfp-16)
+		v20 := math.FMA(v19, v14, 0x1.6c16c1789d1d7p-10)
+		v21 := math.FMA(v20, v14, 0x1.5555555553d37p-05)
+		v22 := math.FMA(v21, v14, 0x1.0000000000001p-01)
+		v23 := math.FMA(v18, v13, v22)
+		v24 := math.FMA(v14, v23, v13)
+		v25 := v24 + 1
+		v26 := int64(math.Float64bits(v10))
+		v27 := v26 - 4843621399236968448
+		v28 := v27 + 4096
+		v29 := int64(uint64(v28) >> 1)
+		v30 := v29 - 2048
+		v31 := v30 + 1023
+		v32 := v31 << 52
+		v33 := math.Float64frombits(uint64(v32))
+		v34 := v27 - v30
+		v35 := v34 + 1023
+		v36 := v35 << 52
+		v37 := math.Float64frombits(uint64(v36))
+		v38 := float64(v25 * v33)
+		v39 := float64(v38 * v37)
+		v40 := v39 + 1
+		v41 := int64(math.Float64bits(v40))
+		v42 := v41 + 2638147582215219
+		v43 := int64(uint64(v42) >> 52)
+		v44 := int64(uint64(v43) | 0x4330000000000000)
+		v45 := math.Float64frombits(uint64(v44))
+		v46 := v45 - 0x1.00000000003ffp+52
+		v47 := 2048 - v43
+		v48 := v47 << 52
+		v49 := math.Float64frombits(uint64(v48))
+		v50 := float64(v39 * 0x1p-02)
+		v51 := math.FMA(v49, 0x1p-02, -1)
+		v52 := math.FMA(v50, v49, v51)
+		v53 := float64(v46 * 0x1.abc9e3b39803fp-56)
+		v54 := v52 + 2
+		v55 := v52 / v54
+		v56 := float64(v55 * v55)
+		v57 := float64(v56 * v56)
+		v58 := math.FMA(0x1.0c0aff044a97p-03, v57, 0x1.3b1c3c1c81c8fp-03)
+		v59 := math.FMA(v58, v57, 0x1.c71c7201a55d7p-03)
+		v60 := math.FMA(v59, v57, 0x1.9999999999a39p-02)
+		v61 := math.FMA(0x1.0fbde0f4ad17bp-03, v57, 0x1.745cf8e4bba1bp-03)
+		v62 := math.FMA(v61, v57, 0x1.2492492476a1ap-02)
+		v63 := math.FMA(v62, v57, 0x1.5555555555555p-01)
+		v64 := math.FMA(v60, v56, v63)
+		v65 := float64(v52 * v52)
+		v66 := float64(v65 * 0x1p-01)
+		v67 := math.FMA(v56, v64, v66)
+		v68 := math.FMA(v55, v67, v53)
+		v69 := v66 - v68
+		v70 := v52 - v69
+		v71 := math.FMA(v46, 0x1.62e42fefa39efp-01, v70)
+		v72 := math.Float64frombits(math.Float64bits(v39) & 0x7fffffffffffffff)
+		v73 := v72 < 0x1p-54
+		v74 := sel64(v73, v39, v71)
+		v75 := v39 < inf64
+		v76 := sel64(v75, v74, v39)
+		v77 := v39 == -1
+		v78 := sel64(v77, -inf64, v76)
+		v79 := v39 < -1
+		v80 := sel64(v79, nan64, v78)
+		v81 := v4 + v80
+		v82 := v0 == v1
+		v83 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v84 := v83 == inf64
+		v85 := v82 && v84
+		v86 := sel64(v85, v0, v81)
+		dst[i] = v86
+	}
+}
+
+// xLogYF64Generic is the plain Go version of XLogYF64.
+func xLogYF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 == 0
+		v3 := v1 < 0x1p-1022
+		v4 := float64(v1 * 0x1p+52)
+		v5 := sel64(v3, v4, v1)
+		v6 := int64(math.Float64bits(v5))
+		v7 := v6 + 2638147582215219
+		v8 := int64(uint64(v7) >> 52)
+		v9 := int64(uint64(v8) | 0x4330000000000000)
+		v10 := math.Float64frombits(uint64(v9))
+		v11 := sel64(v3, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v12 := v10 - v11
+		v13 := v7 & 4503599627370495
+		v14 := v13 + 4604544271217802189
+		v15 := math.Float64frombits(uint64(v14))
+		v16 := v15 - 1
+		v17 := float64(v12 * 0x1.abc9e3b39803fp-56)
+		v18 := v16 + 2
+		v19 := v16 / v18
+		v20 := float64(v19 * v19)
+		v21 := float64(v20 * v20)
+		v22 := math.FMA(0x1.0c0aff044a97p-03, v21, 0x1.3b1c3c1c81c8fp-03)
+		v23 := math.FMA(v22, v21, 0x1.c71c7201a55d7p-03)
+		v24 := math.FMA(v23, v21, 0x1.9999999999a39p-02)
+		v25 := math.FMA(0x1.0fbde0f4ad17bp-03, v21, 0x1.745cf8e4bba1bp-03)
+		v26 := math.FMA(v25, v21, 0x1.2492492476a1ap-02)
+		v27 := math.FMA(v26, v21, 0x1.5555555555555p-01)
+		v28 := math.FMA(v24, v20, v27)
+		v29 := float64(v16 * v16)
+		v30 := float64(v29 * 0x1p-01)
+		v31 := math.FMA(v20, v28, v30)
+		v32 := math.FMA(v19, v31, v17)
+		v33 := v30 - v32
+		v34 := v16 - v33
+		v35 := math.FMA(v12, 0x1.62e42fefa39efp-01, v34)
+		v36 := v1 < inf64
+		v37 := sel64(v36, v35, v1)
+		v38 := v1 == 0
+		v39 := sel64(v38, -inf64, v37)
+		v40 := v1 < 0
+		v41 := sel64(v40, nan64, v39)
+		v42 := float64(v0 * v41)
+		v43 := sel64(v2, 0, v42)
+		v44 := v1 != v1
+		v45 := sel64(v44, v1, v43)
+		dst[i] = v45
+	}
+}
+
+// hypotF64Generic is the plain Go version of HypotF64.
+func hypotF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v3 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v4 := v3 != v3
+		v5 := sel64(v3 > v2, v3, v2)
+		v6 := sel64(v4, v3, v5)
+		v7 := v3 != v3
+		v8 := sel64(v3 < v2, v3, v2)
+		v9 := sel64(v7, v3, v8)
+		v10 := v9 / v6
+		v11 := math.FMA(v10, v10, 1)
+		v12 := math.Sqrt(v11)
+		v13 := float64(v6 * v12)
+		v14 := v6 == 0
+		v15 := sel64(v14, 0, v13)
+		v16 := v2 == inf64
+		v17 := v3 == inf64
+		v18 := v16 || v17
+		v19 := sel64(v18, inf64, v15)
+		dst[i] = v19
+	}
+}
+
+// logSigmoidBackwardF64Generic is the plain Go version of LogSigmoidBackwardF64.
+func logSigmoidBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v2 := math.Float64frombits(math.Float64bits(v1) ^ 0x8000000000000000)
+		v3 := sel64(710 < v2, 710, v2)
+		v4 := sel64(-746 > v3, -746, v3)
+		v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v6 := v5 - 0x1.8p+52
+		v7 := math.FMA(-v6, 0x1.62e42fefa39efp-01, v4)
+		v8 := math.FMA(-v6, 0x1.abc9e3b39803fp-56, v7)
+		v9 := float64(v8 * v8)
+		v10 := math.FMA(0x1.af390ba7e6f47p-26, v9, 0x1.71de0d85293b8p-19)
+		v11 := math.FMA(v10, v9, 0x1.a01a01a7cebcdp-13)
+		v12 := math.FMA(v11, v9, 0x1.11111111109a6p-07)
+		v13 := math.FMA(v12, v9, 0x1.5555555555556p-03)
+		v14 := math.FMA(0x1.2891d4ffbb0f9p-22, v9, 0x1.a019b8ca26fcfp-16)
+		v15 := math.FMA(v14, v9, 0x1.6c16c1789d1d7p-10)
+		v16 := math.FMA(v15, v9, 0x1.5555555553d37p-05)
+		v17 := math.FMA(v16, v9, 0x1.0000000000001p-01)
+		v18 := math.FMA(v13, v8, v17)
+		v19 := math.FMA(v9, v18, v8)
+		v20 := v19 + 1
+		v21 := int64(math.Float64bits(v5))
+		v22 := v21 - 4843621399236968448
+		v23 := v22 + 4096
+		v24 := int64(uint64(v23) >> 1)
+		v25 := v24 - 2048
+		v26 := v25 + 1023
+		v27 := v26 << 52
+		v28 := math.Float64frombits(uint64(v27))
+		v29 := v22 - v25
+		v30 := v29 + 1023
+		v31 := v30 << 52
+		v32 := math.Float64frombits(uint64(v31))
+		v33 := float64(v20 * v28)
+		v34 := float64(v33 * v32)
+		v35 := v34 + 1
+		v36 := 1 / v35
+		v37 := grad[i]
+		v38 := float64(v36 * v37)
+		dst[i] = v38
+	}
+}
+
+// mishBackwardF64Generic is the plain Go version of MishBackwardF64.
+func mishBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := sel64(20 < v0, 20, v0)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 2
+		v35 := float64(v33 * v34)
+		v36 := v35 + 2
+		v37 := v35 / v36
+		v38 := math.FMA(-v37, v37, 1)
+		v39 := float64(v0 * v38)
+		v40 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v41 := sel64(710 < v40, 710, v40)
+		v42 := sel64(-746 > v41, -746, v41)
+		v43 := math.FMA(v42, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v44 := v43 - 0x1.8p+52
+		v45 := math.FMA(-v44, 0x1.62e42fefa39efp-01, v42)
+		v46 := math.FMA(-v44, 0x1.abc9e3b39803fp-56, v45)
+		v47 := float64(v46 * v46)
+		v48 := math.FMA(0x1.af390ba7e6f47p-26, v47, 0x1.71de0d85293b8p-19)
+		v49 := math.FMA(v48, v47, 0x1.a01a01a7cebcdp-13)
+		v50 := math.FMA(v49, v47, 0x1.11111111109a6p-07)
+		v51 := math.FMA(v50, v47, 0x1.5555555555556p-03)
+		v52 := math.FMA(0x1.2891d4ffbb0f9p-22, v47, 0x1.a019b8ca26fcfp-16)
+		v53 := math.FMA(v52, v47, 0x1.6c16c1789d1d7p-10)
+		v54 := math.FMA(v53, v47, 0x1.5555555553d37p-05)
+		v55 := math.FMA(v54, v47, 0x1.0000000000001p-01)
+		v56 := math.FMA(v51, v46, v55)
+		v57 := math.FMA(v47, v56, v46)
+		v58 := v57 + 1
+		v59 := int64(math.Float64bits(v43))
+		v60 := v59 - 4843621399236968448
+		v61 := v60 + 4096
+		v62 := int64(uint64(v61) >> 1)
+		v63 := v62 - 2048
+		v64 := v63 + 1023
+		v65 := v64 << 52
+		v66 := math.Float64frombits(uint64(v65))
+		v67 := v60 - v63
+		v68 := v67 + 1023
+		v69 := v68 << 52
+		v70 := math.Float64frombits(uint64(v69))
+		v71 := float64(v58 * v66)
+		v72 := float64(v71 * v70)
+		v73 := v72 + 1
+		v74 := 1 / v73
+		v75 := math.FMA(v39, v74, v37)
+		v76 := grad[i]
+		v77 := float64(v75 * v76)
+		dst[i] = v77
+	}
+}
+
+// gELUBackwardF64Generic is the plain Go version of GELUBackwardF64.
+func gELUBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := float64(v0 * 0x1.6a09e667f3bcdp-01)
+		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v3 := float64(v1 * v1)
+		v4 := float64(v3 * v3)
+		v5 := math.FMA(-0x1.ea464a318f436p-31, v4, -0x1.5e276be07fdadp-23)
+		v6 := math.FMA(v5, v4, -0x1.f4d0d9531142p-17)
+		v7 := math.FMA(v6, v4, -0x1.c02db3a7b1882p-11)
+		v8 := math.FMA(v7, v4, -0x1.b82ce31282518p-06)
+		v9 := math.FMA(v8, v4, -0x1.812746b0379e6p-02)
+		v10 := math.FMA(0x1.e895760bda6f9p-27, v4, 0x1.b9cb484330adbp-20)
+		v11 := math.FMA(v10, v4, 0x1.f9a318bc85b83p-14)
+		v12 := math.FMA(v11, v4, 0x1.565bcd0d0c59dp-08)
+		v13 := math.FMA(v12, v4, 0x1.ce2f21a042aeap-04)
+		v14 := math.FMA(v13, v4, 0x1.06eba8214db69p-03)
+		v15 := math.FMA(v9, v3, v14)
+		v16 := math.FMA(v15, v1, v1)
+		v17 := sel64(6 < v2, 6, v2)
+		v18 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v17, 0x1.6f67c3f836a13p-41)
+		v19 := math.FMA(v18, v17, -0x1.5e8d6c2dd0e79p-36)
+		v20 := math.FMA(v19, v17, 0x1.95ee81e1c09aap-32)
+		v21 := math.FMA(v20, v17, -0x1.4359bd30b6462p-28)
+		v22 := math.FMA(v21, v17, 0x1.7afb2a060e796p-25)
+		v23 := math.FMA(v22, v17, -0x1.54004459aa33p-22)
+		v24 := math.FMA(v23, v17, 0x1.ddc9be705103cp-20)
+		v25 := math.FMA(v24, v17, -0x1.095af9679af1ep-17)
+		v26 := math.FMA(v25, v17, 0x1.ce97848130474p-16)
+		v27 := math.FMA(v26, v17, -0x1.30803b046720cp-14)
+		v28 := math.FMA(v27, v17, 0x1.08304b0b2477cp-13)
+		v29 := math.FMA(v28, v17, -0x1.81656d67128c1p-15)
+		v30 := math.FMA(v29, v17, -0x1.119c3da14f894p-11)
+		v31 := math.FMA(v30, v17, 0x1.aeedbf9e5400fp-10)
+		v32 := math.FMA(v31, v17, -0x1.73cbe2f121154p-13)
+		v33 := math.FMA(v32, v17, -0x1.39a5d7eaf82a3p-06)
+		v34 := math.FMA(v33, v17, 0x1.a4fa7c5a88dcp-04)
+		v35 := math.FMA(v34, v17, 0x1.45f2da48d6a0cp-01)
+		v36 := math.FMA(v35, v17, 0x1.20dd787d720afp+00)
+		v37 := math.FMA(v36, v17, -0x1.052242902b3f6p-26)
+		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
+		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v40 := v39 - 0x1.8p+52
+		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
+		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
+		v43 := float64(v42 * v42)
+		v44 := math.FMA(0x1.af390ba7e6f47p-26, v43, 0x1.71de0d85293b8p-19)
+		v45 := math.FMA(v44, v43, 0x1.a01a01a7cebcdp-13)
+		v46 := math.FMA(v45, v43, 0x1.11111111109a6p-07)
+		v47 := math.FMA(v46, v43, 0x1.5555555555556p-03)
+		v48 := math.FMA(0x1.2891d4ffbb0f9p-22, v43, 0x1.a019b8ca26fcfp-16)
+		v49 := math.FMA(v48, v43, 0x1.6c16c1789d1d7p-10)
+		v50 := math.FMA(v49, v43, 0x1.5555555553d37p-05)
+		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
+		v52 := math.FMA(v47, v42, v51)
+		v53 := math.FMA(v43, v52, v42)
+		v54 := v53 + 1
+		v55 := int64(math.Float64bits(v39))
+		v56 := v55 - 4843621399236968448
+		v57 := v56 + 4096
+		v58 := int64(uint64(v57) >> 1)
+		v59 := v58 - 2048
+		v60 := v59 + 1023
+		v61 := v60 << 52
+		v62 := math.Float64frombits(uint64(v61))
+		v63 := v56 - v59
+		v64 := v63 + 1023
+		v65 := v64 << 52
+		v66 := math.Float64frombits(uint64(v65))
+		v67 := float64(v54 * v62)
+		v68 := float64(v67 * v66)
+		v69 := 1 - v68
+		v70 := v2 < 0x1.ap-01
+		v71 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v72 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v71))
+		v73 := sel64(v70, v16, v72)
+		v74 := math.FMA(v73, 0x1p-01, 0x1p-01)
+		v75 := float64(v0 * v0)
+		v76 := float64(v75 * -0x1p-01)
+		v77 := sel64(710 < v76, 710, v76)
+		v78 := sel64(-746 > v77, -746, v77)
+		v79 := math.FMA(v78, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v80 := v79 - 0x1.8p+52
+		v81 := math.FMA(-v80, 0x1.62e42fefa39efp-01, v78)
+		v82 := math.FMA(-v80, 0x1.abc9e3b39803fp-56, v81)
+		v83 := float64(v82 * v82)
+		v84 := math.FMA(0x1.af390ba7e6f47p-26, v83, 0x1.71de0d85293b8p-19)
+		v85 := math.FMA(v84, v83, 0x1.a01a01a7cebcdp-13)
+		v86 := math.FMA(v85, v83, 0x1.11111111109a6p-07)
+		v87 := math.FMA(v86, v83, 0x1.5555555555556p-03)
+		v88 := math.FMA(0x1.2891d4ffbb0f9p-22, v83, 0x1.a019b8ca26fcfp-16)
+		v89 := math.FMA(v88, v83, 0x1.6c16c1789d1d7p-10)
+		v90 := math.FMA(v89, v83, 0x1.5555555553d37p-05)
+		v91 := math.FMA(v90, v83, 0x1.0000000000001p-01)
+		v92 := math.FMA(v87, v82, v91)
+		v93 := math.FMA(v83, v92, v82)
+		v94 := v93 + 1
+		v95 := int64(math.Float64bits(v79))
+		v96 := v95 - 4843621399236968448
+		v97 := v96 + 4096
+		v98 := int64(uint64(v97) >> 1)
+		v99 := v98 - 2048
+		v100 := v99 + 1023
+		v101 := v100 << 52
+		v102 := math.Float64frombits(uint64(v101))
+		v103 := v96 - v99
+		v104 := v103 + 1023
+		v105 := v104 << 52
+		v106 := math.Float64frombits(uint64(v105))
+		v107 := float64(v94 * v102)
+		v108 := float64(v107 * v106)
+		v109 := float64(v0 * 0x1.9884533d43651p-02)
+		v110 := math.FMA(v109, v108, v74)
+		v111 := grad[i]
+		v112 := float64(v110 * v111)
+		dst[i] = v112
+	}
+}
+
+// gELUTanhBackwardF64Generic is the plain Go version of GELUTanhBackwardF64.
+func gELUTanhBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := float64(v0 * v0)
+		v2 := math.FMA(v1, -0x1.2444f2a4d8b4bp-04, -0x1.9884533d43651p+00)
+		v3 := float64(v0 * v2)
+		v4 := sel64(700 < v3, 700, v3)
+		v5 := sel64(710 < v4, 710, v4)
+		v6 := sel64(-746 > v5, -746, v5)
+		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v8 := v7 - 0x1.8p+52
+		v9 := math.FMA(-v8, 0x1.62e42fefa39efp-01, v6)
+		v10 := math.FMA(-v8, 0x1.abc9e3b39803fp-56, v9)
+		v11 := float64(v10 * v10)
+		v12 := math.FMA(0x1.af390ba7e6f47p-26, v11, 0x1.71de0d85293b8p-19)
+		v13 := math.FMA(v12, v11, 0x1.a01a01a7cebcdp-13)
+		v14 := math.FMA(v13, v11, 0x1.11111111109a6p-07)
+		v15 := math.FMA(v14, v11, 0x1.5555555555556p-03)
+		v16 := math.FMA(0x1.2891d4ffbb0f9p-22, v11, 0x1.a019b8ca26fcfp-16)
+		v17 := math.FMA(v16, v11, 0x1.6c16c1789d1d7p-10)
+		v18 := math.FMA(v17, v11, 0x1.5555555553d37p-05)
+		v19 := math.FMA(v18, v11, 0x1.0000000000001p-01)
+		v20 := math.FMA(v15, v10, v19)
+		v21 := math.FMA(v11, v20, v10)
+		v22 := v21 + 1
+		v23 := int64(math.Float64bits(v7))
+		v24 := v23 - 4843621399236968448
+		v25 := v24 + 4096
+		v26 := int64(uint64(v25) >> 1)
+		v27 := v26 - 2048
+		v28 := v27 + 1023
+		v29 := v28 << 52
+		v30 := math.Float64frombits(uint64(v29))
+		v31 := v24 - v27
+		v32 := v31 + 1023
+		v33 := v32 << 52
+		v34 := math.Float64frombits(uint64(v33))
+		v35 := float64(v22 * v30)
+		v36 := float64(v35 * v34)
+		v37 := v36 + 1
+		v38 := 1 / v37
+		v39 := float64(v0 * v0)
+		v40 := math.FMA(v39, 0x1.b6676bf7450f1p-03, 0x1.9884533d43651p+00)
+		v41 := float64(v36 * v38)
+		v42 := float64(v41 * v38)
+		v43 := float64(v42 * v40)
+		v44 := math.FMA(v0, v43, v38)
+		v45 := grad[i]
+		v46 := float64(v44 * v45)
+		dst[i] = v46
+	}
+}
+
+// siLUBackwardF64Generic is the plain Go version of SiLUBackwardF64.
+func siLUBackwardF64Generic(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 1
+		v35 := 1 / v34
+		v36 := 1 - v35
+		v37 := math.FMA(v0, v36, 1)
+		v38 := float64(v35 * v37)
+		v39 := grad[i]
+		v40 := float64(v38 * v39)
+		dst[i] = v40
+	}
+}
+
+// softplusF64Generic is the plain Go version of SoftplusF64.
+func softplusF64Generic(dst, a []float64, beta, threshold float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * beta)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := v33 + 1
+		v35 := int64(math.Float64bits(v34))
+		v36 := v35 + 2638147582215219
+		v37 := int64(uint64(v36) >> 52)
+		v38 := int64(uint64(v37) | 0x4330000000000000)
+		v39 := math.Float64frombits(uint64(v38))
+		v40 := v39 - 0x1.00000000003ffp+52
+		v41 := 2048 - v37
+		v42 := v41 << 52
+		v43 := math.Float64frombits(uint64(v42))
+		v44 := float64(v33 * 0x1p-02)
+		v45 := math.FMA(v43, 0x1p-02, -1)
+		v46 := math.FMA(v44, v43, v45)
+		v47 := float64(v40 * 0x1.abc9e3b39803fp-56)
+		v48 := v46 + 2
+		v49 := v46 / v48
+		v50 := float64(v49 * v49)
+		v51 := float64(v50 * v50)
+		v52 := math.FMA(0x1.0c0aff044a97p-03, v51, 0x1.3b1c3c1c81c8fp-03)
+		v53 := math.FMA(v52, v51, 0x1.c71c7201a55d7p-03)
+		v54 := math.FMA(v53, v51, 0x1.9999999999a39p-02)
+		v55 := math.FMA(0x1.0fbde0f4ad17bp-03, v51, 0x1.745cf8e4bba1bp-03)
+		v56 := math.FMA(v55, v51, 0x1.2492492476a1ap-02)
+		v57 := math.FMA(v56, v51, 0x1.5555555555555p-01)
+		v58 := math.FMA(v54, v50, v57)
+		v59 := float64(v46 * v46)
+		v60 := float64(v59 * 0x1p-01)
+		v61 := math.FMA(v50, v58, v60)
+		v62 := math.FMA(v49, v61, v47)
+		v63 := v60 - v62
+		v64 := v46 - v63
+		v65 := math.FMA(v40, 0x1.62e42fefa39efp-01, v64)
+		v66 := math.Float64frombits(math.Float64bits(v33) & 0x7fffffffffffffff)
+		v67 := v66 < 0x1p-54
+		v68 := sel64(v67, v33, v65)
+		v69 := v33 < inf64
+		v70 := sel64(v69, v68, v33)
+		v71 := v33 == -1
+		v72 := sel64(v71, -inf64, v70)
+		v73 := v33 < -1
+		v74 := sel64(v73, nan64, v72)
+		v75 := v74 / beta
+		v76 := v1 > threshold
+		v77 := sel64(v76, v0, v75)
+		dst[i] = v77
+	}
+}
+
+// softplusBackwardF64Generic is the plain Go version of SoftplusBackwardF64.
+func softplusBackwardF64Generic(dst, grad, x []float64, beta, threshold float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := x[i]
+		v2 := float64(v1 * beta)
+		v3 := v2 > threshold
+		v4 := math.Float64frombits(math.Float64bits(v2) ^ 0x8000000000000000)
+		v5 := sel64(710 < v4, 710, v4)
+		v6 := sel64(-746 > v5, -746, v5)
+		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v8 := v7 - 0x1.8p+52
+		v9 := math.FMA(-v8, 0x1.62e42fefa39efp-01, v6)
+		v10 := math.FMA(-v8, 0x1.abc9e3b39803fp-56, v9)
+		v11 := float64(v10 * v10)
+		v12 := math.FMA(0x1.af390ba7e6f47p-26, v11, 0x1.71de0d85293b8p-19)
+		v13 := math.FMA(v12, v11, 0x1.a01a01a7cebcdp-13)
+		v14 := math.FMA(v13, v11, 0x1.11111111109a6p-07)
+		v15 := math.FMA(v14, v11, 0x1.5555555555556p-03)
+		v16 := math.FMA(0x1.2891d4ffbb0f9p-22, v11, 0x1.a019b8ca26fcfp-16)
+		v17 := math.FMA(v16, v11, 0x1.6c16c1789d1d7p-10)
+		v18 := math.FMA(v17, v11, 0x1.5555555553d37p-05)
+		v19 := math.FMA(v18, v11, 0x1.0000000000001p-01)
+		v20 := math.FMA(v15, v10, v19)
+		v21 := math.FMA(v11, v20, v10)
+		v22 := v21 + 1
+		v23 := int64(math.Float64bits(v7))
+		v24 := v23 - 4843621399236968448
+		v25 := v24 + 4096
+		v26 := int64(uint64(v25) >> 1)
+		v27 := v26 - 2048
+		v28 := v27 + 1023
+		v29 := v28 << 52
+		v30 := math.Float64frombits(uint64(v29))
+		v31 := v24 - v27
+		v32 := v31 + 1023
+		v33 := v32 << 52
+		v34 := math.Float64frombits(uint64(v33))
+		v35 := float64(v22 * v30)
+		v36 := float64(v35 * v34)
+		v37 := v36 + 1
+		v38 := 1 / v37
+		v39 := float64(v0 * v38)
+		v40 := sel64(v3, v0, v39)
+		dst[i] = v40
+	}
+}
+
+// powF64Generic is the plain Go version of PowF64.
+func powF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v3 := v2 < 0x1p-1022
+		v4 := float64(v2 * 0x1p+52)
+		v5 := sel64(v3, v4, v2)
+		v6 := int64(math.Float64bits(v5))
+		v7 := v6 + 2638147582215219
+		v8 := int64(uint64(v7) >> 52)
+		v9 := int64(uint64(v8) | 0x4330000000000000)
+		v10 := math.Float64frombits(uint64(v9))
+		v11 := sel64(v3, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v12 := v10 - v11
+		v13 := v7 & 4503599627370495
+		v14 := v13 + 4604544271217802189
+		v15 := math.Float64frombits(uint64(v14))
+		v16 := v15 - 1
+		v17 := v16 + 1
+		v18 := v17 - 1
+		v19 := v17 + 1
+		v20 := v19 - 1
+		v21 := v17 - v20
+		v22 := v18 / v19
+		v23 := math.FMA(-v22, v19, v18)
+		v24 := math.FMA(-v22, v21, v23)
+		v25 := v24 / v19
+		v26 := float64(v22 * v22)
+		v27 := float64(v26 * v26)
+		v28 := math.FMA(0x1.642c8590b2164p-04, v27, 0x1.af286bca1af28p-04)
+		v29 := math.FMA(v28, v27, 0x1.1111111111111p-03)
+		v30 := math.FMA(v29, v27, 0x1.745d1745d1746p-03)
+		v31 := math.FMA(v30, v27, 0x1.2492492492492p-02)
+		v32 := math.FMA(0x1.47ae147ae147bp-04, v27, 0x1.8618618618618p-04)
+		v33 := math.FMA(v32, v27, 0x1.e1e1e1e1e1e1ep-04)
+		v34 := math.FMA(v33, v27, 0x1.3b13b13b13b14p-03)
+		v35 := math.FMA(v34, v27, 0x1.c71c71c71c71cp-03)
+		v36 := math.FMA(v35, v27, 0x1.999999999999ap-02)
+		v37 := math.FMA(v31, v26, v36)
+		v38 := math.FMA(v26, v37, 0x1.5555555555555p-55)
+		v39 := math.Float64frombits(math.Float64bits(v26) ^ 0x8000000000000000)
+		v40 := math.FMA(v22, v22, v39)
+		v41 := v22 + v22
+		v42 := math.FMA(v41, v25, v40)
+		v43 := float64(v26 * v22)
+		v44 := math.Float64frombits(math.Float64bits(v43) ^ 0x8000000000000000)
+		v45 := math.FMA(v26, v22, v44)
+		v46 := math.FMA(v26, v25, v45)
+		v47 := math.FMA(v42, v22, v46)
+		v48 := float64(v43 * 0x1.5555555555555p-01)
+		v49 := math.Float64frombits(math.Float64bits(v48) ^ 0x8000000000000000)
+		v50 := math.FMA(v43, 0x1.5555555555555p-01, v49)
+		v51 := math.FMA(v43, v38, v50)
+		v52 := math.FMA(v47, 0x1.5555555555555p-01, v51)
+		v53 := v22 + v22
+		v54 := math.FMA(v12, 0x1.62e42fefa38p-01, v53)
+		v55 := math.Float64frombits(math.Float64bits(v54) ^ 0x8000000000000000)
+		v56 := math.FMA(v12, 0x1.62e42fefa38p-01, v55)
+		v57 := v56 + v53
+		v58 := v54 + v48
+		v59 := v58 - v54
+		v60 := v58 - v59
+		v61 := v54 - v60
+		v62 := v48 - v59
+		v63 := v61 + v62
+		v64 := v57 + v63
+		v65 := v25 + v25
+		v66 := v65 + v52
+		v67 := math.FMA(v12, 0x1.ef35793c7673p-45, v66)
+		v68 := v64 + v67
+		v69 := v58 + v68
+		v70 := v58 - v69
+		v71 := v70 + v68
+		v72 := float64(v1 * v69)
+		v73 := math.Float64frombits(math.Float64bits(v72) ^ 0x8000000000000000)
+		v74 := math.FMA(v1, v69, v73)
+		v75 := math.FMA(v1, v71, v74)
+		v76 := sel64(750 < v72, 750, v72)
+		v77 := sel64(-750 > v76, -750, v76)
+		v78 := v77 == v72
+		v79 := sel64(v78, v75, 0)
+		v80 := math.FMA(v77, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v81 := v80 - 0x1.8p+52
+		v82 := math.FMA(-v81, 0x1.62e42fefa39efp-01, v77)
+		v83 := math.FMA(-v81, 0x1.abc9e3b39803fp-56, v82)
+		v84 := v83 + v79
+		v85 := v83 - v84
+		v86 := v85 + v79
+		v87 := float64(v84 * v84)
+		v88 := math.FMA(0x1.af390ba7e6f47p-26, v87, 0x1.71de0d85293b8p-19)
+		v89 := math.FMA(v88, v87, 0x1.a01a01a7cebcdp-13)
+		v90 := math.FMA(v89, v87, 0x1.11111111109a6p-07)
+		v91 := math.FMA(v90, v87, 0x1.5555555555556p-03)
+		v92 := math.FMA(0x1.2891d4ffbb0f9p-22, v87, 0x1.a019b8ca26fcfp-16)
+		v93 := math.FMA(v92, v87, 0x1.6c16c1789d1d7p-10)
+		v94 := math.FMA(v93, v87, 0x1.5555555553d37p-05)
+		v95 := math.FMA(v94, v87, 0x1.0000000000001p-01)
+		v96 := math.FMA(v91, v84, v95)
+		v97 := math.FMA(v87, v96, v86)
+		v98 := v84 + v97
+		v99 := v98 + 1
+		v100 := int64(math.Float64bits(v80))
+		v101 := v100 - 4843621399236968448
+		v102 := v101 + 4096
+		v103 := int64(uint64(v102) >> 1)
+		v104 := v103 - 2048
+		v105 := v104 + 1023
+		v106 := v105 << 52
+		v107 := math.Float64frombits(uint64(v106))
+		v108 := v101 - v104
+		v109 := v108 + 1023
+		v110 := v109 << 52
+		v111 := math.Float64frombits(uint64(v110))
+		v112 := float64(v99 * v107)
+		v113 := float64(v112 * v111)
+		v114 := v1 > 0
+		v115 := sel64(v114, inf64, 0)
+		v116 := v1 < 0
+		v117 := sel64(v116, inf64, 0)
+		v118 := v2 == inf64
+		v119 := sel64(v118, v115, v113)
+		v120 := v2 == 0
+		v121 := sel64(v120, v117, v119)
+		v122 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v123 := v2 > 1
+		v124 := sel64(v123, v115, v117)
+		v125 := v2 == 1
+		v126 := sel64(v125, 1, v124)
+		v127 := v122 == inf64
+		v128 := sel64(v127, v126, v121)
+		v129 := math.Trunc(v1)
+		v130 := v129 == v1
+		v131 := float64(v1 * 0x1p-01)
+		v132 := math.Trunc(v131)
+		v133 := v132 != v131
+		v134 := v130 && v133
+		v135 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v136 := sel64(v134, v135, 0)
+		v137 := v0 < 0
+		v138 := v2 > 0
+		v139 := v137 && v138
+		v140 := sel64(v130, v128, nan64)
+		v141 := v2 == inf64
+		v142 := sel64(v141, v128, v140)
+		v143 := sel64(v139, v142, v128)
+		v144 := math.Float64frombits(math.Float64bits(v143) | math.Float64bits(v136))
+		v145 := v0 != v0
+		v146 := sel64(v145, v0, v144)
+		v147 := v1 != v1
+		v148 := sel64(v147, v1, v146)
+		v149 := v0 == 1
+		v150 := sel64(v149, 1, v148)
+		v151 := v1 == 0
+		v152 := sel64(v151, 1, v150)
+		dst[i] = v152
+	}
+}
+
+// powScalarF64Generic is the plain Go version of PowScalarF64.
+func powScalarF64Generic(dst, a []float64, s float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 < 0x1p-1022
+		v3 := float64(v1 * 0x1p+52)
+		v4 := sel64(v2, v3, v1)
+		v5 := int64(math.Float64bits(v4))
+		v6 := v5 + 2638147582215219
+		v7 := int64(uint64(v6) >> 52)
+		v8 := int64(uint64(v7) | 0x4330000000000000)
+		v9 := math.Float64frombits(uint64(v8))
+		v10 := sel64(v2, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v11 := v9 - v10
+		v12 := v6 & 4503599627370495
+		v13 := v12 + 4604544271217802189
+		v14 := math.Float64frombits(uint64(v13))
+		v15 := v14 - 1
+		v16 := v15 + 1
+		v17 := v16 - 1
+		v18 := v16 + 1
+		v19 := v18 - 1
+		v20 := v16 - v19
+		v21 := v17 / v18
+		v22 := math.FMA(-v21, v18, v17)
+		v23 := math.FMA(-v21, v20, v22)
+		v24 := v23 / v18
+		v25 := float64(v21 * v21)
+		v26 := float64(v25 * v25)
+		v27 := math.FMA(0x1.642c8590b2164p-04, v26, 0x1.af286bca1af28p-04)
+		v28 := math.FMA(v27, v26, 0x1.1111111111111p-03)
+		v29 := math.FMA(v28, v26, 0x1.745d1745d1746p-03)
+		v30 := math.FMA(v29, v26, 0x1.2492492492492p-02)
+		v31 := math.FMA(0x1.47ae147ae147bp-04, v26, 0x1.8618618618618p-04)
+		v32 := math.FMA(v31, v26, 0x1.e1e1e1e1e1e1ep-04)
+		v33 := math.FMA(v32, v26, 0x1.3b13b13b13b14p-03)
+		v34 := math.FMA(v33, v26, 0x1.c71c71c71c71cp-03)
+		v35 := math.FMA(v34, v26, 0x1.999999999999ap-02)
+		v36 := math.FMA(v30, v25, v35)
+		v37 := math.FMA(v25, v36, 0x1.5555555555555p-55)
+		v38 := math.Float64frombits(math.Float64bits(v25) ^ 0x8000000000000000)
+		v39 := math.FMA(v21, v21, v38)
+		v40 := v21 + v21
+		v41 := math.FMA(v40, v24, v39)
+		v42 := float64(v25 * v21)
+		v43 := math.Float64frombits(math.Float64bits(v42) ^ 0x8000000000000000)
+		v44 := math.FMA(v25, v21, v43)
+		v45 := math.FMA(v25, v24, v44)
+		v46 := math.FMA(v41, v21, v45)
+		v47 := float64(v42 * 0x1.5555555555555p-01)
+		v48 := math.Float64frombits(math.Float64bits(v47) ^ 0x8000000000000000)
+		v49 := math.FMA(v42, 0x1.5555555555555p-01, v48)
+		v50 := math.FMA(v42, v37, v49)
+		v51 := math.FMA(v46, 0x1.5555555555555p-01, v50)
+		v52 := v21 + v21
+		v53 := math.FMA(v11, 0x1.62e42fefa38p-01, v52)
+		v54 := math.Float64frombits(math.Float64bits(v53) ^ 0x8000000000000000)
+		v55 := math.FMA(v11, 0x1.62e42fefa38p-01, v54)
+		v56 := v55 + v52
+		v57 := v53 + v47
+		v58 := v57 - v53
+		v59 := v57 - v58
+		v60 := v53 - v59
+		v61 := v47 - v58
+		v62 := v60 + v61
+		v63 := v56 + v62
+		v64 := v24 + v24
+		v65 := v64 + v51
+		v66 := math.FMA(v11, 0x1.ef35793c7673p-45, v65)
+		v67 := v63 + v66
+		v68 := v57 + v67
+		v69 := v57 - v68
+		v70 := v69 + v67
+		v71 := float64(s * v68)
+		v72 := math.Float64frombits(math.Float64bits(v71) ^ 0x8000000000000000)
+		v73 := math.FMA(s, v68, v72)
+		v74 := math.FMA(s, v70, v73)
+		v75 := sel64(750 < v71, 750, v71)
+		v76 := sel64(-750 > v75, -750, v75)
+		v77 := v76 == v71
+		v78 := sel64(v77, v74, 0)
+		v79 := math.FMA(v76, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v80 := v79 - 0x1.8p+52
+		v81 := math.FMA(-v80, 0x1.62e42fefa39efp-01, v76)
+		v82 := math.FMA(-v80, 0x1.abc9e3b39803fp-56, v81)
+		v83 := v82 + v78
+		v84 := v82 - v83
+		v85 := v84 + v78
+		v86 := float64(v83 * v83)
+		v87 := math.FMA(0x1.af390ba7e6f47p-26, v86, 0x1.71de0d85293b8p-19)
+		v88 := math.FMA(v87, v86, 0x1.a01a01a7cebcdp-13)
+		v89 := math.FMA(v88, v86, 0x1.11111111109a6p-07)
+		v90 := math.FMA(v89, v86, 0x1.5555555555556p-03)
+		v91 := math.FMA(0x1.2891d4ffbb0f9p-22, v86, 0x1.a019b8ca26fcfp-16)
+		v92 := math.FMA(v91, v86, 0x1.6c16c1789d1d7p-10)
+		v93 := math.FMA(v92, v86, 0x1.5555555553d37p-05)
+		v94 := math.FMA(v93, v86, 0x1.0000000000001p-01)
+		v95 := math.FMA(v90, v83, v94)
+		v96 := math.FMA(v86, v95, v85)
+		v97 := v83 + v96
+		v98 := v97 + 1
+		v99 := int64(math.Float64bits(v79))
+		v100 := v99 - 4843621399236968448
+		v101 := v100 + 4096
+		v102 := int64(uint64(v101) >> 1)
+		v103 := v102 - 2048
+		v104 := v103 + 1023
+		v105 := v104 << 52
+		v106 := math.Float64frombits(uint64(v105))
+		v107 := v100 - v103
+		v108 := v107 + 1023
+		v109 := v108 << 52
+		v110 := math.Float64frombits(uint64(v109))
+		v111 := float64(v98 * v106)
+		v112 := float64(v111 * v110)
+		v113 := s > 0
+		v114 := sel64(v113, inf64, 0)
+		v115 := s < 0
+		v116 := sel64(v115, inf64, 0)
+		v117 := v1 == inf64
+		v118 := sel64(v117, v114, v112)
+		v119 := v1 == 0
+		v120 := sel64(v119, v116, v118)
+		v121 := math.Float64frombits(math.Float64bits(s) & 0x7fffffffffffffff)
+		v122 := v1 > 1
+		v123 := sel64(v122, v114, v116)
+		v124 := v1 == 1
+		v125 := sel64(v124, 1, v123)
+		v126 := v121 == inf64
+		v127 := sel64(v126, v125, v120)
+		v128 := math.Trunc(s)
+		v129 := v128 == s
+		v130 := float64(s * 0x1p-01)
+		v131 := math.Trunc(v130)
+		v132 := v131 != v130
+		v133 := v129 && v132
+		v134 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v135 := sel64(v133, v134, 0)
+		v136 := v0 < 0
+		v137 := v1 > 0
+		v138 := v136 && v137
+		v139 := sel64(v129, v127, nan64)
+		v140 := v1 == inf64
+		v141 := sel64(v140, v127, v139)
+		v142 := sel64(v138, v141, v127)
+		v143 := math.Float64frombits(math.Float64bits(v142) | math.Float64bits(v135))
+		v144 := v0 != v0
+		v145 := sel64(v144, v0, v143)
+		v146 := s != s
+		v147 := sel64(v146, s, v145)
+		v148 := v0 == 1
+		v149 := sel64(v148, 1, v147)
+		v150 := s == 0
+		v151 := sel64(v150, 1, v149)
+		dst[i] = v151
+	}
+}
+
+// eLUF64Generic is the plain Go version of ELUF64.
+func eLUF64Generic(dst, a []float64, alpha, scale, inputScale float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * inputScale)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-40 > v2, -40, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := int64(math.Float64bits(v4))
+		v20 := v19 - 4843621399236968448
+		v21 := v20 + 1022
+		v22 := v21 << 52
+		v23 := math.Float64frombits(uint64(v22))
+		v24 := v23 - 0x1p-01
+		v25 := math.FMA(v23, v18, v24)
+		v26 := v25 + v25
+		v27 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v28 := math.Float64frombits(math.Float64bits(v26) | math.Float64bits(v27))
+		v29 := float64(alpha * scale)
+		v30 := float64(v28 * v29)
+		v31 := v0 > 0
+		v32 := float64(v0 * scale)
+		v33 := sel64(v31, v32, v30)
+		dst[i] = v33
+	}
+}
+
+// eLUBackwardF64Generic is the plain Go version of ELUBackwardF64.
+func eLUBackwardF64Generic(dst, grad, x []float64, alpha, scale, inputScale float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := float64(v0 * inputScale)
+		v2 := sel64(710 < v1, 710, v1)
+		v3 := sel64(-746 > v2, -746, v2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v5 := v4 - 0x1.8p+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := v18 + 1
+		v20 := int64(math.Float64bits(v4))
+		v21 := v20 - 4843621399236968448
+		v22 := v21 + 4096
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 - 2048
+		v25 := v24 + 1023
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := v21 - v24
+		v29 := v28 + 1023
+		v30 := v29 << 52
+		v31 := math.Float64frombits(uint64(v30))
+		v32 := float64(v19 * v27)
+		v33 := float64(v32 * v31)
+		v34 := float64(alpha * scale)
+		v35 := float64(v34 * inputScale)
+		v36 := float64(v33 * v35)
+		v37 := grad[i]
+		v38 := v0 <= 0
+		v39 := sel64(v38, v36, scale)
+		v40 := float64(v37 * v39)
+		dst[i] = v40
+	}
+}
+
+// naNToNumF64Generic is the plain Go version of NaNToNumF64.
+func naNToNumF64Generic(dst, a []float64, nan, pos, neg float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 == inf64
+		v2 := sel64(v1, pos, v0)
+		v3 := v0 == -inf64
+		v4 := sel64(v3, neg, v2)
+		v5 := v0 != v0
+		v6 := sel64(v5, nan, v4)
+		dst[i] = v6
+	}
+}
+
+// fracF64Generic is the plain Go version of FracF64.
+func fracF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Trunc(v0)
+		v2 := v0 - v1
+		dst[i] = v2
+	}
+}
+
+// hardShrinkF64Generic is the plain Go version of HardShrinkF64.
+func hardShrinkF64Generic(dst, a []float64, l float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 <= l
+		v3 := sel64(v2, 0, v0)
+		dst[i] = v3
+	}
+}
+
+// softShrinkF64Generic is the plain Go version of SoftShrinkF64.
+func softShrinkF64Generic(dst, a []float64, l float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(l) ^ 0x8000000000000000)
+		v2 := sel64(v1 > v0, v1, v0)
+		v3 := sel64(l < v2, l, v2)
+		v4 := v0 - v3
+		dst[i] = v4
+	}
+}
+
+// shrinkBackwardF64Generic is the plain Go version of ShrinkBackwardF64.
+func shrinkBackwardF64Generic(dst, grad, x []float64, l float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := v1 <= l
+		v3 := grad[i]
+		v4 := sel64(v2, 0, v3)
+		dst[i] = v4
+	}
+}
+
+// hardTanhBackwardF64Generic is the plain Go version of HardTanhBackwardF64.
+func hardTanhBackwardF64Generic(dst, grad, x []float64, lo, hi float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := v0 <= lo
+		v2 := v0 >= hi
+		v3 := v1 || v2
+		v4 := grad[i]
+		v5 := sel64(v3, 0, v4)
+		dst[i] = v5
+	}
+}
+
+// thresholdF64Generic is the plain Go version of ThresholdF64.
+func thresholdF64Generic(dst, a []float64, s, v float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 <= s
+		v2 := sel64(v1, v, v0)
+		dst[i] = v2
+	}
+}
+
+// clampToF64Generic is the plain Go version of ClampToF64.
+func clampToF64Generic(dst, a, lo, hi []float64) {
+	a = a[:len(dst)]
+	lo = lo[:len(dst)]
+	hi = hi[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := lo[i]
+		v2 := v1 != v1
+		v3 := sel64(v1 > v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		v5 := hi[i]
+		v6 := v5 != v5
+		v7 := sel64(v5 < v4, v5, v4)
+		v8 := sel64(v6, v5, v7)
+		dst[i] = v8
+	}
+}
+
+// lerpToF64Generic is the plain Go version of LerpToF64.
+func lerpToF64Generic(dst, a, b, w []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := w[i]
+		v3 := v1 - v0
+		v4 := 1 - v2
+		v5 := float64(v3 * v4)
+		v6 := v1 - v5
+		v7 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v8 := v7 < 0x1p-01
+		v9 := float64(v2 * v3)
+		v10 := v0 + v9
+		v11 := sel64(v8, v10, v6)
+		dst[i] = v11
+	}
+}
+
+// copysignF64Generic is the plain Go version of CopysignF64.
+func copysignF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := b[i]
+		v3 := math.Float64frombits(math.Float64bits(v2) & 0x8000000000000000)
+		v4 := math.Float64frombits(math.Float64bits(v1) | math.Float64bits(v3))
+		dst[i] = v4
+	}
+}
+
+// fMaxF64Generic is the plain Go version of FMaxF64.
+func fMaxF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 != v0
+		v3 := sel64(v1 > v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		dst[i] = v4
+	}
+}
+
+// fMinF64Generic is the plain Go version of FMinF64.
+func fMinF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 != v0
+		v3 := sel64(v1 < v0, v1, v0)
+		v4 := sel64(v2, v1, v3)
+		dst[i] = v4
+	}
+}
+
+// truncDivF64Generic is the plain Go version of TruncDivF64.
+func truncDivF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 / v1
+		v3 := math.Trunc(v2)
+		dst[i] = v3
+	}
+}
+
+// cubeF64Generic is the plain Go version of CubeF64.
+func cubeF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * v0)
+		v2 := float64(v1 * v0)
+		dst[i] = v2
+	}
+}
+
+// invSquareF64Generic is the plain Go version of InvSquareF64.
+func invSquareF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * v0)
+		v2 := 1 / v1
+		dst[i] = v2
+	}
+}
+
+// heavisideF64Generic is the plain Go version of HeavisideF64.
+func heavisideF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0
+		v2 := sel64(v1, 1, 0)
+		v3 := v0 == 0
+		v4 := b[i]
+		v5 := sel64(v3, v4, v2)
+		dst[i] = v5
+	}
+}
+
+// fmodBlockF64Generic is the plain Go version of fmodBlockF64.
+func fmodBlockF64Generic(dst, a, b []float64) (most float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	var mosts [16]float64
+	for i := range dst {
+		l := i & 15
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 / v1
+		v3 := math.Trunc(v2)
+		v4 := math.FMA(-v3, v1, v0)
+		v5 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v6 := math.Float64frombits(math.Float64bits(v4) ^ math.Float64bits(v5))
+		v7 := v6 < 0
+		v8 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v9 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v10 := math.Float64frombits(math.Float64bits(v8) | math.Float64bits(v9))
+		v11 := v4 + v10
+		v12 := sel64(v7, v11, v4)
+		v13 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v14 := v13 < 1
+		v15 := sel64(v14, v0, v12)
+		v16 := math.Float64frombits(math.Float64bits(v15) & 0x7fffffffffffffff)
+		v17 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v18 := math.Float64frombits(math.Float64bits(v16) | math.Float64bits(v17))
+		dst[i] = v18
+		v20 := mosts[l]
+		v21 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v22 := v21 != v21
+		v23 := sel64(v21 > v20, v21, v20)
+		v24 := sel64(v22, v21, v23)
+		mosts[l] = v24
+	}
+	for m := 8; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(mosts[l] > mosts[l+m]) && mosts[l] == mosts[l] {
+				mosts[l] = mosts[l+m]
+			}
+		}
+	}
+	return mosts[0]
+}
+
+// remainderFromF64Generic is the plain Go version of remainderFromF64.
+func remainderFromF64Generic(dst, a, b, m []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	for i := range dst {
+		v0 := b[i]
+		v1 := m[i]
+		v2 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v3 := math.Float64frombits(math.Float64bits(v1) ^ math.Float64bits(v2))
+		v4 := v3 < 0
+		v5 := v1 + v0
+		v6 := sel64(v4, v5, v1)
+		dst[i] = v6
+	}
+}
+
+// floorDivFromF64Generic is the plain Go version of floorDivFromF64.
+func floorDivFromF64Generic(dst, a, b, m []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	m = m[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := m[i]
+		v3 := v0 - v2
+		v4 := v3 / v1
+		v5 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v6 := math.Float64frombits(math.Float64bits(v2) ^ math.Float64bits(v5))
+		v7 := v6 < 0
+		v8 := sel64(v7, 1, 0)
+		v9 := v4 - v8
+		v10 := math.Floor(v9)
+		v11 := v9 - v10
+		v12 := v11 > 0x1p-01
+		v13 := sel64(v12, 1, 0)
+		v14 := v10 + v13
+		v15 := v0 / v1
+		v16 := v9 == 0
+		v17 := math.Float64frombits(math.Float64bits(v15) & 0x8000000000000000)
+		v18 := sel64(v16, v17, v14)
+		v19 := v1 == 0
+		v20 := sel64(v19, v15, v18)
+		dst[i] = v20
 	}
 }
 

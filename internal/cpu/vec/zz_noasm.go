@@ -298,6 +298,205 @@ func AdamAMSGradF32(p, m, v, vmax, grad []float32, decay, l2, beta1c, beta2, bet
 	adamAMSGradF32Generic(p, m, v, vmax, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
 }
 
+// ExpF32 sets dst[i] = e^a[i], within 1 ulp.
+func ExpF32(dst, a []float32) { expF32Generic(dst, a) }
+
+// Expm1F32 sets dst[i] = e^a[i] - 1, within 2 ulp.
+func Expm1F32(dst, a []float32) { expm1F32Generic(dst, a) }
+
+// LogF32 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
+func LogF32(dst, a []float32) { logF32Generic(dst, a) }
+
+// Log1pF32 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
+func Log1pF32(dst, a []float32) { log1pF32Generic(dst, a) }
+
+// Log2F32 sets dst[i] = the logarithm of a[i] to base 2.
+func Log2F32(dst, a []float32) { log2F32Generic(dst, a) }
+
+// Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
+func Log10F32(dst, a []float32) { log10F32Generic(dst, a) }
+
+// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F32(dst, a []float32) { exp2F32Generic(dst, a) }
+
+// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF32(dst, a []float32) { logSigmoidF32Generic(dst, a) }
+
+// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF32(dst, a []float32) { mishF32Generic(dst, a) }
+
+// TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
+func TanhF32(dst, a []float32) { tanhF32Generic(dst, a) }
+
+// SigmoidF32 sets dst[i] = 1 / (1 + e^-a[i]).
+func SigmoidF32(dst, a []float32) { sigmoidF32Generic(dst, a) }
+
+// ErfF32 sets dst[i] = the error function of a[i], within 2 ulp.
+func ErfF32(dst, a []float32) { erfF32Generic(dst, a) }
+
+// ErfcF32 sets dst[i] = 1 less the error function of a[i], without loss of digits.
+func ErfcF32(dst, a []float32) { erfcF32Generic(dst, a) }
+
+// NdtrF32 sets dst[i] = the normal distribution function of a[i].
+func NdtrF32(dst, a []float32) { ndtrF32Generic(dst, a) }
+
+// GELUF32 sets dst[i] = a[i] times the normal distribution function of a[i].
+func GELUF32(dst, a []float32) { gELUF32Generic(dst, a) }
+
+// GELUTanhF32 sets dst[i] = the tanh approximation of GELU of a[i].
+func GELUTanhF32(dst, a []float32) { gELUTanhF32Generic(dst, a) }
+
+// SiLUF32 sets dst[i] = a[i] / (1 + e^-a[i]).
+func SiLUF32(dst, a []float32) { siLUF32Generic(dst, a) }
+
+// sinF32 sets dst[i] = sin(a[i]) for arguments that trig takes.
+func sinF32(dst, a []float32) { sinF32Generic(dst, a) }
+
+// cosF32 sets dst[i] = cos(a[i]) for arguments that trig takes.
+func cosF32(dst, a []float32) { cosF32Generic(dst, a) }
+
+// tanF32 sets dst[i] = tan(a[i]) for arguments that trig takes.
+func tanF32(dst, a []float32) { tanF32Generic(dst, a) }
+
+// AsinF32 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
+func AsinF32(dst, a []float32) { asinF32Generic(dst, a) }
+
+// AcosF32 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
+func AcosF32(dst, a []float32) { acosF32Generic(dst, a) }
+
+// AtanF32 sets dst[i] = the inverse tangent of a[i].
+func AtanF32(dst, a []float32) { atanF32Generic(dst, a) }
+
+// Atan2F32 sets dst[i] = the angle of the point (b[i], a[i]).
+func Atan2F32(dst, a, b []float32) { atan2F32Generic(dst, a, b) }
+
+// SinhF32 sets dst[i] = the hyperbolic sine of a[i].
+func SinhF32(dst, a []float32) { sinhF32Generic(dst, a) }
+
+// CoshF32 sets dst[i] = the hyperbolic cosine of a[i].
+func CoshF32(dst, a []float32) { coshF32Generic(dst, a) }
+
+// AsinhF32 sets dst[i] = the inverse hyperbolic sine of a[i].
+func AsinhF32(dst, a []float32) { asinhF32Generic(dst, a) }
+
+// AcoshF32 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
+func AcoshF32(dst, a []float32) { acoshF32Generic(dst, a) }
+
+// AtanhF32 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
+func AtanhF32(dst, a []float32) { atanhF32Generic(dst, a) }
+
+// LogitF32 sets dst[i] = log(a[i] / (1 - a[i])).
+func LogitF32(dst, a []float32) { logitF32Generic(dst, a) }
+
+// LogAddExpF32 sets dst[i] = log(e^a[i] + e^b[i]).
+func LogAddExpF32(dst, a, b []float32) { logAddExpF32Generic(dst, a, b) }
+
+// XLogYF32 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
+func XLogYF32(dst, a, b []float32) { xLogYF32Generic(dst, a, b) }
+
+// HypotF32 sets dst[i] = sqrt(a[i]² + b[i]²) without overflow on the way.
+func HypotF32(dst, a, b []float32) { hypotF32Generic(dst, a, b) }
+
+// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF32(dst, grad, x []float32) { logSigmoidBackwardF32Generic(dst, grad, x) }
+
+// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF32(dst, grad, x []float32) { mishBackwardF32Generic(dst, grad, x) }
+
+// GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
+func GELUBackwardF32(dst, grad, x []float32) { gELUBackwardF32Generic(dst, grad, x) }
+
+// GELUTanhBackwardF32 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
+func GELUTanhBackwardF32(dst, grad, x []float32) { gELUTanhBackwardF32Generic(dst, grad, x) }
+
+// SiLUBackwardF32 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
+func SiLUBackwardF32(dst, grad, x []float32) { siLUBackwardF32Generic(dst, grad, x) }
+
+// SoftplusF32 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
+func SoftplusF32(dst, a []float32, beta, threshold float32) {
+	softplusF32Generic(dst, a, beta, threshold)
+}
+
+// SoftplusBackwardF32 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
+func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
+	softplusBackwardF32Generic(dst, grad, x, beta, threshold)
+}
+
+// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF32(dst, a, b []float32) { powF32Generic(dst, a, b) }
+
+// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF32(dst, a []float32, s float32) { powScalarF32Generic(dst, a, s) }
+
+// ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
+func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
+	eLUF32Generic(dst, a, alpha, scale, inputScale)
+}
+
+// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
+func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
+	eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
+}
+
+// NaNToNumF32 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
+func NaNToNumF32(dst, a []float32, nan, pos, neg float32) { naNToNumF32Generic(dst, a, nan, pos, neg) }
+
+// FracF32 sets dst[i] = a[i] less its whole part.
+func FracF32(dst, a []float32) { fracF32Generic(dst, a) }
+
+// HardShrinkF32 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
+func HardShrinkF32(dst, a []float32, l float32) { hardShrinkF32Generic(dst, a, l) }
+
+// SoftShrinkF32 sets dst[i] = a[i] moved towards 0 by l, where it stops.
+func SoftShrinkF32(dst, a []float32, l float32) { softShrinkF32Generic(dst, a, l) }
+
+// ShrinkBackwardF32 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i].
+func ShrinkBackwardF32(dst, grad, x []float32, l float32) { shrinkBackwardF32Generic(dst, grad, x, l) }
+
+// HardTanhBackwardF32 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i].
+func HardTanhBackwardF32(dst, grad, x []float32, lo, hi float32) {
+	hardTanhBackwardF32Generic(dst, grad, x, lo, hi)
+}
+
+// ThresholdF32 sets dst[i] = v where a[i] <= s, else a[i].
+func ThresholdF32(dst, a []float32, s, v float32) { thresholdF32Generic(dst, a, s, v) }
+
+// ClampToF32 sets dst[i] = min(max(a[i], lo[i]), hi[i]), NaN where one of them is.
+func ClampToF32(dst, a, lo, hi []float32) { clampToF32Generic(dst, a, lo, hi) }
+
+// LerpToF32 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
+func LerpToF32(dst, a, b, w []float32) { lerpToF32Generic(dst, a, b, w) }
+
+// CopysignF32 sets dst[i] = |a[i]| with the sign of b[i].
+func CopysignF32(dst, a, b []float32) { copysignF32Generic(dst, a, b) }
+
+// FMaxF32 sets dst[i] = max(a[i], b[i]), the other one where one is NaN.
+func FMaxF32(dst, a, b []float32) { fMaxF32Generic(dst, a, b) }
+
+// FMinF32 sets dst[i] = min(a[i], b[i]), the other one where one is NaN.
+func FMinF32(dst, a, b []float32) { fMinF32Generic(dst, a, b) }
+
+// TruncDivF32 sets dst[i] = a[i] / b[i] without its fraction.
+func TruncDivF32(dst, a, b []float32) { truncDivF32Generic(dst, a, b) }
+
+// CubeF32 sets dst[i] = a[i]³.
+func CubeF32(dst, a []float32) { cubeF32Generic(dst, a) }
+
+// InvSquareF32 sets dst[i] = 1 / a[i]².
+func InvSquareF32(dst, a []float32) { invSquareF32Generic(dst, a) }
+
+// HeavisideF32 sets dst[i] = b[i] where a[i] is 0, 1 where it is positive, else 0.
+func HeavisideF32(dst, a, b []float32) { heavisideF32Generic(dst, a, b) }
+
+// fmodBlockF32 sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, NaN if there is one.
+func fmodBlockF32(dst, a, b []float32) (most float64) { return fmodBlockF32Generic(dst, a, b) }
+
+// remainderFromF32 sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign of a[i].
+func remainderFromF32(dst, a, b, m []float32) { remainderFromF32Generic(dst, a, b, m) }
+
+// floorDivFromF32 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
+func floorDivFromF32(dst, a, b, m []float32) { floorDivFromF32Generic(dst, a, b, m) }
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) { addF64Generic(dst, a, b) }
 
@@ -604,62 +803,32 @@ func AdamAMSGradF64(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, bet
 	adamAMSGradF64Generic(p, m, v, vmax, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
 }
 
-// ExpF32 sets dst[i] = e^a[i], within 1 ulp.
-func ExpF32(dst, a []float32) { expF32Generic(dst, a) }
-
-// Expm1F32 sets dst[i] = e^a[i] - 1, within 2 ulp.
-func Expm1F32(dst, a []float32) { expm1F32Generic(dst, a) }
-
-// LogF32 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
-func LogF32(dst, a []float32) { logF32Generic(dst, a) }
-
-// Log1pF32 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
-func Log1pF32(dst, a []float32) { log1pF32Generic(dst, a) }
-
-// Log2F32 sets dst[i] = the logarithm of a[i] to base 2.
-func Log2F32(dst, a []float32) { log2F32Generic(dst, a) }
-
-// Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
-func Log10F32(dst, a []float32) { log10F32Generic(dst, a) }
-
-// Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
-func Exp2F32(dst, a []float32) { exp2F32Generic(dst, a) }
-
-// LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
-func LogSigmoidF32(dst, a []float32) { logSigmoidF32Generic(dst, a) }
-
-// MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
-func MishF32(dst, a []float32) { mishF32Generic(dst, a) }
-
-// TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
-func TanhF32(dst, a []float32) { tanhF32Generic(dst, a) }
-
-// SigmoidF32 sets dst[i] = 1 / (1 + e^-a[i]).
-func SigmoidF32(dst, a []float32) { sigmoidF32Generic(dst, a) }
-
-// ErfF32 sets dst[i] = the error function of a[i], within 2 ulp.
-func ErfF32(dst, a []float32) { erfF32Generic(dst, a) }
-
-// GELUF32 sets dst[i] = a[i] times the normal distribution function of a[i].
-func GELUF32(dst, a []float32) { gELUF32Generic(dst, a) }
-
-// GELUTanhF32 sets dst[i] = the tanh approximation of GELU of a[i].
-func GELUTanhF32(dst, a []float32) { gELUTanhF32Generic(dst, a) }
-
-// SiLUF32 sets dst[i] = a[i] / (1 + e^-a[i]).
-func SiLUF32(dst, a []float32) { siLUF32Generic(dst, a) }
-
-// sinF32 sets dst[i] = sin(a[i]) for |a[i]| <= 65536; the caller bounds the length.
-func sinF32(dst, a []float32) { sinF32Generic(dst, a) }
-
-// cosF32 sets dst[i] = cos(a[i]) for |a[i]| <= 65536; the caller bounds the length.
-func cosF32(dst, a []float32) { cosF32Generic(dst, a) }
-
 // ExpF64 sets dst[i] = e^a[i], within 1 ulp.
 func ExpF64(dst, a []float64) { expF64Generic(dst, a) }
 
+// Expm1F64 sets dst[i] = e^a[i] - 1, within 2 ulp.
+func Expm1F64(dst, a []float64) { expm1F64Generic(dst, a) }
+
 // LogF64 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
 func LogF64(dst, a []float64) { logF64Generic(dst, a) }
+
+// Log1pF64 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
+func Log1pF64(dst, a []float64) { log1pF64Generic(dst, a) }
+
+// Log2F64 sets dst[i] = the logarithm of a[i] to base 2.
+func Log2F64(dst, a []float64) { log2F64Generic(dst, a) }
+
+// Log10F64 sets dst[i] = the logarithm of a[i] to base 10.
+func Log10F64(dst, a []float64) { log10F64Generic(dst, a) }
+
+// Exp2F64 sets dst[i] = 2^a[i], within 1 ulp.
+func Exp2F64(dst, a []float64) { exp2F64Generic(dst, a) }
+
+// LogSigmoidF64 sets dst[i] = log(1 / (1 + e^-a[i])).
+func LogSigmoidF64(dst, a []float64) { logSigmoidF64Generic(dst, a) }
+
+// MishF64 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
+func MishF64(dst, a []float64) { mishF64Generic(dst, a) }
 
 // TanhF64 sets dst[i] = tanh(a[i]), within 2 ulp.
 func TanhF64(dst, a []float64) { tanhF64Generic(dst, a) }
@@ -667,49 +836,171 @@ func TanhF64(dst, a []float64) { tanhF64Generic(dst, a) }
 // SigmoidF64 sets dst[i] = 1 / (1 + e^-a[i]).
 func SigmoidF64(dst, a []float64) { sigmoidF64Generic(dst, a) }
 
+// ErfF64 sets dst[i] = the error function of a[i], within 2 ulp.
+func ErfF64(dst, a []float64) { erfF64Generic(dst, a) }
+
+// ErfcF64 sets dst[i] = 1 less the error function of a[i], without loss of digits.
+func ErfcF64(dst, a []float64) { erfcF64Generic(dst, a) }
+
+// NdtrF64 sets dst[i] = the normal distribution function of a[i].
+func NdtrF64(dst, a []float64) { ndtrF64Generic(dst, a) }
+
+// GELUF64 sets dst[i] = a[i] times the normal distribution function of a[i].
+func GELUF64(dst, a []float64) { gELUF64Generic(dst, a) }
+
+// GELUTanhF64 sets dst[i] = the tanh approximation of GELU of a[i].
+func GELUTanhF64(dst, a []float64) { gELUTanhF64Generic(dst, a) }
+
 // SiLUF64 sets dst[i] = a[i] / (1 + e^-a[i]).
 func SiLUF64(dst, a []float64) { siLUF64Generic(dst, a) }
 
-// LogSigmoidBackwardF32 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
-func LogSigmoidBackwardF32(dst, grad, x []float32) { logSigmoidBackwardF32Generic(dst, grad, x) }
+// sinF64 sets dst[i] = sin(a[i]) for arguments that trig takes.
+func sinF64(dst, a []float64) { sinF64Generic(dst, a) }
 
-// MishBackwardF32 sets dst[i] = grad[i] times the derivative of Mish at x[i].
-func MishBackwardF32(dst, grad, x []float32) { mishBackwardF32Generic(dst, grad, x) }
+// cosF64 sets dst[i] = cos(a[i]) for arguments that trig takes.
+func cosF64(dst, a []float64) { cosF64Generic(dst, a) }
 
-// GELUBackwardF32 sets dst[i] = grad[i] times the derivative of GELU at x[i].
-func GELUBackwardF32(dst, grad, x []float32) { gELUBackwardF32Generic(dst, grad, x) }
+// tanF64 sets dst[i] = tan(a[i]) for arguments that trig takes.
+func tanF64(dst, a []float64) { tanF64Generic(dst, a) }
 
-// GELUTanhBackwardF32 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
-func GELUTanhBackwardF32(dst, grad, x []float32) { gELUTanhBackwardF32Generic(dst, grad, x) }
+// AsinF64 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
+func AsinF64(dst, a []float64) { asinF64Generic(dst, a) }
 
-// SiLUBackwardF32 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
-func SiLUBackwardF32(dst, grad, x []float32) { siLUBackwardF32Generic(dst, grad, x) }
+// AcosF64 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
+func AcosF64(dst, a []float64) { acosF64Generic(dst, a) }
 
-// SoftplusF32 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
-func SoftplusF32(dst, a []float32, beta, threshold float32) {
-	softplusF32Generic(dst, a, beta, threshold)
+// AtanF64 sets dst[i] = the inverse tangent of a[i].
+func AtanF64(dst, a []float64) { atanF64Generic(dst, a) }
+
+// Atan2F64 sets dst[i] = the angle of the point (b[i], a[i]).
+func Atan2F64(dst, a, b []float64) { atan2F64Generic(dst, a, b) }
+
+// SinhF64 sets dst[i] = the hyperbolic sine of a[i].
+func SinhF64(dst, a []float64) { sinhF64Generic(dst, a) }
+
+// CoshF64 sets dst[i] = the hyperbolic cosine of a[i].
+func CoshF64(dst, a []float64) { coshF64Generic(dst, a) }
+
+// AsinhF64 sets dst[i] = the inverse hyperbolic sine of a[i].
+func AsinhF64(dst, a []float64) { asinhF64Generic(dst, a) }
+
+// AcoshF64 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
+func AcoshF64(dst, a []float64) { acoshF64Generic(dst, a) }
+
+// AtanhF64 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
+func AtanhF64(dst, a []float64) { atanhF64Generic(dst, a) }
+
+// LogitF64 sets dst[i] = log(a[i] / (1 - a[i])).
+func LogitF64(dst, a []float64) { logitF64Generic(dst, a) }
+
+// LogAddExpF64 sets dst[i] = log(e^a[i] + e^b[i]).
+func LogAddExpF64(dst, a, b []float64) { logAddExpF64Generic(dst, a, b) }
+
+// XLogYF64 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
+func XLogYF64(dst, a, b []float64) { xLogYF64Generic(dst, a, b) }
+
+// HypotF64 sets dst[i] = sqrt(a[i]² + b[i]²) without overflow on the way.
+func HypotF64(dst, a, b []float64) { hypotF64Generic(dst, a, b) }
+
+// LogSigmoidBackwardF64 sets dst[i] = grad[i] times the derivative of log(sigmoid) at x[i].
+func LogSigmoidBackwardF64(dst, grad, x []float64) { logSigmoidBackwardF64Generic(dst, grad, x) }
+
+// MishBackwardF64 sets dst[i] = grad[i] times the derivative of Mish at x[i].
+func MishBackwardF64(dst, grad, x []float64) { mishBackwardF64Generic(dst, grad, x) }
+
+// GELUBackwardF64 sets dst[i] = grad[i] times the derivative of GELU at x[i].
+func GELUBackwardF64(dst, grad, x []float64) { gELUBackwardF64Generic(dst, grad, x) }
+
+// GELUTanhBackwardF64 sets dst[i] = grad[i] times the derivative of the tanh approximation of GELU at x[i].
+func GELUTanhBackwardF64(dst, grad, x []float64) { gELUTanhBackwardF64Generic(dst, grad, x) }
+
+// SiLUBackwardF64 sets dst[i] = grad[i] times the derivative of SiLU at x[i].
+func SiLUBackwardF64(dst, grad, x []float64) { siLUBackwardF64Generic(dst, grad, x) }
+
+// SoftplusF64 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
+func SoftplusF64(dst, a []float64, beta, threshold float64) {
+	softplusF64Generic(dst, a, beta, threshold)
 }
 
-// SoftplusBackwardF32 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
-func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
-	softplusBackwardF32Generic(dst, grad, x, beta, threshold)
+// SoftplusBackwardF64 sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.
+func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
+	softplusBackwardF64Generic(dst, grad, x, beta, threshold)
 }
 
-// PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
-func PowF32(dst, a, b []float32) { powF32Generic(dst, a, b) }
+// PowF64 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
+func PowF64(dst, a, b []float64) { powF64Generic(dst, a, b) }
 
-// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
-func PowScalarF32(dst, a []float32, s float32) { powScalarF32Generic(dst, a, s) }
+// PowScalarF64 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
+func PowScalarF64(dst, a []float64, s float64) { powScalarF64Generic(dst, a, s) }
 
-// ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
-func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
-	eLUF32Generic(dst, a, alpha, scale, inputScale)
+// ELUF64 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
+func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
+	eLUF64Generic(dst, a, alpha, scale, inputScale)
 }
 
-// ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
-func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
-	eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
+// ELUBackwardF64 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
+func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
+	eLUBackwardF64Generic(dst, grad, x, alpha, scale, inputScale)
 }
+
+// NaNToNumF64 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
+func NaNToNumF64(dst, a []float64, nan, pos, neg float64) { naNToNumF64Generic(dst, a, nan, pos, neg) }
+
+// FracF64 sets dst[i] = a[i] less its whole part.
+func FracF64(dst, a []float64) { fracF64Generic(dst, a) }
+
+// HardShrinkF64 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
+func HardShrinkF64(dst, a []float64, l float64) { hardShrinkF64Generic(dst, a, l) }
+
+// SoftShrinkF64 sets dst[i] = a[i] moved towards 0 by l, where it stops.
+func SoftShrinkF64(dst, a []float64, l float64) { softShrinkF64Generic(dst, a, l) }
+
+// ShrinkBackwardF64 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i].
+func ShrinkBackwardF64(dst, grad, x []float64, l float64) { shrinkBackwardF64Generic(dst, grad, x, l) }
+
+// HardTanhBackwardF64 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i].
+func HardTanhBackwardF64(dst, grad, x []float64, lo, hi float64) {
+	hardTanhBackwardF64Generic(dst, grad, x, lo, hi)
+}
+
+// ThresholdF64 sets dst[i] = v where a[i] <= s, else a[i].
+func ThresholdF64(dst, a []float64, s, v float64) { thresholdF64Generic(dst, a, s, v) }
+
+// ClampToF64 sets dst[i] = min(max(a[i], lo[i]), hi[i]), NaN where one of them is.
+func ClampToF64(dst, a, lo, hi []float64) { clampToF64Generic(dst, a, lo, hi) }
+
+// LerpToF64 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
+func LerpToF64(dst, a, b, w []float64) { lerpToF64Generic(dst, a, b, w) }
+
+// CopysignF64 sets dst[i] = |a[i]| with the sign of b[i].
+func CopysignF64(dst, a, b []float64) { copysignF64Generic(dst, a, b) }
+
+// FMaxF64 sets dst[i] = max(a[i], b[i]), the other one where one is NaN.
+func FMaxF64(dst, a, b []float64) { fMaxF64Generic(dst, a, b) }
+
+// FMinF64 sets dst[i] = min(a[i], b[i]), the other one where one is NaN.
+func FMinF64(dst, a, b []float64) { fMinF64Generic(dst, a, b) }
+
+// TruncDivF64 sets dst[i] = a[i] / b[i] without its fraction.
+func TruncDivF64(dst, a, b []float64) { truncDivF64Generic(dst, a, b) }
+
+// CubeF64 sets dst[i] = a[i]³.
+func CubeF64(dst, a []float64) { cubeF64Generic(dst, a) }
+
+// InvSquareF64 sets dst[i] = 1 / a[i]².
+func InvSquareF64(dst, a []float64) { invSquareF64Generic(dst, a) }
+
+// HeavisideF64 sets dst[i] = b[i] where a[i] is 0, 1 where it is positive, else 0.
+func HeavisideF64(dst, a, b []float64) { heavisideF64Generic(dst, a, b) }
+
+// fmodBlockF64 sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, NaN if there is one.
+func fmodBlockF64(dst, a, b []float64) (most float64) { return fmodBlockF64Generic(dst, a, b) }
+
+// remainderFromF64 sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign of a[i].
+func remainderFromF64(dst, a, b, m []float64) { remainderFromF64Generic(dst, a, b, m) }
+
+// floorDivFromF64 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
+func floorDivFromF64(dst, a, b, m []float64) { floorDivFromF64Generic(dst, a, b, m) }
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {

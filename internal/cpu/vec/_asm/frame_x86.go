@@ -186,20 +186,30 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JGE " + name)
 	}
-	if !rows && len(k.Accs) == 0 {
+	// Of a long body there are but two copies of the code: what it computes hides the fetches ahead, and its tail takes whole vectors, too.
+	heavy := ops > 24 && len(k.Accs) == 0
+	if !rows && len(k.Accs) == 0 && !heavy {
 		x.p("CMPQ BX, $%d", longRun)
 		x.p("JLT short")
 		loop("long", true)
 		x.p("JMP single")
 		label("short")
 	}
-	if unroll > 1 || len(k.Accs) > 0 {
+	if unroll > 1 || heavy || len(k.Accs) > 0 {
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JLT single")
-		loop("loop", false)
+		loop("loop", heavy && !rows)
 	}
 	label("single")
-	if len(k.Accs) == 0 {
+	switch {
+	case heavy && (isa == AVX512 || !pureTail(k)):
+		x.p("TESTQ BX, BX")
+		x.p("JLE done")
+		x.tailMask(true)
+		x.body(b, 0, true)
+		x.advance(1)
+		x.p("JMP single")
+	case len(k.Accs) == 0:
 		x.p("CMPQ BX, $%d", x.lanes)
 		x.p("JLT tail")
 		label("one")
@@ -211,10 +221,10 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		if isa == AVX512 || !pureTail(k) {
 			x.p("TESTQ BX, BX")
 			x.p("JEQ done")
-			x.tailMask()
+			x.tailMask(false)
 			x.body(b, 0, true)
 		}
-	} else {
+	default:
 		// What is left goes to the accumulators in order, so that element i
 		// always meets lane i mod Lanes.
 		for u := 0; u < unroll; u++ {
@@ -228,7 +238,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 			label(fmt.Sprintf("part%d", u))
 			x.p("TESTQ BX, BX")
 			x.p("JEQ done")
-			x.tailMask()
+			x.tailMask(false)
 			x.bodyAt(b, u, true)
 			if u < unroll-1 {
 				x.p("JMP done")

@@ -19,8 +19,9 @@ func init() {
 		reductions(t, sfx)
 		norms(t, sfx)
 		optimizers(t, sfx)
+		transcendental(t, sfx)
+		selections(t, sfx)
 	}
-	transcendental()
 	softmax()
 	conversions()
 	pooling()
@@ -267,88 +268,6 @@ func reductions(t Type, sfx string) {
 			Args: []Arg{InOut("dst", F64), In("a", F32)},
 			Body: func(b *B) { b.Store("dst", b.Add(b.Load("dst"), b.Load("a"))) }})
 	}
-}
-
-func transcendental() {
-	unary := func(name, doc string, f func(b *B, x *Value) *Value) {
-		add(Kernel{Name: name + "F32", Doc: "sets dst[i] = " + doc + ".", Lane: F32,
-			Args: []Arg{Out("dst", F32), In("a", F32)},
-			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"))) }})
-	}
-	backward := func(name, doc string, f func(b *B, x *Value) *Value) {
-		add(Kernel{Name: name + "BackwardF32", Doc: "sets dst[i] = grad[i] times " + doc + " at x[i].", Lane: F32,
-			Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32)},
-			Body: func(b *B) { b.Store("dst", b.Mul(f(b, b.Load("x")), b.Load("grad"))) }})
-	}
-	unary("Exp", "e^a[i], within 1 ulp", Exp)
-	unary("Expm1", "e^a[i] - 1, within 2 ulp", Expm1)
-	unary("Log", "the natural logarithm of a[i], within 1 ulp; NaN below 0", Log)
-	unary("Log1p", "log(1 + a[i]), within 2 ulp; NaN below -1", Log1p)
-	unary("Log2", "the logarithm of a[i] to base 2", func(b *B, x *Value) *Value { return b.Mul(Log(b, x), b.C(log2E)) })
-	unary("Log10", "the logarithm of a[i] to base 10", func(b *B, x *Value) *Value { return b.Mul(Log(b, x), b.C(math.Log10E)) })
-	unary("Exp2", "2^a[i], within 1 ulp", Exp2)
-	unary("LogSigmoid", "log(1 / (1 + e^-a[i]))", LogSigmoid)
-	unary("Mish", "a[i] * tanh(log(1 + e^a[i]))", Mish)
-	unary("Tanh", "tanh(a[i]), within 2 ulp", Tanh)
-	unary("Sigmoid", "1 / (1 + e^-a[i])", Sigmoid)
-	unary("Erf", "the error function of a[i], within 2 ulp", Erf)
-	unary("GELU", "a[i] times the normal distribution function of a[i]", GELU)
-	unary("GELUTanh", "the tanh approximation of GELU of a[i]", GELUTanh)
-	unary("SiLU", "a[i] / (1 + e^-a[i])", SiLU)
-	unary("sin", "sin(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 0) })
-	unary("cos", "cos(a[i]) for |a[i]| <= 65536; the caller bounds the length", func(b *B, x *Value) *Value { return sinCos(b, x, 1) })
-	for _, f := range []struct {
-		name, doc string
-		body      func(b *B, x *Value) *Value
-	}{
-		{"Exp", "e^a[i], within 1 ulp", Exp64},
-		{"Log", "the natural logarithm of a[i], within 1 ulp; NaN below 0", Log64},
-		{"Tanh", "tanh(a[i]), within 2 ulp", Tanh64},
-		{"Sigmoid", "1 / (1 + e^-a[i])", Sigmoid64},
-		{"SiLU", "a[i] / (1 + e^-a[i])", func(b *B, x *Value) *Value { return b.Div(x, b.Add(Exp64(b, b.Neg(x)), b.C(1))) }},
-	} {
-		add(Kernel{Name: f.name + "F64", Doc: "sets dst[i] = " + f.doc + ".", Lane: F64,
-			Args: []Arg{Out("dst", F64), In("a", F64)},
-			Body: func(b *B) { b.Store("dst", f.body(b, b.Load("a"))) }})
-	}
-	backward("LogSigmoid", "the derivative of log(sigmoid)", func(b *B, x *Value) *Value { return Sigmoid(b, b.Neg(x)) })
-	backward("Mish", "the derivative of Mish", MishGrad)
-	backward("GELU", "the derivative of GELU", GELUGrad)
-	backward("GELUTanh", "the derivative of the tanh approximation of GELU", GELUTanhGrad)
-	backward("SiLU", "the derivative of SiLU", SiLUGrad)
-
-	add(Kernel{Name: "SoftplusF32", Doc: "sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("beta", F32), Scalar("threshold", F32)},
-		Body: func(b *B) {
-			b.Store("dst", Softplus(b, b.Load("a"), b.Load("beta"), b.Load("threshold")))
-		}})
-	add(Kernel{Name: "SoftplusBackwardF32", Doc: "sets dst[i] = grad[i] * sigmoid(beta*x[i]), and grad[i] where beta*x[i] > threshold.", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32), Scalar("beta", F32), Scalar("threshold", F32)},
-		Body: func(b *B) {
-			g := b.Load("grad")
-			z := b.Mul(b.Load("x"), b.Load("beta"))
-			b.Store("dst", b.Sel(b.Cmp(GT, z, b.Load("threshold")), g, b.Mul(g, Sigmoid(b, z))))
-		}})
-	add(Kernel{Name: "PowF32", Doc: "sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("a", F32), In("b", F32)},
-		Body: func(b *B) { b.Store("dst", Pow(b, b.Load("a"), b.Load("b"))) }})
-	add(Kernel{Name: "PowScalarF32", Doc: "sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("s", F32)},
-		Body: func(b *B) { b.Store("dst", Pow(b, b.Load("a"), b.Load("s"))) }})
-	add(Kernel{Name: "ELUF32", Doc: "sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("alpha", F32), Scalar("scale", F32), Scalar("inputScale", F32)},
-		Body: func(b *B) {
-			x := b.Load("a")
-			neg := b.Mul(Expm1(b, b.Mul(x, b.Load("inputScale"))), b.Mul(b.Load("alpha"), b.Load("scale")))
-			b.Store("dst", b.Sel(b.Cmp(GT, x, b.C(0)), b.Mul(x, b.Load("scale")), neg))
-		}})
-	add(Kernel{Name: "ELUBackwardF32", Doc: "sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.", Lane: F32,
-		Args: []Arg{Out("dst", F32), In("grad", F32), In("x", F32), Scalar("alpha", F32), Scalar("scale", F32), Scalar("inputScale", F32)},
-		Body: func(b *B) {
-			x, scale, in := b.Load("x"), b.Load("scale"), b.Load("inputScale")
-			neg := b.Mul(Exp(b, b.Mul(x, in)), b.Mul(b.Mul(b.Load("alpha"), scale), in))
-			b.Store("dst", b.Mul(b.Load("grad"), b.Sel(b.Cmp(LE, x, b.C(0)), neg, scale)))
-		}})
 }
 
 // softmax lists the fused kernels behind softmax and log_softmax.

@@ -166,12 +166,12 @@ func normalCDF(b *B, x *Value) *Value {
 }
 
 // GELU is x * Phi(x).
-func GELU(b *B, x *Value) *Value { return b.Mul(x, normalCDF(b, x)) }
+func GELU(b *B, x *Value) *Value { return b.Mul(x, phi(b, x)) }
 
 // GELUGrad is the derivative of GELU: Phi(x) + x*phi(x).
 func GELUGrad(b *B, x *Value) *Value {
-	cdf := normalCDF(b, x)
-	pdf := Exp(b, b.Mul(b.Mul(x, x), b.C(-0.5)))
+	cdf := phi(b, x)
+	pdf := b.exp(b.Mul(b.Mul(x, x), b.C(-0.5)))
 	return b.FMA(b.Mul(x, b.C(1/math.Sqrt(2*math.Pi))), pdf, cdf)
 }
 
@@ -182,7 +182,7 @@ const (
 
 // GELUTanh is 0.5x(1 + tanh(u)) = x / (1 + e^-2u) with u = sqrt(2/pi)(x + 0.044715x³).
 func GELUTanh(b *B, x *Value) *Value {
-	return b.Div(x, b.Add(Exp(b, geluTanhArg(b, x)), b.C(1)))
+	return b.Div(x, b.Add(b.exp(geluTanhArg(b, x)), b.C(1)))
 }
 
 // geluTanhArg is -2u.
@@ -193,7 +193,7 @@ func geluTanhArg(b *B, x *Value) *Value {
 // GELUTanhGrad is the derivative of GELUTanh: s + x*s(1-s)*2u' with s = 1 / (1+e) and e = e^-2u. In place of 1-s it takes e*s, which
 // keeps its digits; the bound of the exponent keeps e finite.
 func GELUTanhGrad(b *B, x *Value) *Value {
-	e := Exp(b, b.MinX(b.C(80), geluTanhArg(b, x)))
+	e := b.exp(b.MinX(b.C(b.pick(80, 700)), geluTanhArg(b, x)))
 	s := b.Div(b.C(1), b.Add(e, b.C(1)))
 	du := b.FMA(b.Mul(x, x), b.C(6*geluBeta*geluKappa), b.C(2*geluBeta))
 	return b.FMA(x, b.Mul(b.Mul(b.Mul(e, s), s), du), s)
@@ -201,46 +201,20 @@ func GELUTanhGrad(b *B, x *Value) *Value {
 
 // SiLU is x * sigmoid(x).
 func SiLU(b *B, x *Value) *Value {
-	return b.Div(x, b.Add(Exp(b, b.Neg(x)), b.C(1)))
+	return b.Div(x, b.Add(b.exp(b.Neg(x)), b.C(1)))
 }
 
 // SiLUGrad is s(1 + x(1-s)) with s = sigmoid(x).
 func SiLUGrad(b *B, x *Value) *Value {
-	s := Sigmoid(b, x)
+	s := b.sigmoid(x)
 	return b.Mul(s, b.FMA(x, b.Sub(b.C(1), s), b.C(1)))
 }
 
 // Softplus is log(1 + e^(beta*x)) / beta, and x where beta*x > threshold.
 func Softplus(b *B, x, beta, threshold *Value) *Value {
 	z := b.Mul(x, beta)
-	y := b.Div(Log1p(b, Exp(b, z)), beta)
+	y := b.Div(b.log1p(b.exp(z)), beta)
 	return b.Sel(b.Cmp(GT, z, threshold), x, y)
-}
-
-// sinCos is sin(x) (quadrant 0) or cos(x) (quadrant 1) for |x| <= 65536; the
-// callers of the kernels see to larger arguments.
-func sinCos(b *B, x *Value, quadrant uint64) *Value {
-	t := b.FMA(x, b.C(2/math.Pi), b.C(roundMagic))
-	n := b.Sub(t, b.C(roundMagic))
-	// pi/2 in three parts of 24 bits.
-	r := b.FNMA(n, b.C(0x1.921fb6p0), x)
-	r = b.FNMA(n, b.C(-0x1.777a5cp-25), r)
-	r = b.FNMA(n, b.C(-0x1.ee59dap-50), r)
-	s := b.Mul(r, r)
-	sp := b.Poly(s, -0x1.555556p-3, 0x1.111108p-7, -0x1.a00f7ap-13, 0x1.6cd0aap-19)
-	sin := b.FMA(b.Mul(sp, s), r, r)
-	cp := b.Poly(s, 0x1.555556p-5, -0x1.6c16b8p-10, 0x1.a010dap-16, -0x1.241da4p-22)
-	cp = b.FMA(cp, s, b.C(-0.5))
-	cos := b.FMA(cp, s, b.C(1))
-	// The low two bits of n choose the function and the sign.
-	q := b.Bits(t)
-	if quadrant != 0 {
-		q = b.IAdd(q, b.CI(quadrant))
-	}
-	odd := b.Cmp(NEQ, b.Float(b.Shl(b.IAnd(q, b.CI(1)), 23)), b.C(0))
-	y := b.Sel(odd, cos, sin)
-	sign := b.Float(b.Shl(b.IAnd(q, b.CI(2)), 30))
-	return b.Xor(y, sign)
 }
 
 // Exp2 is 2^x.
@@ -258,126 +232,22 @@ func Exp2(b *B, x *Value) *Value {
 
 // LogSigmoid is log(sigmoid(x)) = min(x, 0) - log(1 + e^-|x|).
 func LogSigmoid(b *B, x *Value) *Value {
-	e := Exp(b, b.Neg(b.Abs(x)))
-	return b.Sub(b.MinX(b.C(0), x), Log1p(b, e))
+	e := b.exp(b.Neg(b.Abs(x)))
+	return b.Sub(b.MinX(b.C(0), x), b.log1p(e))
 }
 
 // Mish is x*tanh(softplus(x)). With e = e^x the factor is
 // e(e+2) / (e(e+2) + 2), which is 1 from x = 20 on.
 func Mish(b *B, x *Value) *Value {
-	e := Exp(b, b.MinX(b.C(20), x))
+	e := b.exp(b.MinX(b.C(20), x))
 	w := b.Mul(e, b.Add(e, b.C(2)))
 	return b.Mul(x, b.Div(w, b.Add(w, b.C(2))))
 }
 
 // MishGrad is t + x*(1-t²)*sigmoid(x) with t = tanh(softplus(x)).
 func MishGrad(b *B, x *Value) *Value {
-	e := Exp(b, b.MinX(b.C(20), x))
+	e := b.exp(b.MinX(b.C(20), x))
 	w := b.Mul(e, b.Add(e, b.C(2)))
 	t := b.Div(w, b.Add(w, b.C(2)))
-	return b.FMA(b.Mul(x, b.FNMA(t, t, b.C(1))), Sigmoid(b, x), t)
-}
-
-// Pow is x^y = e^(y*log|x|) with the logarithm and the product carried in two
-// float32 each, because an error in y*log|x| is multiplied by up to 104.
-func Pow(b *B, x, y *Value) *Value {
-	a := b.Abs(x)
-	// log a = e*ln2 + log m with m in [sqrt(1/2), sqrt(2)), as in Log.
-	small := b.Cmp(LT, a, b.C(0x1p-126))
-	u := b.Sel(small, b.Mul(a, b.C(0x1p23)), a)
-	bias := b.Sel(small, b.C(-23), b.C(0))
-	i := b.ISub(b.Bits(u), b.CI(sqrtHalfBits))
-	e := b.Add(b.I2F(b.Sra(i, 23)), bias)
-	m := b.Float(b.IAdd(b.IAnd(i, b.CI(0x7fffff)), b.CI(sqrtHalfBits)))
-	// log m = 2 atanh(s), s = (m-1)/(m+1) in two parts; |s| < 0.1716.
-	f := b.Sub(m, b.C(1)) // exact
-	d := b.Add(m, b.C(1))
-	dLo := b.Sub(m, b.Sub(d, b.C(1)))
-	s := b.Div(f, d)
-	rem := b.FNMA(s, d, f)
-	rem = b.FNMA(s, dLo, rem)
-	sLo := b.Div(rem, d)
-	q := b.Mul(s, s)
-	// 2 atanh(s) = 2s + s³(2/3 + 2/5 q + …); the leading 2/3 needs two parts.
-	t := b.Poly(q, 2.0/5, 2.0/7, 2.0/9, 2.0/11)
-	c := b.FMA(q, t, b.C(twoThirdsLo))
-	// s³ in two parts, times 2/3.
-	q2 := b.FMA(s, s, b.Neg(q))
-	q2 = b.FMA(b.Add(s, s), sLo, q2) // s² = q + q2
-	k := b.Mul(q, s)
-	k2 := b.FMA(q, s, b.Neg(k))
-	k2 = b.FMA(q2, s, b.FMA(q, sLo, k2)) // s³ = k + k2
-	z := b.Mul(k, b.C(twoThirdsHi))
-	z2 := b.FMA(k, b.C(twoThirdsHi), b.Neg(z))
-	z2 = b.FMA(k2, b.C(twoThirdsHi), b.FMA(k, c, z2))
-	// Add up, largest first: e*ln2 (high part exact: 16 bits), 2s, z.
-	twoS := b.Add(s, s)
-	h := b.FMA(e, b.C(ln2Hi16), twoS)
-	lo := b.Add(b.FMA(e, b.C(ln2Hi16), b.Neg(h)), twoS)
-	h, l1 := twoSum(b, h, z)
-	lo = b.Add(b.Add(lo, l1), b.FMA(e, b.C(ln2Lo16), b.Add(b.Add(sLo, sLo), z2)))
-	h, lo = fastTwoSum(b, h, lo)
-	// The product with y, in two parts.
-	p := b.Mul(y, h)
-	p2 := b.FMA(y, h, b.Neg(p))
-	p2 = b.FMA(y, lo, p2)
-	// e^p * (1 + p2); p2 is dropped where p is clamped or not finite.
-	pc := b.MaxX(b.C(-105), b.MinX(b.C(105), p))
-	p2 = b.Sel(b.Cmp(EQ, pc, p), p2, b.C(0))
-	n, tt, r := expReduce(b, pc)
-	r2 := b.Add(r, p2)
-	lost := b.Add(b.Sub(r, r2), p2)
-	ex := b.FMA(b.Mul(r2, r2), expPoly(b, r2), lost)
-	ex = b.Ldexp(b.Add(b.Add(r2, ex), b.C(1)), n, tt)
-	return powSpecial(b, x, y, a, ex)
-}
-
-const (
-	twoThirdsHi = 0x1.555556p-1
-	twoThirdsLo = -0x1.555556p-26
-	ln2Hi16     = 0x1.62e4p-1 // 15 bits: times an exponent it is exact
-	ln2Lo16     = 0x1.7f7d1cp-20
-)
-
-// twoSum is x + y and its rounding error, exactly; fastTwoSum needs |x| >= |y|.
-func twoSum(b *B, x, y *Value) (s, err *Value) {
-	s = b.Add(x, y)
-	t := b.Sub(s, x)
-	return s, b.Add(b.Sub(x, b.Sub(s, t)), b.Sub(y, t))
-}
-func fastTwoSum(b *B, x, y *Value) (s, err *Value) {
-	s = b.Add(x, y)
-	return s, b.Add(b.Sub(x, s), y)
-}
-
-// powSpecial puts in C's special cases, given a = |x| and r = a^y for finite
-// positive a.
-func powSpecial(b *B, x, y, a, r *Value) *Value {
-	inf := b.C(math.Inf(1))
-	zero, one := b.C(0), b.C(1)
-	// |x| of 0 or Inf: 0, or Inf, by the sign of y.
-	up := b.Sel(b.Cmp(GT, y, zero), inf, zero)   // Inf^y
-	down := b.Sel(b.Cmp(LT, y, zero), inf, zero) // 0^y
-	r = b.Sel(b.Cmp(EQ, a, inf), up, r)
-	r = b.Sel(b.Cmp(EQ, a, zero), down, r)
-	// y = ±Inf: by the side of 1 on which |x| lies; 1^±Inf is 1.
-	ay := b.Abs(y)
-	big := b.Sel(b.Cmp(GT, a, one), up, down)
-	big = b.Sel(b.Cmp(EQ, a, one), one, big)
-	r = b.Sel(b.Cmp(EQ, ay, inf), big, r)
-	// Negative x: NaN unless y is an integer; odd integers keep the sign.
-	whole := b.Cmp(EQ, b.Round(y, 3), y)
-	half := b.Mul(y, b.C(0.5))
-	odd := b.MAnd(whole, b.Cmp(NEQ, b.Round(half, 3), half))
-	sign := b.Sel(odd, b.Sign(x), zero)
-	neg := b.MAnd(b.Cmp(LT, x, zero), b.Cmp(GT, a, zero))
-	bad := b.Sel(whole, r, b.C(math.NaN()))
-	bad = b.Sel(b.Cmp(EQ, a, inf), r, bad) // (-Inf)^y is not NaN
-	r = b.Sel(neg, bad, r)
-	r = b.Or(r, sign)
-	// NaN in either operand, but x^0 and 1^y are 1.
-	r = b.Sel(b.Cmp(UNORD, x, x), x, r)
-	r = b.Sel(b.Cmp(UNORD, y, y), y, r)
-	r = b.Sel(b.Cmp(EQ, x, one), one, r)
-	return b.Sel(b.Cmp(EQ, y, zero), one, r)
+	return b.FMA(b.Mul(x, b.FNMA(t, t, b.C(1))), b.sigmoid(x), t)
 }

@@ -24,9 +24,13 @@ func expReduce64(b *B, x *Value) (n, t, r *Value) {
 // expm1Poly64 is exp(r) - 1 on |r| <= ln2/2.
 func expm1Poly64(b *B, r *Value) *Value {
 	s := b.Mul(r, r)
-	q := b.PolySplit(r, s, 0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d37p-5, 0x1.11111111109a6p-7,
+	return b.FMA(s, expRest64(b, r, s), r)
+}
+
+// expRest64 is (exp(r) - 1 - r) / r² on |r| <= ln2/2; s is r².
+func expRest64(b *B, r, s *Value) *Value {
+	return b.PolySplit(r, s, 0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d37p-5, 0x1.11111111109a6p-7,
 		0x1.6c16c1789d1d7p-10, 0x1.a01a01a7cebcdp-13, 0x1.a019b8ca26fcfp-16, 0x1.71de0d85293b8p-19, 0x1.2891d4ffbb0f9p-22, 0x1.af390ba7e6f47p-26)
-	return b.FMA(s, q, r)
 }
 
 // Exp64 is e^x.
@@ -57,25 +61,72 @@ func Tanh64(b *B, x *Value) *Value {
 // sqrtHalfBits64 is sqrt(1/2), as sqrtHalfBits.
 const sqrtHalfBits64 = 0x3fe6a09e667f3bcd
 
-// Log64 is the natural logarithm; NaN below 0, -Inf at 0.
-func Log64(b *B, x *Value) *Value {
+// logParts64 gives m - 1 and e of x = 2^e m with m in [sqrt(1/2), sqrt(2)).
+func logParts64(b *B, x *Value) (f, e *Value) {
 	// Subnormals are scaled up by 2^52.
 	small := b.Cmp(LT, x, b.C(0x1p-1022))
 	u := b.Sel(small, b.Mul(x, b.C(0x1p52)), x)
 	// i holds the exponent, biased by 1023, of u over sqrt(1/2), and below it the mantissa less that of sqrt(1/2). There is no
 	// conversion of 64-bit integers on AVX2: the exponent becomes the low bits of a number near 2^52.
 	i := b.IAdd(b.Bits(u), b.CI(1023<<52-sqrtHalfBits64))
-	e := b.Float(b.Or(b.Srl(i, 52), b.CI(math.Float64bits(0x1p52))))
+	e = b.Float(b.Or(b.Srl(i, 52), b.CI(math.Float64bits(0x1p52))))
 	e = b.Sub(e, b.Sel(small, b.C(0x1p52+1023+52), b.C(0x1p52+1023)))
 	m := b.Float(b.IAdd(b.IAnd(i, b.CI(1<<52-1)), b.CI(sqrtHalfBits64)))
-	// log(1+f) = 2s + s*z*P(z) with s = f/(2+f) and z = s². Written around f, which is exact, the rest is small.
-	f := b.Sub(m, b.C(1))
+	return b.Sub(m, b.C(1)), e
+}
+
+// logRest64 is f - log(1+f) for f in [sqrt(1/2)-1, sqrt(2)-1], less low: log(1+f) = 2s + s*z*P(z) with s = f/(2+f) and z = s². Written
+// around f, which is exact, the rest is small.
+func logRest64(b *B, f, low *Value) *Value {
 	s := b.Div(f, b.Add(f, b.C(2)))
 	z := b.Mul(s, s)
 	p := b.PolySplit(z, b.Mul(z, z), 0x1.5555555555555p-1, 0x1.9999999999a39p-2, 0x1.2492492476a1ap-2, 0x1.c71c7201a55d7p-3,
 		0x1.745cf8e4bba1bp-3, 0x1.3b1c3c1c81c8fp-3, 0x1.0fbde0f4ad17bp-3, 0x1.0c0aff044a97p-3)
 	h := b.Mul(b.Mul(f, f), b.C(0.5))
-	low := b.FMA(s, b.FMA(z, p, h), b.Mul(e, b.C(ln2Lo64)))
-	y := b.FMA(e, b.C(ln2Hi64), b.Sub(f, b.Sub(h, low)))
+	if low == nil {
+		return b.Sub(h, b.Mul(s, b.FMA(z, p, h)))
+	}
+	return b.Sub(h, b.FMA(s, b.FMA(z, p, h), low))
+}
+
+// Log64 is the natural logarithm; NaN below 0, -Inf at 0.
+func Log64(b *B, x *Value) *Value {
+	f, e := logParts64(b, x)
+	y := b.FMA(e, b.C(ln2Hi64), b.Sub(f, logRest64(b, f, b.Mul(e, b.C(ln2Lo64)))))
 	return logSpecial(b, x, x, b.C(0), y)
+}
+
+// logBase64 is the logarithm to another base: hi and lo are the logarithm of 2 and scale that of e. A power of 2 has no f, so that
+// to base 2 its result is exact.
+func logBase64(b *B, x *Value, hi, lo, scale float64) *Value {
+	f, e := logParts64(b, x)
+	y := b.Mul(b.Sub(f, logRest64(b, f, nil)), b.C(scale))
+	if lo != 0 {
+		y = b.FMA(e, b.C(lo), y)
+	}
+	return logSpecial(b, x, x, b.C(0), b.FMA(e, b.C(hi), y))
+}
+
+// Log1p64 is log(1+x), as Log1p.
+func Log1p64(b *B, x *Value) *Value {
+	i := b.IAdd(b.Bits(b.Add(x, b.C(1))), b.CI(1023<<52-sqrtHalfBits64))
+	k := b.Srl(i, 52) // the exponent plus 1023
+	e := b.Sub(b.Float(b.Or(k, b.CI(math.Float64bits(0x1p52)))), b.C(0x1p52+1023))
+	s := b.Float(b.Shl(b.ISub(b.CI(2048), k), 52)) // 2^(2-exponent)
+	f := b.FMA(b.Mul(x, b.C(0.25)), s, b.FMA(s, b.C(0.25), b.C(-1)))
+	y := b.FMA(e, b.C(ln2Hi64), b.Sub(f, logRest64(b, f, b.Mul(e, b.C(ln2Lo64)))))
+	y = b.Sel(b.Cmp(LT, b.Abs(x), b.C(0x1p-54)), x, y)
+	return logSpecial(b, x, x, b.C(-1), y)
+}
+
+// Exp264 is 2^x, as Exp2.
+func Exp264(b *B, x *Value) *Value {
+	x = b.MaxX(b.C(-1100), b.MinX(b.C(1100), x))
+	t := b.Add(x, b.C(roundMagic64))
+	n := b.Sub(t, b.C(roundMagic64))
+	f := b.Sub(x, n) // exact
+	r := b.Mul(f, b.C(ln2Hi64))
+	lo := b.FMA(f, b.C(ln2Lo64), b.FMA(f, b.C(ln2Hi64), b.Neg(r)))
+	s := b.Mul(r, r)
+	return b.Ldexp(b.Add(b.Add(r, b.FMA(s, expRest64(b, r, s), lo)), b.C(1)), n, t)
 }

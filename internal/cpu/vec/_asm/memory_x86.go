@@ -207,8 +207,8 @@ func mixed(k *Kernel) bool {
 	return false
 }
 
-// tailMask loads the mask of the BX (fewer than a vector) elements left.
-func (x *x86) tailMask() {
+// tailMask loads the mask of the BX elements left, fewer than a vector; more says that there may be up to 63, of which it takes a vector.
+func (x *x86) tailMask(more bool) {
 	if x.isa == AVX512 {
 		x.p("MOVL $1, AX")
 		x.p("SHLXQ BX, AX, AX")
@@ -219,7 +219,13 @@ func (x *x86) tailMask() {
 	// 32 bytes of ones and then zeros: reading n lanes before the zeros gives
 	// n lanes of ones.
 	mask := func(size, reg int) {
-		x.p("MOVQ BX, R13")
+		if more {
+			x.p("MOVQ $%d, R13", x.lanes)
+			x.p("CMPQ BX, R13")
+			x.p("CMOVQLT BX, R13")
+		} else {
+			x.p("MOVQ BX, R13")
+		}
 		x.p("SHLQ $%d, R13", int(math.Log2(float64(size))))
 		x.p("NEGQ R13")
 		x.p("LEAQ tailmask<>+32(SB), AX")

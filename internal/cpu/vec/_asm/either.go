@@ -1,0 +1,136 @@
+package main
+
+import "math"
+
+// This file holds functions that are written once for lanes of both widths, on top of the two forms of exp and log.
+
+func (b *B) wide() bool { return b.lane() == F64 }
+
+// pick is the number for lanes of float32 or of float64.
+func (b *B) pick(narrow, wide float64) float64 {
+	if b.wide() {
+		return wide
+	}
+	return narrow
+}
+
+// exp, log, log1p and sigmoid choose the form for the lane.
+func (b *B) exp(x *Value) *Value {
+	if b.wide() {
+		return Exp64(b, x)
+	}
+	return Exp(b, x)
+}
+
+func (b *B) log(x *Value) *Value {
+	if b.wide() {
+		return Log64(b, x)
+	}
+	return Log(b, x)
+}
+
+func (b *B) log1p(x *Value) *Value {
+	if b.wide() {
+		return Log1p64(b, x)
+	}
+	return Log1p(b, x)
+}
+
+func (b *B) sigmoid(x *Value) *Value { return b.Div(b.C(1), b.Add(b.exp(b.Neg(x)), b.C(1))) }
+
+// expm1Part is (e^x - 1) / 2^k, without cancellation near 0. 2^(n-k), where n is x/ln2 rounded, must be a normal number.
+func expm1Part(b *B, x *Value, k int) *Value {
+	magic, bias, width := uint64(math.Float32bits(roundMagic)), 127, 23
+	var t, r, p *Value
+	if b.wide() {
+		magic, bias, width = math.Float64bits(roundMagic64), 1023, 52
+		_, t, r = expReduce64(b, x)
+		p = expm1Poly64(b, r)
+	} else {
+		_, t, r = expReduce(b, x)
+		p = b.FMA(b.Mul(r, r), expPoly(b, r), r)
+	}
+	i := b.ISub(b.Bits(t), b.CI(magic))
+	h := b.Float(b.Shl(b.IAdd(i, b.CI(uint64(bias-k))), width))
+	return b.FMA(h, p, b.Sub(h, b.C(math.Ldexp(1, -k))))
+}
+
+// expm1 is e^x - 1. It takes half of it first, because n reaches the end of the exponents.
+func (b *B) expm1(x *Value) *Value {
+	if !b.wide() {
+		return Expm1(b, x)
+	}
+	e := expm1Part(b, b.MaxX(b.C(-40), b.MinX(b.C(710), x)), 1)
+	return b.Or(b.Add(e, e), b.Sign(x)) // also for -0
+}
+
+// Sinh is (E + E/(E+1)) / 2 with E = e^|x| - 1, computed from E/4.
+func Sinh(b *B, x *Value) *Value {
+	a := b.Abs(x)
+	q := expm1Part(b, b.MinX(b.C(b.pick(89.5, 710.48)), a), 2)
+	y := b.Add(q, b.Div(q, b.FMA(q, b.C(4), b.C(1))))
+	y = b.Sel(b.Cmp(LT, a, b.C(b.pick(0x1p-13, 0x1p-28))), a, b.Add(y, y))
+	return b.Or(y, b.Sign(x))
+}
+
+// Cosh is 2w + 1/(8w) with w = e^|x| / 4.
+func Cosh(b *B, x *Value) *Value {
+	w := b.Add(expm1Part(b, b.MinX(b.C(b.pick(89.5, 710.48)), b.Abs(x)), 2), b.C(0.25))
+	return b.Add(b.Add(w, w), b.Div(b.C(0.125), w))
+}
+
+// Asinh is log1p(a + a²/(1 + sqrt(a²+1))) with a = |x|, and log(2a) where squares would leave the range.
+func Asinh(b *B, x *Value) *Value {
+	a := b.Abs(x)
+	big := b.Cmp(GT, a, b.C(b.pick(0x1p30, 0x1p60)))
+	s := b.Mul(a, a)
+	z := b.Add(a, b.Div(s, b.Add(b.Sqrt(b.Add(s, b.C(1))), b.C(1))))
+	y := b.log1p(b.Sel(big, a, z))
+	y = b.Add(y, b.Sel(big, b.C(math.Ln2), b.C(0)))
+	return b.Or(y, b.Sign(x))
+}
+
+// Acosh is log1p(t + sqrt(2t + t²)) with t = x-1, and log(2x) for large x; NaN below 1.
+func Acosh(b *B, x *Value) *Value {
+	big := b.Cmp(GT, x, b.C(b.pick(0x1p30, 0x1p60)))
+	t := b.Sub(x, b.C(1))
+	z := b.Add(t, b.Sqrt(b.FMA(t, t, b.Add(t, t))))
+	y := b.log1p(b.Sel(big, x, z))
+	y = b.Add(y, b.Sel(big, b.C(math.Ln2), b.C(0)))
+	return b.Sel(b.Cmp(LT, x, b.C(1)), b.C(math.NaN()), y)
+}
+
+// Atanh is log1p(2a / (1-a)) / 2 with a = |x|; NaN beyond 1, where the argument of the logarithm is below -1.
+func Atanh(b *B, x *Value) *Value {
+	a := b.Abs(x)
+	y := b.log1p(b.Div(b.Add(a, a), b.Sub(b.C(1), a)))
+	return b.Or(b.Mul(y, b.C(0.5)), b.Sign(x))
+}
+
+// Logit is log(x / (1-x)).
+func Logit(b *B, x *Value) *Value { return b.log(b.Div(x, b.Sub(b.C(1), x))) }
+
+// LogAddExp is log(e^x + e^y) = max + log(1 + e^-|x-y|), the infinity itself where both are the same one.
+func LogAddExp(b *B, x, y *Value) *Value {
+	m := b.MaxN(x, y)
+	r := b.Add(m, b.log1p(b.exp(b.Neg(b.Abs(b.Sub(x, y))))))
+	inf := b.MAnd(b.Cmp(EQ, x, y), b.Cmp(EQ, b.Abs(x), b.C(math.Inf(1))))
+	return b.Sel(inf, x, r)
+}
+
+// XLogY is x*log(y), 0 where x is 0 and NaN where y is.
+func XLogY(b *B, x, y *Value) *Value {
+	r := b.Sel(b.Cmp(EQ, x, b.C(0)), b.C(0), b.Mul(x, b.log(y)))
+	return b.Sel(b.Cmp(UNORD, y, y), y, r)
+}
+
+// Hypot is sqrt(x² + y²) as the larger one times sqrt(1 + q²), q being the quotient, so that nothing overflows on the way.
+func Hypot(b *B, x, y *Value) *Value {
+	ax, ay := b.Abs(x), b.Abs(y)
+	m, n := b.MaxN(ax, ay), b.MinN(ax, ay)
+	q := b.Div(n, m)
+	r := b.Mul(m, b.Sqrt(b.FMA(q, q, b.C(1))))
+	r = b.Sel(b.Cmp(EQ, m, b.C(0)), b.C(0), r)
+	inf := b.MOr(b.Cmp(EQ, ax, b.C(math.Inf(1))), b.Cmp(EQ, ay, b.C(math.Inf(1))))
+	return b.Sel(inf, b.C(math.Inf(1)), r)
+}
