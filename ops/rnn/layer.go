@@ -108,15 +108,9 @@ func (l *layer[E]) forward(cn []E) {
 		l.k.add(bias[:n], bias[:n], l.bhh[:n])
 	}
 	var ahead []E
-	inPlanes := false // the gates' planes hold the input's part already
-	switch {
-	case N < fewSamples:
+	if N < fewSamples {
 		ahead = l.temp(l.L * N * G * H)
 		gemm.GEMM(l.L*N, G*H, I, 1, l.x, I, 1, l.wih, 1, I, 0, ahead, G*H, 1, epilogue(bias, 0, G*H))
-		I = 0
-	case l.mode == modeLSTM && I >= wideInput*N && l.wsStep > 0:
-		l.inputPlanes(bias)
-		inPlanes = true
 		I = 0
 	}
 	// Both weights transposed, block after block and gate after gate, once for all steps: K rows, one per input and one per unit. In the
@@ -163,9 +157,6 @@ func (l *layer[E]) forward(cn []E) {
 			hb := l.state(h, b)
 			for g := range G {
 				p, beta, ep := l.plane(t, b, g), E(0), epilogue(bias, g*H+u0, n)
-				if inPlanes {
-					beta, ep = 1, nil
-				}
 				if ahead != nil {
 					l.gather(p, ahead[t*N*G*H+g*H+u0:], G*H, n)
 					beta, ep = 1, nil
@@ -205,29 +196,6 @@ func (l *layer[E]) forward(cn []E) {
 		for b := range l.blocks {
 			u0, n := l.units(b)
 			l.scatter(cn[u0:], l.plane(t, b, 4), H, n)
-		}
-	}
-}
-
-// wideInput is how many times the samples the inputs are from where on the input's part of all steps is taken ahead while training: it
-// costs writing and reading the planes once more, and saves reading the input's weights at every step.
-const wideInput = 2
-
-// inputPlanes computes the input's part of all gates and steps.
-func (l *layer[E]) inputPlanes(bias []E) {
-	G, H, N, I := l.gates, l.H, l.N, l.I
-	w := l.temp(I * G * H)
-	l.each(func(b int) {
-		u0, n := l.units(b)
-		for g := range G {
-			l.k.transpose(w[(u0*G+g*n)*I:], n, l.wih[(g*H+u0)*I:], I, n, I)
-		}
-	})
-	steps := []gemm.BatchDim{{N: l.L, A: N * I, C: l.wsStep}}
-	for b := range l.blocks {
-		u0, n := l.units(b)
-		for g := range G {
-			gemm.GEMMBatch(steps, N, n, I, 1, l.x, I, 1, w[(u0*G+g*n)*I:], n, 1, 0, l.ws[(u0*l.planes+g*n)*N:], n, 1, epilogue(bias, g*H+u0, n))
 		}
 	}
 }
