@@ -1,10 +1,6 @@
 package rnn
 
-import (
-	"math"
-
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
-)
+import "github.com/gotorch-dev/torch/internal/cpu/vec"
 
 type float interface{ float32 | float64 }
 
@@ -65,22 +61,25 @@ var cells32 = cells[float32]{
 	},
 }
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
 var cells64 = cells[float64]{
 	tanh: vec.TanhF64, relu: vec.ReLUF64, tanhBack: vec.TanhBackwardF64,
 	reluBack: func(dst, grad, y []float64) { vec.ThresholdBackwardF64(dst, grad, y, 0) },
 	add:      vec.AddF64,
 	lstm: func(h, c, i, f, g, o, prev []float64) {
+		vec.SigmoidF64(i, i)
+		vec.SigmoidF64(f, f)
+		vec.TanhF64(g, g)
+		vec.SigmoidF64(o, o)
 		for x := range h {
-			i[x], f[x], g[x], o[x] = sigmoid(i[x]), sigmoid(f[x]), math.Tanh(g[x]), sigmoid(o[x])
 			c[x] = f[x]*prev[x] + i[x]*g[x]
-			h[x] = o[x] * math.Tanh(c[x])
 		}
+		vec.TanhF64(h, c)
+		vec.MulF64(h, h, o)
 	},
 	lstmBack: func(dc, di, df, dg, do, dh, i, f, g, o, c, prev []float64) {
+		vec.TanhF64(do, c)
 		for x := range dc {
-			t := math.Tanh(c[x])
+			t := do[x]
 			do[x] = dh[x] * t * o[x] * (1 - o[x])
 			d := dc[x] + dh[x]*o[x]*(1-t*t)
 			di[x] = d * g[x] * i[x] * (1 - i[x])
@@ -90,9 +89,13 @@ var cells64 = cells[float64]{
 		}
 	},
 	gru: func(h, r, z, n, hn, prev []float64) {
+		vec.SigmoidF64(r, r)
+		vec.SigmoidF64(z, z)
 		for x := range h {
-			r[x], z[x] = sigmoid(r[x]), sigmoid(z[x])
-			n[x] = math.Tanh(n[x] + r[x]*hn[x])
+			n[x] += r[x] * hn[x]
+		}
+		vec.TanhF64(n, n)
+		for x := range h {
 			h[x] = (prev[x]-n[x])*z[x] + n[x]
 		}
 	},
