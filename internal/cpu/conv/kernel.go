@@ -133,6 +133,60 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 	}
 }
 
+// convTile runs the forward micro-kernel on the given rows. It and its
+// neighbours must stay real calls: their stack check is where the scheduler can
+// stop a goroutine that otherwise lives in assembly.
+//
+//go:noinline
+func convTile[T Float](pt path, p *args, rows int) {
+	if pt == pathGeneric {
+		var z T
+		p.rows = rows
+		eachTile(p, rows, func() { genericTile[T](p, p.rs, int(unsafe.Sizeof(z))) })
+		return
+	}
+	asmTile[T](pt, p, rows, false)
+}
+
+// gradTile runs the gradient micro-kernel on the given rows.
+//
+//go:noinline
+func gradTile[T Float](pt path, p *args, rows int) {
+	if pt == pathGeneric {
+		var z T
+		p.rows = rows
+		eachTile(p, rows, func() { genericTile[T](p, int(unsafe.Sizeof(z)), p.cs) })
+		return
+	}
+	asmTile[T](pt, p, rows, true)
+}
+
+// depthTile computes the given rows of a depthwise convolution.
+//
+//go:noinline
+func depthTile[T Float](pt path, p *args, rows int) {
+	if pt == pathGeneric {
+		p.rows = rows
+		genericDepth[T](p)
+		return
+	}
+	p.variant = rows
+	asmDepth[T](pt, p, false)
+}
+
+// depthGradTile computes the gradient of the given rows of depthwise weights.
+//
+//go:noinline
+func depthGradTile[T Float](pt path, p *args, rows int) {
+	if pt == pathGeneric {
+		p.rows = rows
+		genericDepthGrad[T](p)
+		return
+	}
+	p.variant = rows
+	asmDepth[T](pt, p, true)
+}
+
 // eachTile calls f for one tile after the other, for kernels that know one.
 func eachTile(p *args, rows int, f func()) {
 	for n := p.tiles; ; {

@@ -120,70 +120,50 @@ func laneMask[T Float](n int) unsafe.Pointer {
 	return unsafe.Pointer(&masks64[4-max(0, min(n, 4))])
 }
 
-// convTile runs the forward micro-kernel on the given rows. It must stay a real
-// call: its stack check is where the scheduler can stop a goroutine that
-// otherwise lives in assembly.
-//
-//go:noinline
-func convTile[T Float](pt path, p *args, rows int) {
+// asmTile runs a micro-kernel on the given rows.
+func asmTile[T Float](pt path, p *args, rows int, grad bool) {
 	var z T
 	v := p.variant
 	p.variant += rows
-	switch {
-	case pt == pathGeneric:
-		p.rows = rows
-		eachTile(p, rows, func() { genericTile[T](p, p.rs, int(unsafe.Sizeof(z))) })
-	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+	switch single, wide := unsafe.Sizeof(z) == 4, pt == pathAVX512; {
+	case single && wide && grad:
+		sgradAVX512(p)
+	case single && wide:
 		sconvAVX512(p)
-	case unsafe.Sizeof(z) == 4:
+	case single && grad:
+		sgradAVX2(p)
+	case single:
 		sconvAVX2(p)
-	case pt == pathAVX512:
+	case wide && grad:
+		dgradAVX512(p)
+	case wide:
 		dconvAVX512(p)
+	case grad:
+		dgradAVX2(p)
 	default:
 		dconvAVX2(p)
 	}
 	p.variant = v
 }
 
-// gradTile runs the gradient micro-kernel on the given rows.
-//
-//go:noinline
-func gradTile[T Float](pt path, p *args, rows int) {
+// asmDepth runs a depthwise kernel.
+func asmDepth[T Float](pt path, p *args, grad bool) {
 	var z T
-	v := p.variant
-	p.variant += rows
-	switch {
-	case pt == pathGeneric:
-		p.rows = rows
-		eachTile(p, rows, func() { genericTile[T](p, int(unsafe.Sizeof(z)), p.cs) })
-	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
-		sgradAVX512(p)
-	case unsafe.Sizeof(z) == 4:
-		sgradAVX2(p)
-	case pt == pathAVX512:
-		dgradAVX512(p)
-	default:
-		dgradAVX2(p)
-	}
-	p.variant = v
-}
-
-// depthTile computes the given rows of a depthwise convolution.
-//
-//go:noinline
-func depthTile[T Float](pt path, p *args, rows int) {
-	var z T
-	p.variant = rows
-	switch {
-	case pt == pathGeneric:
-		p.rows = rows
-		genericDepth[T](p)
-	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
+	switch single, wide := unsafe.Sizeof(z) == 4, pt == pathAVX512; {
+	case single && wide && grad:
+		sdepthGradAVX512(p)
+	case single && wide:
 		sdepthAVX512(p)
-	case unsafe.Sizeof(z) == 4:
+	case single && grad:
+		sdepthGradAVX2(p)
+	case single:
 		sdepthAVX2(p)
-	case pt == pathAVX512:
+	case wide && grad:
+		ddepthGradAVX512(p)
+	case wide:
 		ddepthAVX512(p)
+	case grad:
+		ddepthGradAVX2(p)
 	default:
 		ddepthAVX2(p)
 	}
@@ -214,27 +194,6 @@ func depth3Tile[T Float](p *args, stride, rows int) {
 		ddepth3s1AVX512(p)
 	default:
 		ddepth3s2AVX512(p)
-	}
-}
-
-// depthGradTile computes the gradient of the given rows of depthwise weights.
-//
-//go:noinline
-func depthGradTile[T Float](pt path, p *args, rows int) {
-	var z T
-	p.variant = rows
-	switch {
-	case pt == pathGeneric:
-		p.rows = rows
-		genericDepthGrad[T](p)
-	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
-		sdepthGradAVX512(p)
-	case unsafe.Sizeof(z) == 4:
-		sdepthGradAVX2(p)
-	case pt == pathAVX512:
-		ddepthGradAVX512(p)
-	default:
-		ddepthGradAVX2(p)
 	}
 }
 

@@ -39,32 +39,9 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// convTile runs the forward micro-kernel on the given rows. It must stay a real
-// call: its stack check is where the scheduler can stop a goroutine that
-// otherwise lives in assembly.
-//
-//go:noinline
-func convTile[T Float](pt path, p *args, rows int) {
-	if pt == pathGeneric {
-		var z T
-		p.rows = rows
-		eachTile(p, rows, func() { genericTile[T](p, p.rs, int(unsafe.Sizeof(z))) })
-		return
-	}
-	eachTile(p, rows, func() { tile[T](p, rows, false) })
-}
-
-// gradTile runs the gradient micro-kernel on the given rows.
-//
-//go:noinline
-func gradTile[T Float](pt path, p *args, rows int) {
-	if pt == pathGeneric {
-		var z T
-		p.rows = rows
-		eachTile(p, rows, func() { genericTile[T](p, int(unsafe.Sizeof(z)), p.cs) })
-		return
-	}
-	eachTile(p, rows, func() { tile[T](p, rows, true) })
+// asmTile runs a micro-kernel on the given rows of each tile.
+func asmTile[T Float](_ path, p *args, rows int, grad bool) {
+	eachTile(p, rows, func() { tile[T](p, rows, grad) })
 }
 
 // tile runs a kernel, which stores whole tiles. Where fewer columns are in use
@@ -115,36 +92,17 @@ func kernel[T Float](p *args, grad bool) {
 	}
 }
 
-// depthTile computes the given rows of a depthwise convolution.
-//
-//go:noinline
-func depthTile[T Float](pt path, p *args, rows int) {
+// asmDepth runs a depthwise kernel.
+func asmDepth[T Float](_ path, p *args, grad bool) {
 	var z T
-	p.variant = rows
-	switch {
-	case pt == pathGeneric:
-		p.rows = rows
-		genericDepth[T](p)
-	case unsafe.Sizeof(z) == 4:
+	switch single := unsafe.Sizeof(z) == 4; {
+	case single && grad:
+		sdepthGradNEON(p)
+	case single:
 		sdepthNEON(p)
+	case grad:
+		ddepthGradNEON(p)
 	default:
 		ddepthNEON(p)
-	}
-}
-
-// depthGradTile computes the gradient of the given rows of depthwise weights.
-//
-//go:noinline
-func depthGradTile[T Float](pt path, p *args, rows int) {
-	var z T
-	p.variant = rows
-	switch {
-	case pt == pathGeneric:
-		p.rows = rows
-		genericDepthGrad[T](p)
-	case unsafe.Sizeof(z) == 4:
-		sdepthGradNEON(p)
-	default:
-		ddepthGradNEON(p)
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/a64"
 )
@@ -258,31 +260,61 @@ func (g *neonGen) finish(label string, rows, nq int, offset, channel string) {
 	each(offC0, offC1, func(r int) { g.pairs(true, r*nq, nq, 0, "R14") })
 }
 
-// depthwise emits what gen.depthwise does, 32 bytes of channels at a time, whole vectors only, and nothing is fetched ahead.
-func (g *neonGen) depthwise(name string) {
+// eachRows emits the frame of a depthwise kernel: the given fields of args in registers, and the body for each number of rows.
+func (g *neonGen) eachRows(name string, fields map[int]int, body func(label string, rows int)) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVD a+0(FP), R0")
-	g.load(offRS, 8)
-	g.load(offSegEnd, 13)
-	g.load(offLDC, 15)
-	g.load(offFlags, 16)
+	for _, reg := range slices.Sorted(maps.Keys(fields)) {
+		g.load(fields[reg], reg)
+	}
+	var keys []int
+	for r := 1; r <= neonRows; r++ {
+		keys = append(keys, r)
+	}
 	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
-	g.dispatch(name, []int{1, 2, 3, 4, 5, 6}, label)
-	const nq, w, x = 2, 24, 26
-	for rows := 1; rows <= neonRows; rows++ {
-		l := label(rows)
+	g.dispatch(name, keys, label)
+	for _, rows := range keys {
 		g.L("")
 		g.L("// %d rows", rows)
-		g.L("%s:", l)
+		g.L("%s:", label(rows))
+		body(label(rows), rows)
+		g.I("RET")
+	}
+}
+
+// Of the depthwise kernels: registers of a row, the vector that all rows are multiplied with, and three rows of A.
+const (
+	depthQ = 2
+	depthB = 24
+	depthA = 26
+)
+
+// products adds to the sums of each row its vector of A times that in depthB; step says that the rows then move on.
+func (g *neonGen) products(rows int, step bool) {
+	for r := range rows {
+		t := depthA + depthQ*(r%3)
+		g.pairs(false, t, depthQ, 0, fmt.Sprintf("R%d", r+1))
+		if step {
+			g.I("ADD R9, R%d", r+1)
+		}
+		for q := range depthQ {
+			g.I("%s", a64.Three("fmla", g.arr, r*depthQ+q, t+q, depthB+q))
+		}
+	}
+}
+
+// depthwise emits what gen.depthwise does, 32 bytes of channels at a time, whole vectors only, and nothing is fetched ahead.
+func (g *neonGen) depthwise(name string) {
+	g.eachRows(name, map[int]int{8: offRS, 13: offSegEnd, 15: offLDC, 16: offFlags}, func(l string, rows int) {
 		g.I("MOVD ZR, R19")
 		g.L("%s_block:", l)
 		g.I("MOVD R19, R20")
 		g.I("MOVD R19, R21")
 		g.load(offLines, 22)
 		g.L("%s_line:", l)
-		for i := range rows * nq {
+		for i := range rows * depthQ {
 			g.I("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 		}
 		g.load(offSeg, 12)
@@ -295,54 +327,30 @@ func (g *neonGen) depthwise(name string) {
 		g.I("ADD R19, R10")
 		g.I("ADD R17, R10")
 		g.pointers(rows, false)
-		g.pairs(false, w, nq, 0, "R10")
-		for r := range rows {
-			t := x + nq*(r%3)
-			g.pairs(false, t, nq, 0, fmt.Sprintf("R%d", r+1))
-			for q := range nq {
-				g.I("%s", a64.Three("fmla", g.arr, r*nq+q, t+q, w+q))
-			}
-		}
+		g.pairs(false, depthB, depthQ, 0, "R10")
+		g.products(rows, false)
 		g.L("%s_end:", l)
 		g.I("CMP R13, R12")
 		g.I("BLO %s_tap", l)
-		g.finish(l, rows, nq, "R21", "R19")
+		g.finish(l, rows, depthQ, "R21", "R19")
 		g.load(offStepA, 7)
 		g.I("ADD R7, R20")
 		g.load(offStepC, 7)
 		g.I("ADD R7, R21")
 		g.I("SUBS $1, R22")
 		g.I("BGT %s_line", l)
-		g.I("ADD $%d, R19", 16*nq)
+		g.I("ADD $%d, R19", 16*depthQ)
 		g.load(offBlockEnd, 7)
 		g.I("CMP R7, R19")
 		g.I("BLT %s_block", l)
-		g.I("RET")
-	}
+	})
 }
 
 // depthwiseGrad emits what gen.depthwiseGrad does for 32 bytes of channels.
 func (g *neonGen) depthwiseGrad(name string) {
-	g.L("")
-	g.L("// func %s(a *args)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.I("MOVD a+0(FP), R0")
-	g.load(offRS, 8)
-	g.load(offCS, 9)
-	g.load(offSeg, 12)
-	g.load(offSegEnd, 13)
-	g.load(offC0, 14)
-	g.load(offLDR, 15)
-	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
-	g.dispatch(name, []int{1, 2, 3, 4, 5, 6}, label)
-	const nq, b, x = 2, 24, 26
-	for rows := 1; rows <= neonRows; rows++ {
-		l := label(rows)
-		g.L("")
-		g.L("// %d rows", rows)
-		g.L("%s:", l)
+	g.eachRows(name, map[int]int{8: offRS, 9: offCS, 12: offSeg, 13: offSegEnd, 14: offC0, 15: offLDR}, func(l string, rows int) {
 		for r := range rows {
-			g.pairs(false, r*nq, nq, 16*nq*r, "R14")
+			g.pairs(false, r*depthQ, depthQ, 16*depthQ*r, "R14")
 		}
 		g.L("%s_s:", l)
 		g.I("LDP (R12), (R7, R17)")
@@ -352,23 +360,15 @@ func (g *neonGen) depthwiseGrad(name string) {
 		g.pointers(rows, false)
 		g.load(offK, 11)
 		g.L("%s_k:", l)
-		g.pairs(false, b, nq, 0, "R10")
+		g.pairs(false, depthB, depthQ, 0, "R10")
 		g.I("ADD R15, R10")
-		for r := range rows {
-			t := x + nq*(r%3)
-			g.pairs(false, t, nq, 0, fmt.Sprintf("R%d", r+1))
-			g.I("ADD R9, R%d", r+1)
-			for q := range nq {
-				g.I("%s", a64.Three("fmla", g.arr, r*nq+q, t+q, b+q))
-			}
-		}
+		g.products(rows, true)
 		g.I("SUBS $1, R11")
 		g.I("BGT %s_k", l)
 		g.I("CMP R13, R12")
 		g.I("BLO %s_s", l)
 		for r := range rows {
-			g.pairs(true, r*nq, nq, 16*nq*r, "R14")
+			g.pairs(true, r*depthQ, depthQ, 16*depthQ*r, "R14")
 		}
-		g.I("RET")
-	}
+	})
 }

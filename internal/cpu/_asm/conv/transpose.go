@@ -21,21 +21,15 @@ func (g *gen) transpose(name string) {
 	g.I("MOVQ rows+32(FP), CX")
 	g.I("MOVQ CX, R13")
 	g.I("LEAQ (R8)(R8*2), R9")
-	g.I("MOVQ $1, R15")
-	g.I("SHLQ CX, R15")
-	g.I("DECQ R15")
-	g.I("KMOVW R15, K2")
+	g.firstCX("K2")
 	g.I("MOVQ AX, CX")
 	g.I("PCALIGN $32")
 	g.L("%s_loop:", name)
-	g.I("MOVQ $-1, R15")
+	g.I("KXNORW K1, K1, K1")
 	g.I("CMPQ CX, $16")
 	g.I("JGE %s_full", name)
-	g.I("MOVQ $1, R15")
-	g.I("SHLQ CX, R15")
-	g.I("DECQ R15")
+	g.firstCX("K1")
 	g.L("%s_full:", name)
-	g.I("KMOVW R15, K1")
 	g.I("LEAQ (DI)(R8*4), R10")
 	g.I("LEAQ (DI)(R8*8), R11")
 	g.I("LEAQ (R10)(R8*8), BX")
@@ -93,6 +87,14 @@ func (g *gen) transpose(name string) {
 	g.I("RET")
 }
 
+// firstCX selects the first CX lanes, of at most 16, in a mask; R15 is lost.
+func (g *gen) firstCX(mask string) {
+	g.I("MOVQ $1, R15")
+	g.I("SHLQ CX, R15")
+	g.I("DECQ R15")
+	g.I("KMOVW R15, %s", mask)
+}
+
 // copyRows emits the copy of runs of 4-byte elements from one distance to another:
 //
 //	dst[i*ldd + j] = src[i*lds + j]   i < rows, j < cols
@@ -115,10 +117,7 @@ func (g *gen) copyRows(name string) {
 	g.I("ANDQ $-16, R10")
 	g.I("SHLQ $2, R10")
 	g.I("ANDQ $15, CX")
-	g.I("MOVQ $1, R15")
-	g.I("SHLQ CX, R15")
-	g.I("DECQ R15")
-	g.I("KMOVW R15, K1")
+	g.firstCX("K1")
 	g.I("TESTQ CX, CX")
 	g.I("JNZ %s_rows", name)
 	g.I("CMPQ R10, $128")
@@ -129,14 +128,12 @@ func (g *gen) copyRows(name string) {
 	g.L("%s_two:", name)
 	g.I("LEAQ (DI)(R9*1), BX")
 	g.I("LEAQ (DX)(R8*1), R12")
-	g.I("VMOVUPS (DI), Z0")
-	g.I("VMOVUPS 64(DI), Z1")
-	g.I("VMOVUPS (BX), Z2")
-	g.I("VMOVUPS 64(BX), Z3")
-	g.I("VMOVUPS Z0, (DX)")
-	g.I("VMOVUPS Z1, 64(DX)")
-	g.I("VMOVUPS Z2, (R12)")
-	g.I("VMOVUPS Z3, 64(R12)")
+	for i := range 4 {
+		g.I("VMOVUPS %d(%s), Z%d", i%2*64, []string{"DI", "BX"}[i/2], i)
+	}
+	for i := range 4 {
+		g.I("VMOVUPS Z%d, %d(%s)", i, i%2*64, []string{"DX", "R12"}[i/2])
+	}
 	g.I("LEAQ (BX)(R9*1), DI")
 	g.I("LEAQ (R12)(R8*1), DX")
 	g.I("SUBQ $2, R13")
