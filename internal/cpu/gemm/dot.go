@@ -71,29 +71,44 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 				}
 			}
 			for r := range rows {
-				for x := q*4 - j; x < 4; x++ {
-					g.finish(i+r, j+x, at[T](g.c.p, offC+(i+r)*g.c.rs+(j+x)*g.c.cs), res[r*4+x])
-				}
+				first := q*4 - j
+				g.finish(i+r, j+first, offC, res[r*4+first:r*4+4])
 			}
 		}
 	}
 }
 
-// finish stores one element from its sum.
-func (g *product[T]) finish(i, j int, c *T, s T) {
+// finish stores adjacent elements of a row of C from their sums.
+func (g *product[T]) finish(i, j, offC int, sums []T) {
 	es := g.es()
-	s *= g.alpha
-	if g.beta != 0 {
-		s += T(g.beta * *c)
+	c := unsafe.Add(g.c.p, offC+i*g.c.rs+j*g.c.cs)
+	if g.alpha == 1 && g.beta == 0 && g.biasRow == nil && g.act == ActNone {
+		if g.biasCol == nil {
+			for x, s := range sums {
+				*at[T](c, x*g.c.cs) = s
+			}
+			return
+		}
+		for x, s := range sums {
+			*at[T](c, x*g.c.cs) = s + *at[T](g.biasCol, (j+x)*es)
+		}
+		return
 	}
-	if g.biasCol != nil {
-		s += *at[T](g.biasCol, j*es)
+	for x, s := range sums {
+		s *= g.alpha
+		to := at[T](c, x*g.c.cs)
+		if g.beta != 0 {
+			s += T(g.beta * *to)
+		}
+		if g.biasCol != nil {
+			s += *at[T](g.biasCol, (j+x)*es)
+		}
+		if g.biasRow != nil {
+			s += *at[T](g.biasRow, i*es)
+		}
+		if g.act == ActReLU && s < 0 {
+			s = 0
+		}
+		*to = s
 	}
-	if g.biasRow != nil {
-		s += *at[T](g.biasRow, i*es)
-	}
-	if g.act == ActReLU && s < 0 {
-		s = 0
-	}
-	*c = s
 }

@@ -789,35 +789,46 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 				g.I("VADD%s %s, %s, %s", s.P(), acc(1, j), acc(0, j), acc(0, j))
 			}
 		}
-		// Fold each register in halves, the same way for every sum.
-		t := s.Regs - 1
 		for r := range rows {
-			for j := range nj {
-				a := r*nj + j
-				if s.Reg == "Z" {
-					g.I("VEXTRACTF64X4 $1, Z%d, Y%d", a, t)
-					g.I("VADD%s Y%d, Y%d, Y%d", s.P(), t, a, a)
-					g.I("VEXTRACTF32X4 $1, Y%d, X%d", a, t)
-				} else {
-					g.I("VEXTRACTF128 $1, Y%d, X%d", a, t)
-				}
-				g.I("VADD%s X%d, X%d, X%d", s.P(), t, a, a)
-				if s.ES == 4 {
-					g.I("VMOVHLPS X%d, X%d, X%d", a, a, t)
-					g.I("VADDPS X%d, X%d, X%d", t, a, a)
-					g.I("VMOVSHDUP X%d, X%d", a, t)
-					g.I("VADDSS X%d, X%d, X%d", t, a, a)
-					g.I("VMOVSS X%d, %d(DX)", a, (r*nj+j)*s.ES)
-				} else {
-					g.I("VUNPCKHPD X%d, X%d, X%d", a, a, t)
-					g.I("VADDSD X%d, X%d, X%d", t, a, a)
-					g.I("VMOVSD X%d, %d(DX)", a, (r*nj+j)*s.ES)
-				}
-			}
+			g.fold(s, r*nj, s.Regs-4)
 		}
 		g.I("VZEROUPPER")
 		g.I("RET")
 	}
+}
+
+// fold emits the sums of four registers' lanes, stored at DX, which moves on:
+// neighbours are added while they come together in one register, and then its
+// halves. The four are overwritten, and the scratch registers from t on.
+func (g *gen) fold(s isa, a, t int) {
+	pair := func(unpack string, a, b, to int) { // to = sums of neighbours in a and b, alternating
+		g.I("VUNPCKL%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t))
+		g.I("VUNPCKH%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t+1))
+		g.I("VADD%s %s, %s, %s", s.P(), s.V(t+1), s.V(t), s.V(to))
+	}
+	halve := func(a int) {
+		if s.Reg == "Z" {
+			g.I("VEXTRACTF64X4 $1, Z%d, Y%d", a, t)
+			g.I("VADD%s Y%d, Y%d, Y%d", s.P(), t, a, a)
+			g.I("VEXTRACTF32X4 $1, Y%d, X%d", a, t)
+		} else {
+			g.I("VEXTRACTF128 $1, Y%d, X%d", a, t)
+		}
+		g.I("VADD%s X%d, X%d, X%d", s.P(), t, a, a)
+	}
+	pair(s.P(), a, a+1, a)
+	pair(s.P(), a+2, a+3, a+2)
+	if s.ES == 4 {
+		pair("PD", a, a+2, a)
+		halve(a)
+		g.I("VMOVUPS X%d, (DX)", a)
+	} else {
+		halve(a)
+		halve(a + 2)
+		g.I("VMOVUPD X%d, (DX)", a)
+		g.I("VMOVUPD X%d, 16(DX)", a+2)
+	}
+	g.I("ADDQ $%d, DX", 4*s.ES)
 }
 
 // peak emits a loop of independent fused multiply-adds: what the core can do.
