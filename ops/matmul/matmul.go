@@ -188,18 +188,6 @@ var (
 	opGELUBackward      = tensor.Slot("aten::gelu_backward")
 )
 
-// Fused calls torch::linear_fused. The bias may be nil.
-func Fused(in, w, bias *T, activation string) *T {
-	c := tensor.NewCall(opFused, 4)
-	*c.Arg(0), *c.Arg(1), *c.Arg(3) = tensor.TensorValue(in), tensor.TensorValue(w), tensor.Box(activation)
-	if bias != nil {
-		*c.Arg(2) = tensor.TensorValue(bias)
-	}
-	return c.Do1()
-}
-
-var opFused = tensor.Slot("torch::linear_fused")
-
 // call runs an operator with the given leading arguments and the defaults of the others.
 func call(op *tensor.Op, args ...any) []*T {
 	if op.Def == nil {

@@ -3182,21 +3182,23 @@ stransposeAVX2_test:
 	VZEROUPPER
 	RET
 
-// func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
-TEXT ·sdotAVX2(SB), NOSPLIT, $0-64
+// func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+TEXT ·sdotAVX2(SB), NOSPLIT, $0-72
 	MOVQ out+0(FP), DX
-	MOVQ a+8(FP), DI
-	MOVQ b+16(FP), BX
+	MOVQ b+16(FP), SI
 	MOVQ rsA+24(FP), R8
 	MOVQ rsB+32(FP), R11
-	MOVQ k+40(FP), CX
 	MOVQ rows+48(FP), R15
-	MOVQ mask+56(FP), AX
+	MOVQ groups+56(FP), R10
+	MOVQ mask+64(FP), AX
 	LEAQ (R8)(R8*2), R9
 	LEAQ (R11)(R11*2), R12
 	CMPQ R15, $2
 	JEQ sdotAVX2_r2
 sdotAVX2_r1:
+	MOVQ a+8(FP), DI
+	MOVQ SI, BX
+	MOVQ k+40(FP), CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -3268,9 +3270,15 @@ sdotAVX2_r1_e:
 	VADDPS X12, X0, X0
 	VMOVUPS X0, (DX)
 	ADDQ $16, DX
+	LEAQ (SI)(R11*4), SI
+	DECQ R10
+	JG sdotAVX2_r1
 	VZEROUPPER
 	RET
 sdotAVX2_r2:
+	MOVQ a+8(FP), DI
+	MOVQ SI, BX
+	MOVQ k+40(FP), CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -3347,6 +3355,9 @@ sdotAVX2_r2_e:
 	VADDPS X12, X4, X4
 	VMOVUPS X4, (DX)
 	ADDQ $16, DX
+	LEAQ (SI)(R11*4), SI
+	DECQ R10
+	JG sdotAVX2_r2
 	VZEROUPPER
 	RET
 
@@ -6514,21 +6525,23 @@ dtransposeAVX2_test:
 	VZEROUPPER
 	RET
 
-// func ddotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
-TEXT ·ddotAVX2(SB), NOSPLIT, $0-64
+// func ddotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+TEXT ·ddotAVX2(SB), NOSPLIT, $0-72
 	MOVQ out+0(FP), DX
-	MOVQ a+8(FP), DI
-	MOVQ b+16(FP), BX
+	MOVQ b+16(FP), SI
 	MOVQ rsA+24(FP), R8
 	MOVQ rsB+32(FP), R11
-	MOVQ k+40(FP), CX
 	MOVQ rows+48(FP), R15
-	MOVQ mask+56(FP), AX
+	MOVQ groups+56(FP), R10
+	MOVQ mask+64(FP), AX
 	LEAQ (R8)(R8*2), R9
 	LEAQ (R11)(R11*2), R12
 	CMPQ R15, $2
 	JEQ ddotAVX2_r2
 ddotAVX2_r1:
+	MOVQ a+8(FP), DI
+	MOVQ SI, BX
+	MOVQ k+40(FP), CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -6600,9 +6613,15 @@ ddotAVX2_r1_e:
 	VMOVUPD X0, (DX)
 	VMOVUPD X2, 16(DX)
 	ADDQ $32, DX
+	LEAQ (SI)(R11*4), SI
+	DECQ R10
+	JG ddotAVX2_r1
 	VZEROUPPER
 	RET
 ddotAVX2_r2:
+	MOVQ a+8(FP), DI
+	MOVQ SI, BX
+	MOVQ k+40(FP), CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -6679,6 +6698,9 @@ ddotAVX2_r2_e:
 	VMOVUPD X4, (DX)
 	VMOVUPD X6, 16(DX)
 	ADDQ $32, DX
+	LEAQ (SI)(R11*4), SI
+	DECQ R10
+	JG ddotAVX2_r2
 	VZEROUPPER
 	RET
 

@@ -16,7 +16,7 @@ func (g *product[T]) useDot() bool {
 	if g.b.cs == es {
 		return false // B is row-major as well: one row of it, or k is 1
 	}
-	return g.m <= 4 || (g.m <= 12 && g.k >= 512)
+	return g.m <= 4 || g.m <= 8 && g.k >= 512 || g.m <= 12 && g.k >= 1024
 }
 
 func (g *job[T]) runDot() {
@@ -39,26 +39,36 @@ func (g *job[T]) runDot() {
 	})
 }
 
+// dotSums is room for the sums of four rows and four columns, or of fewer rows
+// and more columns: one call takes several groups of four.
+const dotSums = 64
+
 // dots computes the groups [q0,q1) of four columns of one matrix.
 func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 	es := g.es()
 	step := dotRows(g.pt)
-	var out, sum [16]T
-	for q := q0; q < q1; q++ {
+	most := 1
+	if g.m <= 2 {
+		most = min(max(1<<14/g.k, 1), dotSums/8) // no call may last even when the data comes from memory
+	}
+	var out, sum [dotSums]T
+	for q := q0; q < q1; {
 		// The last group is moved left to be whole; what it shares with its
 		// neighbour is computed twice but stored once, for C may be an input
 		// as well.
-		j := min(q*4, g.n-4)
+		j, w := q*4, min(most, min(q1, g.n/4)-q)
+		if w <= 0 {
+			j, w = g.n-4, 1
+		}
 		for i := 0; i < g.m; i += step {
 			rows := min(step, g.m-i)
-			// Long rows in pieces, as no call may last even when the data
-			// comes from memory; the pieces depend on k alone.
+			// Long rows in pieces, which depend on k alone.
 			const piece = 1 << 14
 			res := &out
 			for k0 := 0; k0 < g.k; k0 += piece {
 				kk := min(piece, g.k-k0)
 				dotFast(g.pt, &out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
-					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), g.a.rs, g.b.cs, kk, rows)
+					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), g.a.rs, g.b.cs, kk, rows, w)
 				if kk == g.k {
 					break
 				}
@@ -66,15 +76,18 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 					sum, res = out, &sum
 					continue
 				}
-				for x := range rows * 4 {
+				for x := range rows * w * 4 {
 					sum[x] += out[x]
 				}
 			}
-			for r := range rows {
-				first := q*4 - j
-				g.finish(i+r, j+first, offC, res[r*4+first:r*4+4])
+			for x := range w {
+				for r := range rows {
+					first := max(0, q*4-j)
+					g.finish(i+r, j+x*4+first, offC, res[(x*rows+r)*4+first:(x*rows+r)*4+4])
+				}
 			}
 		}
+		q += w
 	}
 }
 

@@ -152,8 +152,15 @@ func generic1x4[T float](p *args, i, j int) {
 	genericStore(p, i, j+3, s3)
 }
 
-// genericDot computes out[j] = a·b[j] for four rows of b, rsB bytes apart.
-func genericDot[T float](out *[16]T, a, b unsafe.Pointer, rsB, k int) {
+// genericDots computes out[x*4+j] = a·b[x*4+j] for groups x of four rows of b,
+// rsB bytes apart.
+func genericDots[T float](out *[dotSums]T, a, b unsafe.Pointer, rsB, k, groups int) {
+	for x := range groups {
+		genericDot((*[4]T)(out[x*4:]), a, unsafe.Add(b, 4*x*rsB), rsB, k)
+	}
+}
+
+func genericDot[T float](out *[4]T, a, b unsafe.Pointer, rsB, k int) {
 	x := unsafe.Slice((*T)(a), k)
 	y0 := unsafe.Slice((*T)(b), k)[:len(x)]
 	y1 := unsafe.Slice((*T)(unsafe.Add(b, rsB)), k)[:len(x)]

@@ -41,16 +41,16 @@ func scopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint
 func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)
 
 //go:noescape
-func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func ddotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)
+func ddotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func peakAVX512(n int)
@@ -219,13 +219,13 @@ func dotRows(pt path) int {
 	return 1
 }
 
-// dotFast computes out[i*4+j] = a[i]·b[j] for the given rows of a and four rows
-// of b.
+// dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a
+// and groups x of four rows of b.
 //
 //go:noinline
-func dotFast[T float](pt path, out *[16]T, a, b unsafe.Pointer, rsA, rsB, k, rows int) {
+func dotFast[T float](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
 	if pt == pathGeneric {
-		genericDot(out, a, b, rsB, k)
+		genericDots(out, a, b, rsB, k, groups)
 		return
 	}
 	var z T
@@ -233,13 +233,13 @@ func dotFast[T float](pt path, out *[16]T, a, b unsafe.Pointer, rsA, rsB, k, row
 	o := unsafe.Pointer(out)
 	switch {
 	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
-		sdotAVX512(o, a, b, rsA, rsB, k, rows, mask)
+		sdotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 	case unsafe.Sizeof(z) == 4:
-		sdotAVX2(o, a, b, rsA, rsB, k, rows, mask)
+		sdotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
 	case pt == pathAVX512:
-		ddotAVX512(o, a, b, rsA, rsB, k, rows, mask)
+		ddotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 	default:
-		ddotAVX2(o, a, b, rsA, rsB, k, rows, mask)
+		ddotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
 	}
 }
 

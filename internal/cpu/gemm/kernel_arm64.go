@@ -110,8 +110,8 @@ func transposeFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int)
 
 func dotRows(path) int { return 1 }
 
-func dotFast[T float](_ path, out *[16]T, a, b unsafe.Pointer, rsA, rsB, k, rows int) {
-	genericDot(out, a, b, rsB, k)
+func dotFast[T float](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+	genericDots(out, a, b, rsB, k, groups)
 }
 
 // peakLoop runs n rounds of independent fused multiply-adds and returns the

@@ -29,8 +29,8 @@ func transposeFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int)
 	panic("gemm: no transposing kernel")
 }
 
-func dotFast[T float](_ path, out *[16]T, a, b unsafe.Pointer, rsA, rsB, k, rows int) {
-	genericDot(out, a, b, rsB, k)
+func dotFast[T float](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+	genericDots(out, a, b, rsB, k, groups)
 }
 
 func peakLoop(path, int) float64 { return 0 }

@@ -688,20 +688,23 @@ func (g *gen) wholeLines(name string, s isa, ptr, idx []string) {
 
 // dot emits out[i*4+j] = sum over k of a[i][k]*b[j][k], for rows 1..4 of a and
 // four rows of b, all contiguous along k: the product with a transposed matrix
-// when there are too few rows to be worth packing it.
+// when there are too few rows to be worth packing it. Groups of four rows of b
+// follow each other, and so do their sums.
+//
+//	DI = a   BX = b   R8 = a's stride   R11, R12 = b's, 1 and 3 times
+//	SI = this group of b   R10 = groups left   DX = out   CX = k left
 func (g *gen) dot(name string, s isa, maxRows int) {
 	const nj = 4
 	g.L("")
-	g.L("// func %s(out, a, b unsafe.Pointer, rsA, rsB, k, rows int, mask unsafe.Pointer)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-64", name)
+	g.L("// func %s(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-72", name)
 	g.I("MOVQ out+0(FP), DX")
-	g.I("MOVQ a+8(FP), DI")
-	g.I("MOVQ b+16(FP), BX")
+	g.I("MOVQ b+16(FP), SI")
 	g.I("MOVQ rsA+24(FP), R8")
 	g.I("MOVQ rsB+32(FP), R11")
-	g.I("MOVQ k+40(FP), CX")
 	g.I("MOVQ rows+48(FP), R15")
-	g.I("MOVQ mask+56(FP), AX")
+	g.I("MOVQ groups+56(FP), R10")
+	g.I("MOVQ mask+64(FP), AX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R11)(R11*2), R12")
 	for r := maxRows; r > 1; r-- {
@@ -711,16 +714,20 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 	bAddr := []string{"(BX)", "(BX)(R11*1)", "(BX)(R11*2)", "(BX)(R12*1)"}
 	for rows := 1; rows <= maxRows; rows++ {
 		acc := func(r, j int) string { return s.V(r*nj + j) }
-		// One row: two sets of sums, or the additions' latency shows.
+		// Few rows: two sets of sums, or the additions' latency shows.
 		sets := 1
-		if rows == 1 {
+		if rows*nj*2+rows+2 <= s.Regs/2+s.Regs/4 {
 			sets = 2
 		}
+		second := rows // the row of registers that the second set begins with
 		av := func(r int) string { return s.V(s.Regs - 1 - r) }
 		bv := s.V(s.Regs - 1 - rows)
 		mv := s.V(s.Regs - 2 - rows) // AVX2's mask
 		l := fmt.Sprintf("%s_r%d", name, rows)
 		g.L("%s:", l)
+		g.I("MOVQ a+8(FP), DI")
+		g.I("MOVQ SI, BX")
+		g.I("MOVQ k+40(FP), CX")
 		for i := range rows * nj * sets {
 			g.I("VXORPS %s, %s, %s", s.V(i), s.V(i), s.V(i))
 		}
@@ -745,7 +752,7 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 					src = bv
 				}
 				for r := range rows {
-					g.I("VFMADD231%s %s, %s, %s", s.P(), src, av(r), acc(r+set, j))
+					g.I("VFMADD231%s %s, %s, %s", s.P(), src, av(r), acc(r+set*second, j))
 				}
 			}
 			if !masked {
@@ -785,13 +792,16 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 		step(0, true)
 		g.L("%s_e:", l)
 		if sets == 2 {
-			for j := range nj {
-				g.I("VADD%s %s, %s, %s", s.P(), acc(1, j), acc(0, j), acc(0, j))
+			for i := range rows * nj {
+				g.I("VADD%s %s, %s, %s", s.P(), s.V(rows*nj+i), s.V(i), s.V(i))
 			}
 		}
 		for r := range rows {
 			g.fold(s, r*nj, s.Regs-4)
 		}
+		g.I("LEAQ (SI)(R11*4), SI")
+		g.I("DECQ R10")
+		g.I("JG %s", l)
 		g.I("VZEROUPPER")
 		g.I("RET")
 	}
