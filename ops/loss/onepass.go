@@ -1,10 +1,8 @@
 package loss
 
 import (
-	"sync"
-
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -107,55 +105,13 @@ func pairScale(how, n int) float64 {
 // runs calls f for pieces of the tensors of a task that fit the cache, with room for a result and for intermediate values: two runs of
 // E. load gives n elements of a tensor from i on.
 func runs[E real](lo, hi int, f func(i, n int, load func(v *T, slot int) []E, dst, tmp []E)) {
-	buf := borrow[E](5 * pairRun)
-	defer spare.Put(buf)
+	buf := half.Borrow[E](5 * pairRun)
+	defer half.Return(buf)
 	b := *buf
 	for i := lo; i < hi; i += pairRun {
 		n := min(pairRun, hi-i)
-		load := func(v *T, slot int) []E { return widened(v, i, b[(2+slot)*pairRun:][:n]) }
+		load := func(v *T, slot int) []E { return half.Load(v, i, b[(2+slot)*pairRun:][:n]) }
 		f(i, n, load, b[:n], b[pairRun:][:n])
-	}
-}
-
-// spare holds the memory of runs, *[]float32 and *[]float64.
-var spare sync.Pool
-
-func borrow[E real](n int) *[]E {
-	if p, _ := spare.Get().(*[]E); p != nil && cap(*p) >= n {
-		*p = (*p)[:n]
-		return p
-	}
-	b := make([]E, n)
-	return &b
-}
-
-// widened is a run of the elements of a contiguous tensor from i on: its memory, or a 16-bit float's values in buf.
-func widened[E real](v *T, i int, buf []E) []E {
-	switch v.DType() {
-	case tensor.Float16:
-		vec.F16ToF32s(any(buf).([]float32), raw[uint16](v)[i:][:len(buf)])
-		return buf
-	case tensor.BFloat16:
-		vec.BF16ToF32s(any(buf).([]float32), raw[uint16](v)[i:][:len(buf)])
-		return buf
-	}
-	return raw[E](v)[i:][:len(buf)]
-}
-
-// place is where a run of the result is to be computed: its memory, or buf for a 16-bit float, which store narrows.
-func place[E real](v *T, i int, buf []E) []E {
-	if v.DType().Size() == 2 {
-		return buf
-	}
-	return raw[E](v)[i:][:len(buf)]
-}
-
-func store[E real](v *T, i int, buf []E) {
-	switch v.DType() {
-	case tensor.Float16:
-		vec.F32ToF16s(raw[uint16](v)[i:][:len(buf)], any(buf).([]float32))
-	case tensor.BFloat16:
-		vec.F32ToBF16s(raw[uint16](v)[i:][:len(buf)], any(buf).([]float32))
 	}
 }
 
@@ -169,7 +125,7 @@ func setNumber(t *T, v float64) {
 	if t.DType() == tensor.Float32 {
 		raw[float32](t)[0] = f[0]
 	}
-	store(t, 0, f)
+	half.Store(t, 0, f)
 }
 
 func (l *pairLoss) forward(c *Ctx) {
@@ -202,9 +158,9 @@ func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 				parts[at] += v.sum(dst)
 				return
 			}
-			d := place(o, i, dst)
+			d := half.Place(o, i, dst)
 			k.each(v, d, a, b, tmp, E(p))
-			store(o, i, d)
+			half.Store(o, i, d)
 		})
 	})
 	sum := 0.0
@@ -247,14 +203,14 @@ func pairBackward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 			return
 		}
 		runs(lo, hi, func(i, n int, load func(v *T, slot int) []E, dst, tmp []E) {
-			d := place(o, i, dst)
+			d := half.Place(o, i, dst)
 			k.slope(v, d, load(x, 0), load(t, 1), tmp, E(p))
 			if how == none {
 				v.mul(d, d, load(g, 2))
 			} else {
 				v.mulScalar(d, d, E(s))
 			}
-			store(o, i, d)
+			half.Store(o, i, d)
 		})
 	})
 }

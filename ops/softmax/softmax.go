@@ -6,23 +6,34 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// rows is a pair of row kernels: forward (dst, input) and backward (dst, grad, result).
-type rows struct {
-	f32  func(dst, a []float32)
-	f64  func(dst, a []float64)
-	gf32 func(dst, grad, y []float32)
-	gf64 func(dst, grad, y []float64)
-	// the same for k lines side by side, of n elements that lie stride apart
-	cols  func(dst, a []float32, n, stride, k int, buf []float32)
-	gcols func(dst, grad, y []float32, n, stride, k int, buf []float32)
+// rowKernel computes a line of adjacent elements: dst from the input, or from the gradient and the result.
+type rowKernel[E half.Real] func(dst []E, src [][]E)
+
+// lines are the kernels of one direction of softmax or log_softmax.
+type lines struct {
+	f32    rowKernel[float32]
+	f64    rowKernel[float64]
+	cols32 columnKernel[float32]
+	cols64 columnKernel[float64]
+}
+
+func one[E half.Real](f func(dst, a []E)) rowKernel[E] {
+	return func(dst []E, src [][]E) { f(dst, src[0]) }
+}
+
+func two[E half.Real](f func(dst, grad, y []E)) rowKernel[E] {
+	return func(dst []E, src [][]E) { f(dst, src[0], src[1]) }
 }
 
 var (
-	softmaxRows = rows{vec.SoftmaxF32, vec.SoftmaxF64, vec.SoftmaxGradF32, vec.SoftmaxGradF64, softmaxColumns, softmaxGradColumns}
-	logRows     = rows{vec.LogSoftmaxF32, vec.LogSoftmaxF64, vec.LogSoftmaxGradF32, vec.LogSoftmaxGradF64, logSoftmaxColumns, logSoftmaxGradColumns}
+	softmax     = lines{one(vec.SoftmaxF32), one(vec.SoftmaxF64), softmaxColumns[float32], softmaxColumns[float64]}
+	softmaxGrad = lines{two(vec.SoftmaxGradF32), two(vec.SoftmaxGradF64), softmaxGradColumns[float32], softmaxGradColumns[float64]}
+	logarithm   = lines{one(vec.LogSoftmaxF32), one(vec.LogSoftmaxF64), logSoftmaxColumns[float32], logSoftmaxColumns[float64]}
+	logGrad     = lines{two(vec.LogSoftmaxGradF32), two(vec.LogSoftmaxGradF64), logSoftmaxGradColumns[float32], logSoftmaxGradColumns[float64]}
 )
 
 func slice[E any](t *T) []E {
@@ -48,100 +59,106 @@ func split(shape []int, dim int) (outer, n, inner int) {
 	return outer, n, inner
 }
 
-// each calls f for every line along dim of contiguous arrays of the same shape; lines that are not contiguous pass through a
-// transposed tile, so that the row kernels serve every dimension. srcs are read, dst is written.
-func each[E float32 | float64](dst []E, srcs [][]E, shape []int, dim int, f func(dst []E, src [][]E)) {
-	outer, n, inner := split(shape, dim)
-	if outer*n*inner == 0 {
-		return
-	}
-	if inner == 1 {
-		par.For(outer, max(1, 16*1024/n), func(lo, hi int) {
-			src := make([][]E, len(srcs))
-			for r := lo; r < hi; r++ {
-				for i, s := range srcs {
-					src[i] = s[r*n:][:n]
-				}
-				f(dst[r*n:][:n], src)
+// longRows computes adjacent lines of n elements one by one.
+func longRows[E half.Real](f rowKernel[E], out *T, in []*T, rows, n int) {
+	par.For(rows, max(1, 16*1024/n), func(lo, hi int) {
+		buf := half.Borrow[E]((1 + len(in)) * n)
+		defer half.Return(buf)
+		src := make([][]E, len(in))
+		for r := lo; r < hi; r++ {
+			for i, s := range in {
+				src[i] = half.Load(s, r*n, (*buf)[(1+i)*n:][:n])
 			}
-		})
-		return
-	}
-	const tile = 16 // lines that are gathered together: a cache line of float32
-	tiles := (inner + tile - 1) / tile
-	par.For(outer*tiles, max(1, 8*1024/(n*tile)), func(lo, hi int) {
-		buf := make([]E, (len(srcs)+1)*tile*n)
-		src := make([][]E, len(srcs))
-		for u := lo; u < hi; u++ {
-			from := u % tiles * tile
-			w := min(tile, inner-from)
-			base := u/tiles*n*inner + from
-			for i, s := range srcs {
-				b := buf[(i+1)*tile*n:]
-				for k := range n {
-					for j, v := range s[base+k*inner:][:w] {
-						b[j*n+k] = v
-					}
-				}
-			}
-			for j := range w {
-				for i := range srcs {
-					src[i] = buf[((i+1)*tile+j)*n:][:n]
-				}
-				f(buf[j*n:][:n], src)
-			}
-			for k := range n {
-				d := dst[base+k*inner:][:w]
-				for j := range d {
-					d[j] = buf[j*n+k]
-				}
-			}
+			d := half.Place(out, r*n, (*buf)[:n])
+			f(d, src)
+			half.Store(out, r*n, d)
 		}
 	})
 }
 
-// forward computes out, whose dtype may be wider than the input's.
-func (k *rows) forward(out, in *T, dim int) {
-	if out.DType() == tensor.Float64 {
-		each(slice[float64](out), [][]float64{slice[float64](in.DenseAs(tensor.Float64))}, in.Shape(), dim, func(d []float64, s [][]float64) { k.f64(d, s[0]) })
-		return
-	}
-	w := out
-	if out.DType() != tensor.Float32 {
-		w = tensor.New(out.Shape(), tensor.Float32)
-	}
-	d, a := slice[float32](w), slice[float32](in.DenseAs(tensor.Float32))
-	if outer, n, inner := split(in.Shape(), dim); inner >= minColumns && len(d) > 0 {
-		columns(outer, n, inner, func(off, c int, buf []float32) { k.cols(d[off:], a[off:], n, inner, c, buf) })
-	} else {
-		each(d, [][]float32{a}, in.Shape(), dim, func(d []float32, s [][]float32) { k.f32(d, s[0]) })
-	}
-	if w != out {
-		tensor.CopyRaw(out, w)
+// gathered computes the few lines between which inner elements lie through a copy of each.
+func gathered[E half.Real](f rowKernel[E], out *T, in []*T, outer, n, inner int) {
+	par.For(outer, max(1, 8*1024/(n*inner)), func(lo, hi int) {
+		size, wide := n*inner, 0
+		if out.DType().Size() == 2 || in[0].DType().Size() == 2 {
+			wide = size
+		}
+		buf := half.Borrow[E]((1 + len(in)) * (wide + n))
+		defer half.Return(buf)
+		flat := (*buf)[(1+len(in))*n:]
+		src, all := make([][]E, len(in)), make([][]E, len(in))
+		for o := lo; o < hi; o++ {
+			var d []E
+			if wide == 0 {
+				d = slice[E](out)[o*size:][:size]
+			} else {
+				d = half.Place(out, o*size, flat[:size])
+			}
+			for i, s := range in {
+				if wide == 0 {
+					all[i] = slice[E](s)[o*size:][:size]
+				} else {
+					all[i] = half.Load(s, o*size, flat[(1+i)*size:][:size])
+				}
+			}
+			row := (*buf)[:n]
+			for j := range inner {
+				for i := range in {
+					src[i] = (*buf)[(1+i)*n:][:n]
+					for k := range n {
+						src[i][k] = all[i][k*inner+j]
+					}
+				}
+				f(row, src)
+				for k, v := range row {
+					d[k*inner+j] = v
+				}
+			}
+			half.Store(out, o*size, d)
+		}
+	})
+}
+
+// along computes all lines of contiguous tensors along a dimension.
+func along[E half.Real](v *kernels[E], f rowKernel[E], cols columnKernel[E], out *T, in []*T, dim int) {
+	outer, n, inner := split(in[0].Shape(), dim)
+	switch {
+	case outer*n*inner == 0:
+	case inner == 1 && n <= shortRow && outer >= 64:
+		shortRows(v, cols, out, in, outer, n)
+	case inner == 1:
+		longRows(f, out, in, outer, n)
+	case inner < minColumns:
+		gathered(f, out, in, outer, n, inner)
+	default:
+		columns(v, cols, out, in, outer, n, inner)
 	}
 }
 
-func (k *rows) backward(out, grad, y *T, dim int) {
-	if y.DType() == tensor.Float64 {
-		w := out
-		if out.DType() != tensor.Float64 {
-			w = tensor.New(out.Shape(), tensor.Float64)
-		}
-		each(slice[float64](w), [][]float64{slice[float64](grad.DenseAs(tensor.Float64)), slice[float64](y.Dense())}, y.Shape(), dim, func(d []float64, s [][]float64) { k.gf64(d, s[0], s[1]) })
-		if w != out {
-			tensor.CopyRaw(out, w)
-		}
-		return
+// run computes out, whose dtype may be wider or narrower than the input's.
+func (k *lines) run(out *T, dim int, in ...*T) {
+	wide := out.DType() == tensor.Float64
+	for i, s := range in {
+		in[i] = s.Dense()
+		wide = wide || s.DType() == tensor.Float64
+	}
+	dt := tensor.Float32
+	if wide {
+		dt = tensor.Float64
 	}
 	w := out
-	if out.DType() != tensor.Float32 {
-		w = tensor.New(out.Shape(), tensor.Float32)
+	if out.DType() != dt && (wide || out.DType().Size() != 2) {
+		w = tensor.New(out.Shape(), dt)
 	}
-	d, g, r := slice[float32](w), slice[float32](grad.DenseAs(tensor.Float32)), slice[float32](y.DenseAs(tensor.Float32))
-	if outer, n, inner := split(y.Shape(), dim); inner >= minColumns && len(d) > 0 {
-		columns(outer, n, inner, func(off, c int, buf []float32) { k.gcols(d[off:], g[off:], r[off:], n, inner, c, buf) })
+	for i, s := range in {
+		if s.DType() != dt && (wide || s.DType().Size() != 2) {
+			in[i] = s.DenseAs(dt)
+		}
+	}
+	if wide {
+		along(&kernels64, k.f64, k.cols64, w, in, dim)
 	} else {
-		each(d, [][]float32{g, r}, y.Shape(), dim, func(d []float32, s [][]float32) { k.gf32(d, s[0], s[1]) })
+		along(&kernels32, k.f32, k.cols32, w, in, dim)
 	}
 	if w != out {
 		tensor.CopyRaw(out, w)
@@ -211,7 +228,7 @@ func init() {
 		Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
 		Doc:   "is the kernel of softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("softmax_lastdim_kernel_impl"),
-		CPU:   func(c *Ctx) { softmaxRows.forward(c.Out(0), c.T(0), wrap(c, c.Int(1), c.T(0).Dim())) },
+		CPU:   func(c *Ctx) { softmax.run(c.Out(0), wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
 		Save:  "result",
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op1("aten::_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}
@@ -223,7 +240,7 @@ func init() {
 		Schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
 		Doc:   "is the kernel of log_softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("log_softmax_lastdim_kernel_impl"),
-		CPU:   func(c *Ctx) { logRows.forward(c.Out(0), c.T(0), wrap(c, c.Int(1), c.T(0).Dim())) },
+		CPU:   func(c *Ctx) { logarithm.run(c.Out(0), wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
 		Save:  "result",
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op1("aten::_log_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}
@@ -243,7 +260,7 @@ func init() {
 		Schema: "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", Go: "-",
 		Doc:   "is the gradient of softmax from its result.",
 		Infer: backInfer,
-		CPU:   func(c *Ctx) { softmaxRows.backward(c.Out(0), c.T(0), c.T(1), wrap(c, c.Int(2), c.T(1).Dim())) },
+		CPU:   func(c *Ctx) { softmaxGrad.run(c.Out(0), wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
 		Save:  "grad_output output",
 		VJP: func(c *Ctx, g *T) []*T {
 			gy, y, d := c.T(0), c.T(1), []int{c.Int(2)}
@@ -263,7 +280,7 @@ func init() {
 		Schema: "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", Go: "-",
 		Doc:   "is the gradient of log_softmax from its result.",
 		Infer: backInfer,
-		CPU:   func(c *Ctx) { logRows.backward(c.Out(0), c.T(0), c.T(1), wrap(c, c.Int(2), c.T(1).Dim())) },
+		CPU:   func(c *Ctx) { logGrad.run(c.Out(0), wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
 		Save:  "grad_output output",
 		VJP: func(c *Ctx, g *T) []*T {
 			gy, y, d := c.T(0), c.T(1), []int{c.Int(2)}

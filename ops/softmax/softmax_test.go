@@ -40,24 +40,36 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestColumns compares lines that are not adjacent with float64, for few and many of them.
-func TestColumns(t *testing.T) {
-	for _, sh := range [][]int{{7, 15}, {3, 16}, {2, 5, 70}, {1, 33, 1100}, {3, 1, 40}} {
-		x, g := opstest.Fill(tensor.Float64, 1, sh...), opstest.Fill(tensor.Float64, 2, sh...)
-		dim := len(sh) - 2
-		for _, f := range []func(x *T) *T{func(x *T) *T { return x.Softmax(dim) }, func(x *T) *T { return x.LogSoftmax(dim) }} {
-			var got [2][]*T
-			for i, dt := range []tensor.DType{tensor.Float64, tensor.Float32} {
-				v := x.ToDType(dt).Detach().SetRequiresGrad(true)
-				y := f(v)
-				y.Backward(tensor.BackwardOptions{Gradient: g.ToDType(dt)})
-				got[i] = []*T{y.Detach(), v.Grad()}
-			}
-			for k := range got[0] {
-				a, b := tensor.Data[float64](got[0][k]), tensor.Data[float64](got[1][k].ToDType(tensor.Float64))
-				for i := range a {
-					if math.Abs(a[i]-b[i]) > 1e-5 {
-						t.Fatalf("%v, result %d: element %d is %g, want %g", sh, k, i, b[i], a[i])
+// TestLines compares every way in which lines lie in memory, short and long, with the definition in float64, values and gradients.
+func TestLines(t *testing.T) {
+	tols := map[tensor.DType]float64{tensor.Float64: 1e-13, tensor.Float32: 1e-5, tensor.BFloat16: 4e-2, tensor.Float16: 4e-3}
+	for _, c := range []struct {
+		shape []int
+		dim   int
+	}{{[]int{7, 15}, 0}, {[]int{3, 16}, 0}, {[]int{2, 5, 70}, 1}, {[]int{1, 33, 1100}, 1}, {[]int{3, 1, 40}, 1}, {[]int{9, 21, 3}, 1},
+		{[]int{7, 15}, 1}, {[]int{64, 1}, 1}, {[]int{63, 20}, 1}, {[]int{523, 20}, 1}, {[]int{300, 32}, 1}, {[]int{300, 33}, 1}, {[]int{5, 1300}, 1}} {
+		for dt, tol := range tols {
+			for _, transposed := range []bool{false, true} {
+				x, g := opstest.Fill(tensor.Float64, 1, c.shape...).ToDType(dt), opstest.Fill(tensor.Float64, 2, c.shape...).ToDType(dt)
+				if transposed {
+					x, g = x.Transpose(0, 1).Contiguous().Transpose(0, 1), g.Transpose(0, 1).Contiguous().Transpose(0, 1)
+				}
+				a, b := x.ToDType(tensor.Float64), g.ToDType(tensor.Float64)
+				keep := tensor.SumDimOptions{KeepDim: true}
+				sum := func(v *T) *T { return v.SumDim([]int{c.dim}, keep) }
+				p := a.Exp().Div(sum(a.Exp()))
+				wants := [][2]*T{{p, p.Mul(b.Sub(sum(b.Mul(p))))}, {p.Log(), b.Sub(p.Mul(sum(b)))}}
+				for k, f := range []func(x *T) *T{func(x *T) *T { return x.Softmax(c.dim) }, func(x *T) *T { return x.LogSoftmax(c.dim) }} {
+					v := x.Detach().SetRequiresGrad(true)
+					y := f(v)
+					y.Backward(tensor.BackwardOptions{Gradient: g})
+					for i, got := range []*T{y.Detach(), v.Grad()} {
+						have, want := tensor.Data[float64](got.ToDType(tensor.Float64).Contiguous()), tensor.Data[float64](wants[k][i].Contiguous())
+						for j := range want {
+							if !(math.Abs(have[j]-want[j]) <= tol*(1+math.Abs(want[j]))) {
+								t.Fatalf("%v over %d, %v (transposed: %v), function %d, result %d: element %d is %g, want %g", c.shape, c.dim, dt, transposed, k, i, j, have[j], want[j])
+							}
+						}
 					}
 				}
 			}

@@ -62,8 +62,12 @@ func SoftmaxGradF64(dst, grad, y []float64) {
 func LogSoftmaxGradF64(dst, grad, y []float64) {
 	grad, y = grad[:len(dst)], y[:len(dst)]
 	s := SumF64(grad)
-	for i, g := range grad {
-		dst[i] = g - math.Exp(y[i])*s
+	var part [256]float64
+	for len(dst) > 0 {
+		n := min(len(dst), len(part))
+		ExpF64(part[:n], y[:n])
+		AddScaledF64(dst[:n], grad[:n], part[:n], -s)
+		dst, grad, y = dst[n:], grad[n:], y[n:]
 	}
 }
 

@@ -1,0 +1,69 @@
+// Package half lets kernels of float32 and float64 work on tensors of 16-bit floats a run at a time: what is widened stays in the cache,
+// where a conversion of whole tensors would go through memory.
+package half
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Real is a type in which kernels compute: float64 for tensors of float64, float32 for all others.
+type Real interface{ float32 | float64 }
+
+// memory is t's memory from element i on, n elements. t is contiguous, or dense and taken in the order of its memory.
+func memory[E any](t *tensor.Tensor, i, n int) []E {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*E)(t.Ptr()), i+n)[i:]
+}
+
+// Load is a run of t's elements from i on, as many as buf has: t's memory, or a 16-bit float's values in buf.
+func Load[E Real](t *tensor.Tensor, i int, buf []E) []E {
+	switch t.DType() {
+	case tensor.Float16:
+		vec.F16ToF32s(any(buf).([]float32), memory[uint16](t, i, len(buf)))
+		return buf
+	case tensor.BFloat16:
+		vec.BF16ToF32s(any(buf).([]float32), memory[uint16](t, i, len(buf)))
+		return buf
+	}
+	return memory[E](t, i, len(buf))
+}
+
+// Place is where a run of a result from i on is to be computed: t's memory, or buf for a 16-bit float.
+func Place[E Real](t *tensor.Tensor, i int, buf []E) []E {
+	if t.DType().Size() == 2 {
+		return buf
+	}
+	return memory[E](t, i, len(buf))
+}
+
+// Store ends what Place began: it narrows values to a 16-bit float's memory.
+func Store[E Real](t *tensor.Tensor, i int, values []E) {
+	switch t.DType() {
+	case tensor.Float16:
+		vec.F32ToF16s(memory[uint16](t, i, len(values)), any(values).([]float32))
+	case tensor.BFloat16:
+		vec.F32ToBF16s(memory[uint16](t, i, len(values)), any(values).([]float32))
+	}
+}
+
+// spare holds buffers that are not in use, *[]float32 and *[]float64.
+var spare sync.Pool
+
+// Borrow returns n numbers with any contents, for Return to take back: a kernel's tasks would leave many megabytes of fresh ones behind.
+func Borrow[E Real](n int) *[]E {
+	if p, _ := spare.Get().(*[]E); p != nil && cap(*p) >= n {
+		*p = (*p)[:n]
+		return p
+	}
+	b := make([]E, n)
+	return &b
+}
+
+// Return gives back what Borrow gave.
+func Return[E Real](b *[]E) { spare.Put(b) }
