@@ -144,11 +144,11 @@ func batchRun[E float](c *Ctx, rm, rv *T, training bool, momentum, eps float64) 
 	a := &batchArgs[E]{w: dense[E](c.T(1)), b: dense[E](c.T(2)), training: training, momentum: momentum, eps: eps, round: rounding(c.Out(1).DType())}
 	run := func(rm, rv []E) {
 		a.rm, a.rv = rm, rv
-		intoFormat(c.Out(0), f, func(out []E) {
+		intoField(c.Out(0), f, func(out field[E]) {
 			into(c.Out(1), false, func(mean []E) {
 				into(c.Out(2), false, func(invstd []E) {
 					a.mean, a.invstd = mean, invstd
-					batchForward(p, out, denseIn[E](x, f), a)
+					batchForward(p, out, fieldIn[E](x, f), a)
 				})
 			})
 		})
@@ -328,10 +328,10 @@ func batchBackwardRun[E float](c *Ctx) {
 			invstd[i] = E(1 / math.Sqrt(float64(v)+c.Float(8)))
 		}
 	}
-	intoFormat(outs[0], f, func(gx []E) {
+	intoField(outs[0], f, func(gx field[E]) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				batchBackward(p, &batchGrads[E]{gx, gw, gb}, denseIn[E](g, f), denseIn[E](x, f), dense[E](c.T(2)), mean, invstd, train)
+				batchBackward(p, &batchGrads[E]{gx, gw, gb}, fieldIn[E](g, f), fieldIn[E](x, f), dense[E](c.T(2)), mean, invstd, train)
 			})
 		})
 	})

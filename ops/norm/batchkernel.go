@@ -2,9 +2,9 @@ package norm
 
 import (
 	"math"
-	"sync"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 )
 
 // batchArgs are the numbers and per-channel arrays of a batch norm; arrays that are nil are not given or not wanted.
@@ -46,38 +46,23 @@ func addMoments[E float](m *moments, x []E) {
 // blockRows is the number of rows of c channels that are summed up at once.
 func blockRows(c int) int { return max(64, 16*1024/c) }
 
-// spare holds accumulators, *[]E, for the next task: with a fresh one each, a training step would leave many megabytes of them behind.
-var spare sync.Pool
-
-// borrow returns n numbers with any contents, which go back into spare.
-func borrow[E float](n int) *[]E {
-	p, _ := spare.Get().(*[]E)
-	if p == nil || cap(*p) < n {
-		b := make([]E, n)
-		return &b
-	}
-	*p = (*p)[:n]
-	return p
-}
-
 // rowMoments are the moments of every channel of rows in memory order n, l, c.
-func rowMoments[E float](p planes, x []E) []moments {
+func rowMoments[E float](p planes, x field[E]) []moments {
 	rows, per, k := p.n*p.l, blockRows(p.c), perTile(p.c)
 	blocks := (rows + per - 1) / per
 	mean, m2 := make([]E, blocks*p.c), make([]E, blocks*p.c)
 	par.For(blocks, 1, func(lo, hi int) {
-		buf := borrow[E](2 * k * p.c)
-		defer spare.Put(buf)
-		acc := *buf
-		acc, wide := acc[:k*p.c], acc[k*p.c:]
+		buf := half.Borrow[E](3 * k * p.c)
+		defer half.Return(buf)
+		acc, wide, tmp := (*buf)[:k*p.c], (*buf)[k*p.c:2*k*p.c], (*buf)[2*k*p.c:]
 		for b := lo; b < hi; b++ {
-			block := x[b*per*p.c : min(rows, b*per+per)*p.c]
+			from, to := b*per*p.c, min(rows, b*per+per)*p.c
 			clear(acc)
-			for r := block; len(r) > 0; r = r[min(len(r), len(acc)):] {
-				n := min(len(r), len(acc))
-				add(acc[:n], r[:n])
+			for i := from; i < to; i += len(acc) {
+				n := min(to-i, len(acc))
+				add(acc[:n], x.load(i, tmp[:n]))
 			}
-			scale := E(p.c) / E(len(block))
+			scale := E(p.c) / E(to-from)
 			for i, s := range fold(acc, p.c) {
 				mean[b*p.c+i] = s * scale
 			}
@@ -85,9 +70,9 @@ func rowMoments[E float](p planes, x []E) []moments {
 				copy(wide[i:], mean[b*p.c:][:p.c])
 			}
 			clear(acc)
-			for r := block; len(r) > 0; r = r[min(len(r), len(acc)):] {
-				n := min(len(r), len(acc))
-				addSquares(acc[:n], r[:n], wide[:n])
+			for i := from; i < to; i += len(acc) {
+				n := min(to-i, len(acc))
+				addSquares(acc[:n], x.load(i, tmp[:n]), wide[:n])
 			}
 			copy(m2[b*p.c:], fold(acc, p.c))
 		}
@@ -167,18 +152,26 @@ func (p planes) tiles(k int, f func(lo, hi int)) {
 
 // batchForward normalises every channel: in training with the batch's statistics, towards which the running ones are moved, otherwise
 // with the running ones. out and x may be the same memory.
-func batchForward[E float](p planes, out, x []E, a *batchArgs[E]) {
+func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 	if !p.last {
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
+			buf := half.Borrow[E](statBlock)
+			defer half.Return(buf)
+			tmp := *buf
 			for c := lo; c < hi; c++ {
 				var m moments
 				for n := 0; n < p.n && a.training; n++ {
-					addMoments(&m, x[(n*p.c+c)*p.l:][:p.l])
+					at := (n*p.c + c) * p.l
+					pieces(at, at+p.l, func(i, n int) { addMoments(&m, x.load(i, tmp[:n])) })
 				}
 				scale, shift := a.affine(c, m)
 				for n := range p.n {
 					at := (n*p.c + c) * p.l
-					scaleShift(out[at:][:p.l], x[at:][:p.l], scale, shift)
+					pieces(at, at+p.l, func(i, n int) {
+						d := out.place(i, tmp[:n])
+						scaleShift(d, x.load(i, tmp[:n]), scale, shift)
+						out.store(i, d)
+					})
 				}
 			}
 		})
@@ -192,28 +185,64 @@ func batchForward[E float](p planes, out, x []E, a *batchArgs[E]) {
 	for c, m := range ms {
 		scale[c], shift[c] = a.affine(c, m)
 	}
+	rowAffine(p, out, x, scale, shift)
+}
+
+// rowAffine is out = x*scale + shift by channel, of rows in memory order n, l, c.
+func rowAffine[E float](p planes, out, x field[E], scale, shift []E) {
 	k := perTile(p.c)
 	scale, shift = repeated(scale, k), repeated(shift, k)
-	p.tiles(k, func(lo, hi int) { mulAdd(out[lo:hi], x[lo:hi], scale[:hi-lo], shift[:hi-lo]) })
+	p.tiles(k, func(lo, hi int) {
+		n := hi - lo
+		buf := half.Borrow[E](n)
+		defer half.Return(buf)
+		d := out.place(lo, *buf)
+		mulAdd(d, x.load(lo, *buf), scale[:n], shift[:n])
+		out.store(lo, d)
+	})
+}
+
+// rowCombine is out = kg*g + kx*x + k0 by channel, of rows in memory order n, l, c; without kx it is kg*g + k0.
+func rowCombine[E float](p planes, out, g, x field[E], kg, kx, k0 []E) {
+	k := perTile(p.c)
+	kg, k0 = repeated(kg, k), repeated(k0, k)
+	if kx != nil {
+		kx = repeated(kx, k)
+	}
+	p.tiles(k, func(lo, hi int) {
+		n := hi - lo
+		buf := half.Borrow[E](2 * n)
+		defer half.Return(buf)
+		a, b := (*buf)[:n], (*buf)[n:]
+		d := out.place(lo, a)
+		if kx != nil {
+			combineColumns(d, g.load(lo, a), x.load(lo, b), kg[:n], kx[:n], k0[:n])
+		} else {
+			mulAdd(d, g.load(lo, a), kg[:n], k0[:n])
+		}
+		out.store(lo, d)
+	})
 }
 
 // rowGradSums are, for every channel, the sums of g and of g*(x-mean).
-func rowGradSums[E float](p planes, g, x, mean []E) (s0, s1 []float64) {
+func rowGradSums[E float](p planes, g, x field[E], mean []E) (s0, s1 []float64) {
 	rows, per, k := p.n*p.l, blockRows(p.c), perTile(p.c)
 	blocks := (rows + per - 1) / per
 	part := make([]E, blocks*2*p.c)
 	wide := repeated(mean, k)
 	par.For(blocks, 1, func(lo, hi int) {
-		buf := borrow[E](2 * k * p.c)
-		defer spare.Put(buf)
-		acc := *buf
-		acc0, acc1 := acc[:k*p.c], acc[k*p.c:]
+		size := k * p.c
+		buf := half.Borrow[E](4 * size)
+		defer half.Return(buf)
+		acc, tg, tx := (*buf)[:2*size], (*buf)[2*size:3*size], (*buf)[3*size:]
+		acc0, acc1 := acc[:size], acc[size:]
 		for b := lo; b < hi; b++ {
 			clear(acc)
 			for i, end := b*per*p.c, min(rows, b*per+per)*p.c; i < end; i += k * p.c {
 				n := min(k*p.c, end-i)
-				add(acc0[:n], g[i:i+n])
-				addCentered(acc1[:n], g[i:i+n], x[i:i+n], wide[:n])
+				gi := g.load(i, tg[:n])
+				add(acc0[:n], gi)
+				addCentered(acc1[:n], gi, x.load(i, tx[:n]), wide[:n])
 			}
 			copy(part[2*b*p.c:], fold(acc0, p.c))
 			copy(part[(2*b+1)*p.c:], fold(acc1, p.c))
@@ -231,7 +260,10 @@ func rowGradSums[E float](p planes, g, x, mean []E) (s0, s1 []float64) {
 }
 
 // batchGrads are the gradients that batchBackward writes; those that are nil are not wanted.
-type batchGrads[E float] struct{ x, w, b []E }
+type batchGrads[E float] struct {
+	x    field[E]
+	w, b []E
+}
 
 // set notes the parameters' gradients of channel c from the sums of g and of g*(x-mean), and gives the coefficients of
 //
@@ -258,27 +290,36 @@ func (d *batchGrads[E]) set(c int, s0, s1, count float64, w []E, mean, invstd E,
 }
 
 // batchBackward computes the gradients of input, weight and bias.
-func batchBackward[E float](p planes, d *batchGrads[E], g, x, w, mean, invstd []E, training bool) {
+func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, invstd []E, training bool) {
 	count := float64(p.n * p.l)
 	sums := training || d.w != nil || d.b != nil
 	if !p.last {
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
+			buf := half.Borrow[E](2 * statBlock)
+			defer half.Return(buf)
+			tg, tx := (*buf)[:statBlock], (*buf)[statBlock:]
 			for c := lo; c < hi; c++ {
 				var s0, s1 float64
 				for n := 0; n < p.n && sums; n++ {
 					at := (n*p.c + c) * p.l
-					a, b := gradSums(g[at:][:p.l], x[at:][:p.l], mean[c])
-					s0 += a
-					s1 += b
+					pieces(at, at+p.l, func(i, n int) {
+						a, b := gradSums(g.load(i, tg[:n]), x.load(i, tx[:n]), mean[c])
+						s0 += a
+						s1 += b
+					})
 				}
 				kg, kx, k0 := d.set(c, s0, s1, count, w, mean[c], invstd[c], training)
-				for n := 0; n < p.n && d.x != nil; n++ {
+				for n := 0; n < p.n && d.x.given(); n++ {
 					at := (n*p.c + c) * p.l
-					if training {
-						combine(d.x[at:][:p.l], g[at:][:p.l], x[at:][:p.l], kg, kx, k0)
-					} else {
-						scaleShift(d.x[at:][:p.l], g[at:][:p.l], kg, 0)
-					}
+					pieces(at, at+p.l, func(i, n int) {
+						o := d.x.place(i, tg[:n])
+						if training {
+							combine(o, g.load(i, tg[:n]), x.load(i, tx[:n]), kg, kx, k0)
+						} else {
+							scaleShift(o, g.load(i, tg[:n]), kg, 0)
+						}
+						d.x.store(i, o)
+					})
 				}
 			}
 		})
@@ -292,17 +333,11 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x, w, mean, invstd []
 	for c := range p.c {
 		kg[c], kx[c], k0[c] = d.set(c, s0[c], s1[c], count, w, mean[c], invstd[c], training)
 	}
-	if d.x == nil {
+	if !d.x.given() {
 		return
 	}
-	k := perTile(p.c)
-	kg, kx, k0 = repeated(kg, k), repeated(kx, k), repeated(k0, k)
-	p.tiles(k, func(lo, hi int) {
-		n := hi - lo
-		if training {
-			combineColumns(d.x[lo:hi], g[lo:hi], x[lo:hi], kg[:n], kx[:n], k0[:n])
-		} else {
-			mulAdd(d.x[lo:hi], g[lo:hi], kg[:n], k0[:n])
-		}
-	})
+	if !training {
+		kx = nil
+	}
+	rowCombine(p, d.x, g, x, kg, kx, k0)
 }

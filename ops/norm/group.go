@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -28,7 +29,7 @@ func line[E float](w, b []E, ch int, mean, rstd float64) (scale, shift E) {
 	return E(rstd), E(s)
 }
 
-func groupForward[E float](d groups, out, x, w, b, mean, rstd []E, eps float64) {
+func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps float64) {
 	p := d.p
 	note := func(r int, m moments) (mu, rs float64) {
 		mu, rs = m.mean, 1/math.Sqrt(m.m2/m.n+eps)
@@ -38,23 +39,30 @@ func groupForward[E float](d groups, out, x, w, b, mean, rstd []E, eps float64) 
 	if !p.last {
 		size := d.cg * p.l
 		par.For(p.n*d.g, max(1, 16*1024/max(1, size)), func(lo, hi int) {
+			buf := half.Borrow[E](statBlock)
+			defer half.Return(buf)
+			tmp := *buf
 			for r := lo; r < hi; r++ {
 				var m moments
-				addMoments(&m, x[r*size:r*size+size])
+				pieces(r*size, r*size+size, func(i, n int) { addMoments(&m, x.load(i, tmp[:n])) })
 				mu, rs := note(r, m)
 				for c := range d.cg {
 					scale, shift := line(w, b, r%d.g*d.cg+c, mu, rs)
 					at := r*size + c*p.l
-					scaleShift(out[at:][:p.l], x[at:][:p.l], scale, shift)
+					pieces(at, at+p.l, func(i, n int) {
+						o := out.place(i, tmp[:n])
+						scaleShift(o, x.load(i, tmp[:n]), scale, shift)
+						out.store(i, o)
+					})
 				}
 			}
 		})
 		return
 	}
-	one, k := planes{1, p.c, p.l, true}, perTile(p.c)
+	one := planes{1, p.c, p.l, true}
 	par.For(p.n, max(1, 16*1024/max(1, p.c*p.l)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			xi, oi := x[i*p.c*p.l:][:p.c*p.l], out[i*p.c*p.l:][:p.c*p.l]
+			xi, oi := x.from(i*p.c*p.l), out.from(i*p.c*p.l)
 			ms := rowMoments(one, xi)
 			scale, shift := make([]E, p.c), make([]E, p.c)
 			for g := range d.g {
@@ -67,22 +75,27 @@ func groupForward[E float](d groups, out, x, w, b, mean, rstd []E, eps float64) 
 					scale[c], shift[c] = line(w, b, c, mu, rs)
 				}
 			}
-			scale, shift = repeated(scale, k), repeated(shift, k)
-			one.tiles(k, func(lo, hi int) { mulAdd(oi[lo:hi], xi[lo:hi], scale[:hi-lo], shift[:hi-lo]) })
+			rowAffine(one, oi, xi, scale, shift)
 		}
 	})
 }
 
 // groupBackward gives the gradients of input and parameters; nil ones are not wanted.
-func groupBackward[E float](d groups, gx, gw, gb, g, x, w, mean, rstd []E) {
+func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w, mean, rstd []E) {
 	p := d.p
 	c := p.c
 	s0, s1 := make([]float64, p.n*c), make([]float64, p.n*c) // sums of g and of g*(x-mean) per image and channel
-	one, k := planes{1, c, p.l, true}, perTile(c)
+	one := planes{1, c, p.l, true}
 	if !p.last {
 		par.For(p.n*c, max(1, 16*1024/max(1, p.l)), func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				s0[i], s1[i] = gradSums(g[i*p.l:i*p.l+p.l], x[i*p.l:i*p.l+p.l], mean[i/d.cg])
+			buf := half.Borrow[E](2 * statBlock)
+			defer half.Return(buf)
+			for r := lo; r < hi; r++ {
+				pieces(r*p.l, r*p.l+p.l, func(i, n int) {
+					a, b := gradSums(g.load(i, (*buf)[:n]), x.load(i, (*buf)[statBlock:][:n]), mean[r/d.cg])
+					s0[r] += a
+					s1[r] += b
+				})
 			}
 		})
 	} else {
@@ -92,7 +105,7 @@ func groupBackward[E float](d groups, gx, gw, gb, g, x, w, mean, rstd []E) {
 				for j := range mu {
 					mu[j] = mean[i*d.g+j/d.cg]
 				}
-				a, b := rowGradSums(one, g[i*c*p.l:][:c*p.l], x[i*c*p.l:][:c*p.l], mu)
+				a, b := rowGradSums(one, g.from(i*c*p.l), x.from(i*c*p.l), mu)
 				copy(s0[i*c:], a)
 				copy(s1[i*c:], b)
 			}
@@ -116,15 +129,22 @@ func groupBackward[E float](d groups, gx, gw, gb, g, x, w, mean, rstd []E) {
 		return E(x), E(-rs*s/size - x*mu)
 	}
 	switch {
-	case gx == nil:
+	case !gx.given():
 	case !p.last:
 		par.For(p.n*d.g, max(1, 16*1024/max(1, d.cg*p.l)), func(lo, hi int) {
+			buf := half.Borrow[E](2 * statBlock)
+			defer half.Return(buf)
+			tg, tx := (*buf)[:statBlock], (*buf)[statBlock:]
 			kg := make([]E, d.cg)
 			for r := lo; r < hi; r++ {
 				kx, k0 := coefficients(r, kg)
 				for k := range d.cg {
 					at := (r*d.cg + k) * p.l
-					combine(gx[at:][:p.l], g[at:][:p.l], x[at:][:p.l], kg[k], kx, k0)
+					pieces(at, at+p.l, func(i, n int) {
+						o := gx.place(i, tg[:n])
+						combine(o, g.load(i, tg[:n]), x.load(i, tx[:n]), kg[k], kx, k0)
+						gx.store(i, o)
+					})
 				}
 			}
 		})
@@ -138,11 +158,8 @@ func groupBackward[E float](d groups, gx, gw, gb, g, x, w, mean, rstd []E) {
 						kx[j], k0[j] = x, z
 					}
 				}
-				kg, kx, k0 = repeated(kg, k), repeated(kx, k), repeated(k0, k)
 				at := i * c * p.l
-				one.tiles(k, func(lo, hi int) {
-					combineColumns(gx[at+lo:at+hi], g[at+lo:at+hi], x[at+lo:at+hi], kg[:hi-lo], kx[:hi-lo], k0[:hi-lo])
-				})
+				rowCombine(one, gx.from(at), g.from(at), x.from(at), kg, kx, k0)
 			}
 		})
 	}
@@ -390,10 +407,10 @@ func groupRun[E float](c *Ctx) {
 		return
 	}
 	d, f := groupsOf(x, n, ch, l, group)
-	intoFormat(c.Out(0), f, func(out []E) {
+	intoField(c.Out(0), f, func(out field[E]) {
 		into(c.Out(1), false, func(mean []E) {
 			into(c.Out(2), false, func(rstd []E) {
-				groupForward(d, out, denseIn[E](x, f), dense[E](c.T(1)), dense[E](c.T(2)), mean, rstd, c.Float(7))
+				groupForward(d, out, fieldIn[E](x, f), dense[E](c.T(1)), dense[E](c.T(2)), mean, rstd, c.Float(7))
 			})
 		})
 	})
@@ -423,10 +440,10 @@ func groupBackwardRun[E float](c *Ctx) {
 		return
 	}
 	d, f := groupsOf(c.T(1), n, ch, l, group)
-	intoFormat(outs[0], f, func(gx []E) {
+	intoField(outs[0], f, func(gx field[E]) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				groupBackward(d, gx, gw, gb, denseIn[E](c.T(0), f), denseIn[E](c.T(1), f), dense[E](c.T(4)), dense[E](c.T(2)), dense[E](c.T(3)))
+				groupBackward(d, gx, gw, gb, fieldIn[E](c.T(0), f), fieldIn[E](c.T(1), f), dense[E](c.T(4)), dense[E](c.T(2)), dense[E](c.T(3)))
 			})
 		})
 	})

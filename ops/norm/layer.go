@@ -1,11 +1,11 @@
 package norm
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -47,49 +47,52 @@ func checkNormalized(c *Ctx, sh, norm []int, w, b *T) {
 	}
 }
 
-func layerForward[E float](m, n int, out, x, w, b, mean, rstd []E, eps float64) {
+func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps float64) {
+	if w == nil && b != nil {
+		w = make([]E, n)
+		for i := range w {
+			w[i] = 1
+		}
+	}
+	narrow := x.narrow()
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
+		buf := half.Borrow[E](n)
+		defer half.Return(buf)
 		for r := lo; r < hi; r++ {
-			if r+1 < m {
-				vec.Ahead(x[(r+1)*n:][:n])
-			}
-			switch o := any(out[r*n : r*n+n]).(type) {
+			a, d := x.load(r*n, *buf), out.place(r*n, *buf)
+			switch d := any(d).(type) {
 			case []float32:
-				ww, bb := any(w).([]float32), any(b).([]float32)
-				if ww == nil && bb != nil {
-					ww = onesOf(n)
-				}
-				mu, rs := vec.LayerNormF32(o, any(x[r*n:r*n+n]).([]float32), ww, bb, float32(eps))
+				a := any(a).([]float32)
+				ahead(narrow, r+1, n)
+				mu, rs := vec.LayerNormF32(d, a, any(w).([]float32), any(b).([]float32), float32(eps))
 				mean[r], rstd[r] = E(mu), E(rs)
 			case []float64:
-				a := any(x[r*n : r*n+n]).([]float64)
-				mu := vec.SumF64(a) / float64(n)
-				rs := 1 / math.Sqrt(vec.SumSquaresF64(a, mu)/float64(n)+eps)
+				mu, rs := vec.LayerNormF64(d, any(a).([]float64), any(w).([]float64), any(b).([]float64), eps)
 				mean[r], rstd[r] = E(mu), E(rs)
-				for i, v := range a {
-					y := (v - mu) * rs
-					if w != nil {
-						y *= float64(w[i])
-					}
-					if b != nil {
-						y += float64(b[i])
-					}
-					o[i] = y
-				}
 			}
+			out.store(r*n, d)
 		}
 	})
 }
 
-func onesOf(n int) []float32 {
-	l := make([]float32, n)
-	vec.FillF32(l, 1)
-	return l
+// narrow is the memory of a tensor of float32, nil of others.
+func (m field[E]) narrow() []float32 {
+	if m.t.DType() != tensor.Float32 {
+		return nil
+	}
+	return tensor.Memory[float32](m.t)[m.off:]
+}
+
+// ahead fetches row r of n elements, if there is such a row.
+func ahead(x []float32, r, n int) {
+	if (r+1)*n <= len(x) {
+		vec.Ahead(x[r*n:][:n])
+	}
 }
 
 // layerBackward gives the gradients of input and parameters; nil ones are not wanted. Each block of rows has sums of its own for the
 // parameters, added in order at the end.
-func layerBackward[E float](m, n int, gx, gw, gb, g, x, w, mean, rstd []E) {
+func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w, mean, rstd []E) {
 	block := max(1, max(16*1024/max(1, n), (m+31)/32))
 	blocks := (m + block - 1) / block
 	params := gw != nil || gb != nil
@@ -97,51 +100,43 @@ func layerBackward[E float](m, n int, gx, gw, gb, g, x, w, mean, rstd []E) {
 	if params {
 		dw, db = make([]E, blocks*n), make([]E, blocks*n)
 	}
+	ng, nx := g.narrow(), x.narrow()
 	par.For(m, block, func(lo, hi int) {
+		buf := half.Borrow[E](3 * n)
+		defer half.Return(buf)
+		var pw, pb []E
+		if params {
+			k := lo / block
+			pw, pb = dw[k*n:k*n+n], db[k*n:k*n+n]
+		}
 		for r := lo; r < hi; r++ {
-			gr, xr := g[r*n:r*n+n], x[r*n:r*n+n]
-			if r+1 < m {
-				vec.Ahead(g[(r+1)*n:][:n])
-				vec.Ahead(x[(r+1)*n:][:n])
-			}
-			var pw, pb []E
-			if params {
-				k := lo / block
-				pw, pb = dw[k*n:k*n+n], db[k*n:k*n+n]
+			gr, xr := g.load(r*n, (*buf)[:n]), x.load(r*n, (*buf)[n:2*n])
+			ahead(ng, r+1, n)
+			ahead(nx, r+1, n)
+			var d []E
+			if gx.given() {
+				d = gx.place(r*n, (*buf)[2*n:])
 			}
 			switch gr := any(gr).(type) {
 			case []float32:
 				xr := any(xr).([]float32)
-				if gx != nil {
-					vec.LayerNormGradF32(any(gx[r*n:r*n+n]).([]float32), gr, any(w).([]float32), xr, float32(mean[r]), float32(rstd[r]))
+				if d != nil {
+					vec.LayerNormGradF32(any(d).([]float32), gr, any(w).([]float32), xr, float32(mean[r]), float32(rstd[r]))
 				}
 				if params {
 					vec.NormalizeParamsBackwardF32(any(pw).([]float32), any(pb).([]float32), gr, xr, float32(mean[r]), float32(rstd[r]))
 				}
 			case []float64:
-				mu, rs := float64(mean[r]), float64(rstd[r])
-				s, d := 0.0, 0.0
-				for i, v := range gr {
-					xh := (float64(xr[i]) - mu) * rs
-					if params {
-						pw[i] += E(v * xh)
-						pb[i] += E(v)
-					}
-					if w != nil {
-						v *= float64(w[i])
-					}
-					s += v
-					d += v * xh
+				xr := any(xr).([]float64)
+				if d != nil {
+					vec.LayerNormGradF64(any(d).([]float64), gr, any(w).([]float64), xr, float64(mean[r]), float64(rstd[r]))
 				}
-				if gx != nil {
-					s, d = s/float64(n), d/float64(n)
-					for i, v := range gr {
-						if w != nil {
-							v *= float64(w[i])
-						}
-						gx[r*n+i] = E(rs * (v - s - (float64(xr[i])-mu)*rs*d))
-					}
+				if params {
+					vec.NormalizeParamsBackwardF64(any(pw).([]float64), any(pb).([]float64), gr, xr, float64(mean[r]), float64(rstd[r]))
 				}
+			}
+			if d != nil {
+				gx.store(r*n, d)
 			}
 		}
 	})
@@ -256,10 +251,10 @@ func layerRun[E float](c *Ctx) {
 	if m == 0 {
 		return
 	}
-	into(c.Out(0), false, func(out []E) {
+	intoField(c.Out(0), tensor.ContiguousFormat, func(out field[E]) {
 		into(c.Out(1), false, func(mean []E) {
 			into(c.Out(2), false, func(rstd []E) {
-				layerForward(m, n, out, dense[E](x), dense[E](c.T(2)), dense[E](c.T(3)), mean, rstd, c.Float(4))
+				layerForward(m, n, out, fieldIn[E](x, tensor.ContiguousFormat), dense[E](c.T(2)), dense[E](c.T(3)), mean, rstd, c.Float(4))
 			})
 		})
 	})
@@ -283,10 +278,10 @@ func layerBackwardRun[E float](c *Ctx) {
 		}
 		return
 	}
-	into(outs[0], false, func(gx []E) {
+	intoField(outs[0], tensor.ContiguousFormat, func(gx field[E]) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				layerBackward(m, n, gx, gw, gb, dense[E](g), dense[E](x), dense[E](c.T(5)), dense[E](c.T(3)), dense[E](c.T(4)))
+				layerBackward(m, n, gx, gw, gb, fieldIn[E](g, tensor.ContiguousFormat), fieldIn[E](x, tensor.ContiguousFormat), dense[E](c.T(5)), dense[E](c.T(3)), dense[E](c.T(4)))
 			})
 		})
 	})

@@ -2,6 +2,7 @@ package norm
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -34,9 +35,54 @@ func planesOf(sh []int, f tensor.MemoryFormat) planes {
 	return p
 }
 
-// denseIn is t's memory in the compute type, laid out in a memory format.
-func denseIn[E float](t *T, f tensor.MemoryFormat) []E {
-	return tensor.Memory[E](t.DenseIn(f, tensor.DTypeOf[E]()))
+// field is a tensor's memory from element off on, read and written in runs of the compute type.
+type field[E float] struct {
+	t   *T
+	off int
+}
+
+// fieldIn is t laid out in a memory format, still of its own type where that is a 16-bit float.
+func fieldIn[E float](t *T, f tensor.MemoryFormat) field[E] {
+	dt := t.DType()
+	if dt.Size() != 2 {
+		dt = tensor.DTypeOf[E]()
+	}
+	return field[E]{t: t.DenseIn(f, dt)}
+}
+
+// load is a run from element i on, as long as buf, which is used for 16-bit floats only.
+func (m field[E]) load(i int, buf []E) []E { return half.Load(m.t, m.off+i, buf) }
+
+// place is where a run is to be computed, which store then ends.
+func (m field[E]) place(i int, buf []E) []E { return half.Place(m.t, m.off+i, buf) }
+
+func (m field[E]) store(i int, values []E) { half.Store(m.t, m.off+i, values) }
+
+// from is the memory from element i on.
+func (m field[E]) from(i int) field[E] { return field[E]{m.t, m.off + i} }
+
+// given reports whether there is memory.
+func (m field[E]) given() bool { return m.t != nil }
+
+// intoField runs f on out in a memory format; nil passes none.
+func intoField[E float](out *T, f tensor.MemoryFormat, run func(d field[E])) {
+	switch {
+	case out == nil:
+		run(field[E]{})
+	case out.IsContiguousFormat(f) && (out.DType() == tensor.DTypeOf[E]() || out.DType().Size() == 2):
+		run(field[E]{t: out})
+	default:
+		w := tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), f), tensor.DTypeOf[E]())
+		run(field[E]{t: w})
+		tensor.CopyRaw(out, w)
+	}
+}
+
+// pieces calls f for runs of at most statBlock elements of lo to hi.
+func pieces(lo, hi int, f func(i, n int)) {
+	for ; lo < hi; lo += statBlock {
+		f(lo, min(statBlock, hi-lo))
+	}
 }
 
 // intoFormat runs f on memory for out in a memory format; nil passes nil.

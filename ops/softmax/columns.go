@@ -1,8 +1,6 @@
 package softmax
 
 import (
-	"math"
-
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
@@ -30,7 +28,7 @@ type columnKernel[E half.Real] func(v *kernels[E], l line, dst []E, src [][]E, b
 // kernels are the vector kernels of an element type.
 type kernels[E half.Real] struct {
 	add, mul, maximum  func(dst, a, b []E)
-	reciprocal         func(dst, a []E)
+	reciprocal, ln     func(dst, a []E)
 	mulAdd             func(dst, a, b, c []E)
 	expSum             func(dst, sum, a, m []E) // dst = e^(a-m), sum += dst
 	sumExp             func(sum, a, m, tmp []E)
@@ -39,10 +37,10 @@ type kernels[E half.Real] struct {
 }
 
 var (
-	kernels32 = kernels[float32]{vec.AddF32, vec.MulF32, vec.MaximumF32, vec.ReciprocalF32, vec.MulAddF32, vec.ExpSumColumnsF32,
+	kernels32 = kernels[float32]{vec.AddF32, vec.MulF32, vec.MaximumF32, vec.ReciprocalF32, vec.LogF32, vec.MulAddF32, vec.ExpSumColumnsF32,
 		func(sum, a, m, _ []float32) { vec.SumExpColumnsF32(sum, a, m) },
 		vec.LogSoftmaxColumnsF32, vec.SoftmaxBackwardColumnsF32, vec.LogSoftmaxBackwardColumnsF32, vec.TransposeF32}
-	kernels64 = kernels[float64]{vec.AddF64, vec.MulF64, vec.MaximumF64, vec.ReciprocalF64, vec.MulAddF64, expSum64,
+	kernels64 = kernels[float64]{vec.AddF64, vec.MulF64, vec.MaximumF64, vec.ReciprocalF64, vec.LogF64, vec.MulAddF64, expSum64,
 		func(sum, a, m, tmp []float64) { expSum64(tmp, sum, a, m) },
 		vec.LogSoftmaxColumnsF64, vec.SoftmaxBackwardColumnsF64, logGrad64, transpose64}
 )
@@ -164,9 +162,7 @@ func logSoftmaxColumns[E half.Real](v *kernels[E], l line, dst []E, src [][]E, b
 	for i := range l.n {
 		v.sumExp(s, at(l, a, i), m, buf[2*l.k:3*l.k])
 	}
-	for j, x := range s {
-		s[j] = E(math.Log(float64(x)))
-	}
+	v.ln(s, s)
 	for i := range l.n {
 		v.log(at(l, dst, i), at(l, a, i), m, s)
 	}
