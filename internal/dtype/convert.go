@@ -121,7 +121,10 @@ func init() {
 		size := d.Size()
 		c[d][d] = func(p, q unsafe.Pointer, n int) { copy(sl[byte](p, n*size), sl[byte](q, n*size)) }
 	}
+	c[Uint8][Bool], c[Int8][Uint8], c[Uint8][Int8], c[Int8][Bool] = same[uint8], same[uint8], same[uint8], same[uint8]
 	// What has a vector kernel.
+	c[Bool][Float32] = func(p, q unsafe.Pointer, n int) { vec.NeScalarF32(sl[uint8](p, n), sl[float32](q, n), 0) }
+	c[Bool][Float64] = func(p, q unsafe.Pointer, n int) { vec.NeScalarF64(sl[uint8](p, n), sl[float64](q, n), 0) }
 	c[Float32][Bool], c[Float32][Uint8] = u8To32, u8To32
 	c[Float32][Int8] = func(p, q unsafe.Pointer, n int) { vec.I8ToF32s(sl[float32](p, n), sl[int8](q, n)) }
 	c[Float32][Int32] = func(p, q unsafe.Pointer, n int) { vec.I32ToF32s(sl[float32](p, n), sl[int32](q, n)) }

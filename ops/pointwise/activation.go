@@ -78,12 +78,6 @@ func backwardCall(name string) func(args ...tensor.Value) *T {
 	return func(args ...tensor.Value) *T { return call(op, args...) }
 }
 
-func reluI[E integer](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = max(x, 0)
-	}
-}
-
 var reluKernels = unK{name: "relu", u8: reluI[uint8], i8: reluI[int8], i16: reluI[int16], i32: reluI[int32], i64: reluI[int64], f32: vec.ReLUF32, f64: vec.ReLUF64, h: vec.ReLU16}
 
 // The loops below are for float64, or for both where the vector package has no kernel.

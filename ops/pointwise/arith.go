@@ -150,7 +150,14 @@ func addScaled(c *Ctx, i, j int, al tensor.Num) {
 	case tensor.Uint8:
 		run2(out, a, b, as, as, as, axpyK(uint8(al.I)))
 	case tensor.Complex64:
-		run2(out, a, b, as, as, as, axpyK(complex64(al.C)))
+		switch k := complex64(al.C); k {
+		case 1:
+			run2(out, a, b, as, as, as, addC64)
+		case -1:
+			run2(out, a, b, as, as, as, subC64)
+		default:
+			run2(out, a, b, as, as, as, axpyK(k))
+		}
 	case tensor.Complex128:
 		run2(out, a, b, as, as, as, axpyK(al.C))
 	case tensor.Bool: // b counts only when alpha does

@@ -11,7 +11,7 @@ func init() {
 	// bits
 	bitwise("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", "combines the bits of integers, or bools, by and.", &biK{name: "bitwise_and", u8: andI[uint8], i8: andI[int8], i16: andI[int16], i32: andI[int32], i64: andI[int64], b: vec.AndU8})
 	bitwise("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", "combines the bits of integers, or bools, by or.", &biK{name: "bitwise_or", u8: orI[uint8], i8: orI[int8], i16: orI[int16], i32: orI[int32], i64: orI[int64], b: vec.OrU8})
-	bitwise("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", "combines the bits of integers, or bools, by exclusive or.", &biK{name: "bitwise_xor", u8: xorI[uint8], i8: xorI[int8], i16: xorI[int16], i32: xorI[int32], i64: xorI[int64], b: xorI[uint8]})
+	bitwise("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", "combines the bits of integers, or bools, by exclusive or.", &biK{name: "bitwise_xor", u8: xorI[uint8], i8: xorI[int8], i16: xorI[int16], i32: xorI[int32], i64: xorI[int64], b: vec.XorU8})
 	shift("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", "shifts the bits of integers to the left; 0 where the distance is negative or the width of the type or more.", &biK{name: "lshift", u8: leftI[uint8], i8: leftI[int8], i16: leftI[int16], i32: leftI[int32], i64: leftI[int64]})
 	shift("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", "shifts the bits of integers to the right, keeping the sign.", &biK{name: "rshift", u8: rightI[uint8], i8: rightI[int8], i16: rightI[int16], i32: rightI[int32], i64: rightI[int64]})
 	for _, n := range []string{"and", "or", "xor"} {
@@ -69,27 +69,6 @@ func operatorNames(py, name, tensorForm, numForm string) {
 			Body: func(c *Ctx) { c.Return(call(op, c.Value(0), c.Value(1))) }})
 		tensor.Register(tensor.Def{Schema: fmt.Sprintf("__i%s__.%s(Tensor(a!) self, %s other) -> Tensor(a!)", py, f.overload, f.typ), Go: "-",
 			Body: func(c *Ctx) { c.Return(call(in, c.Value(0), c.Value(1))) }})
-	}
-}
-
-func andI[E integer](d, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = a[i] & b[i]
-	}
-}
-
-func orI[E integer](d, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = a[i] | b[i]
-	}
-}
-
-func xorI[E integer](d, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = a[i] ^ b[i]
 	}
 }
 

@@ -94,7 +94,7 @@ func allK[E any](d []uint8, a []E) {
 	}
 }
 
-func isNaNK[E float | complex64 | complex128](d []uint8, a []E) {
+func isNaNK[E complex64 | complex128](d []uint8, a []E) {
 	for i, x := range a[:len(d)] {
 		d[i] = b2u(x != x)
 	}
@@ -103,18 +103,6 @@ func isNaNK[E float | complex64 | complex128](d []uint8, a []E) {
 func isInfK[E float](d []uint8, a []E) {
 	for i, x := range a[:len(d)] {
 		d[i] = b2u(x-x != 0 && x == x)
-	}
-}
-
-func isPosInfK[E float](d []uint8, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = b2u(math.IsInf(float64(x), 1))
-	}
-}
-
-func isNegInfK[E float](d []uint8, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = b2u(math.IsInf(float64(x), -1))
 	}
 }
 
@@ -146,7 +134,7 @@ func isRealC[E complex64 | complex128](d []uint8, a []E) {
 	}
 }
 
-func logicalNotK[E number](d []uint8, a []E) {
+func logicalNotK[E complex64 | complex128](d []uint8, a []E) {
 	for i, x := range a[:len(d)] {
 		d[i] = b2u(x == 0)
 	}
@@ -175,19 +163,19 @@ func init() {
 	logical("logical_or(Tensor self, Tensor other) -> Tensor", "is true where one of the elements is not zero.", &logicalOrKernels)
 	logical("logical_xor(Tensor self, Tensor other) -> Tensor", "is true where exactly one of the elements is not zero.", &logicalXorKernels)
 
-	notKernels := &predK{name: "logical_not", u8: logicalNotK[uint8], i8: logicalNotK[int8], i16: logicalNotK[int16], i32: logicalNotK[int32], i64: logicalNotK[int64], f32: logicalNotK[float32], f64: logicalNotK[float64], c64: logicalNotK[complex64], c128: logicalNotK[complex128]}
+	notKernels := &predK{name: "logical_not", u8: logicalNotI[uint8], i8: logicalNotI[int8], i16: logicalNotI[int16], i32: logicalNotI[int32], i64: logicalNotI[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, 0) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, 0) }, c64: logicalNotK[complex64], c128: logicalNotK[complex128]}
 	tensor.Register(tensor.Def{
 		Schema: "logical_not(Tensor self) -> Tensor", Doc: "is true where the element is zero.",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), tensor.Bool) }, CPU: notKernels.run, NoGrad: "bool result",
 	})
-	predicate("isnan(Tensor self) -> Tensor", "is true where the element is not a number.", &predK{name: "isnan", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isNaNK[float32], f64: isNaNK[float64], c64: isNaNK[complex64], c128: isNaNK[complex128]}, tensor.Def{})
+	predicate("isnan(Tensor self) -> Tensor", "is true where the element is not a number.", &predK{name: "isnan", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.NeF32(d, a, a) }, f64: func(d []uint8, a []float64) { vec.NeF64(d, a, a) }, c64: isNaNK[complex64], c128: isNaNK[complex128]}, tensor.Def{})
 	predicate("isinf(Tensor self) -> Tensor", "is true where the element, or a part of it, is infinite.", &predK{name: "isinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isInfK[float32], f64: isInfK[float64], c64: isInfC[complex64], c128: isInfC[complex128]}, tensor.Def{})
 	predicate("isfinite(Tensor self) -> Tensor", "is true where the element is neither infinite nor NaN.", &predK{name: "isfinite", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: isFiniteK[float32], f64: isFiniteK[float64], c64: isFiniteC[complex64], c128: isFiniteC[complex128]}, tensor.Def{})
 	predicate("isreal(Tensor self) -> Tensor", "is true where the imaginary part is zero.", &predK{name: "isreal", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: allK[float32], f64: allK[float64], c64: isRealC[complex64], c128: isRealC[complex128]}, tensor.Def{})
-	predicateOut("isposinf(Tensor self) -> Tensor", "is true where the element is plus infinity. Complex numbers are refused.", &predK{name: "isposinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isPosInfK[float32], f64: isPosInfK[float64]},
+	predicateOut("isposinf(Tensor self) -> Tensor", "is true where the element is plus infinity. Complex numbers are refused.", &predK{name: "isposinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(1))) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(1)) }},
 		"isposinf does not support complex inputs.")
-	predicateOut("isneginf(Tensor self) -> Tensor", "is true where the element is minus infinity. Complex numbers are refused.", &predK{name: "isneginf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isNegInfK[float32], f64: isNegInfK[float64]},
+	predicateOut("isneginf(Tensor self) -> Tensor", "is true where the element is minus infinity. Complex numbers are refused.", &predK{name: "isneginf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(-1))) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(-1)) }},
 		"isneginf does not support complex inputs.")
 	predicateOut("signbit(Tensor self) -> Tensor", "is true where the element has its sign bit set: negative numbers and -0.", &predK{name: "signbit", u8: signbitI[uint8], i8: signbitI[int8], i16: signbitI[int16], i32: signbitI[int32], i64: signbitI[int64], f32: signbitF[float32], f64: signbitF[float64]},
 		"signbit is not implemented for complex tensors.")

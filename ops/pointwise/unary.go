@@ -67,7 +67,7 @@ func flat() tensor.Def {
 	return tensor.Def{VJP: func(c *Ctx, g *T) []*T { return []*T{zerosLike(g)} }}
 }
 
-func negK[E number](d, a []E) {
+func negK[E complex64 | complex128](d, a []E) {
 	for i, x := range a[:len(d)] {
 		d[i] = -x
 	}
@@ -78,15 +78,6 @@ func copyK[E any](d, a []E) { copy(d, a) }
 func squareK[E number](d, a []E) {
 	for i, x := range a[:len(d)] {
 		d[i] = x * x
-	}
-}
-
-func absI[E integer](d, a []E) {
-	for i, x := range a[:len(d)] {
-		if x < 0 {
-			x = -x
-		}
-		d[i] = x
 	}
 }
 
@@ -202,7 +193,7 @@ func conjK[E complex64 | complex128](d, a []E) {
 	}
 }
 
-var negKernels = &unK{name: "neg", u8: negK[uint8], i8: negK[int8], i16: negK[int16], i32: negK[int32], i64: negK[int64], f32: vec.NegF32, f64: vec.NegF64, h: vec.Neg16, c64: negK[complex64], c128: negK[complex128]}
+var negKernels = &unK{name: "neg", u8: negI[uint8], i8: negI[int8], i16: negI[int16], i32: negI[int32], i64: negI[int64], f32: vec.NegF32, f64: vec.NegF64, h: vec.Neg16, c64: negK[complex64], c128: negK[complex128]}
 
 const (
 	ln2       = math.Ln2
@@ -367,19 +358,13 @@ func init() {
 	})
 }
 
-var notKernels = &unK{name: "bitwise_not", u8: bitNotK[uint8], i8: bitNotK[int8], i16: bitNotK[int16], i32: bitNotK[int32], i64: bitNotK[int64], b: func(d, a []uint8) { logicalNotK(d, a) }}
+var notKernels = &unK{name: "bitwise_not", u8: bitNotK[uint8], i8: bitNotK[int8], i16: bitNotK[int16], i32: bitNotK[int32], i64: bitNotK[int64], b: logicalNotI[uint8]}
 
 var (
 	opTanhBackward    = tensor.Slot("aten::tanh_backward")
 	opSigmoidBackward = tensor.Slot("aten::sigmoid_backward")
 	opReal            = tensor.Slot("aten::real")
 )
-
-func bitNotK[E integer](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = ^x
-	}
-}
 
 func absC64(d []float32, a []complex64) {
 	for i, x := range a[:len(d)] {

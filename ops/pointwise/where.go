@@ -17,32 +17,6 @@ func clampK[E integer](d, x, lo, hi []E) {
 	}
 }
 
-// clampNum is clampK with numbers; nil bounds do not count.
-func clampNum[E realNumber](lo, hi *E) func(d, x []E) {
-	return func(d, x []E) {
-		x = x[:len(d)]
-		if lo != nil {
-			l := *lo
-			for i, v := range x {
-				if v < l {
-					v = l
-				}
-				d[i] = v
-			}
-			x = d
-		}
-		if hi != nil {
-			h := *hi
-			for i, v := range x {
-				if v > h {
-					v = h
-				}
-				d[i] = v
-			}
-		}
-	}
-}
-
 func bound[E any](c *Ctx, i int, f func(n tensor.Num) E) *E {
 	if !c.Has(i) {
 		return nil
@@ -116,7 +90,7 @@ func saturate[E int32 | int16 | int8 | uint8](n tensor.Num) E {
 	return hi
 }
 
-func clampAs[E realNumber](c *Ctx, ilo, ihi int, as DType, f func(n tensor.Num) E) {
+func clampAs[E integer](c *Ctx, ilo, ihi int, as DType, f func(n tensor.Num) E) {
 	var lo, hi *E
 	if ilo >= 0 {
 		lo = bound(c, ilo, f)
@@ -124,7 +98,7 @@ func clampAs[E realNumber](c *Ctx, ilo, ihi int, as DType, f func(n tensor.Num) 
 	if ihi >= 0 {
 		hi = bound(c, ihi, f)
 	}
-	run1(c.Out(0), c.T(0), as, as, clampNum(lo, hi))
+	run1(c.Out(0), c.T(0), as, as, clampI(lo, hi))
 }
 
 func clamp3[E integer](c *Ctx, as DType) {

@@ -25,6 +25,8 @@ const (
 	laneNe
 	laneLt
 	laneLe
+	laneMax
+	laneMin
 )
 
 const (
@@ -89,6 +91,22 @@ func MulInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := lanes(laneMul, dst, a, b); i < len(dst); i++ {
 		dst[i] = a[i] * b[i]
+	}
+}
+
+// MaxInt sets dst[i] = max(a[i], b[i]).
+func MaxInt[E Integer](dst, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneMax, dst, a, b); i < len(dst); i++ {
+		dst[i] = max(a[i], b[i])
+	}
+}
+
+// MinInt sets dst[i] = min(a[i], b[i]).
+func MinInt[E Integer](dst, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneMin, dst, a, b); i < len(dst); i++ {
+		dst[i] = min(a[i], b[i])
 	}
 }
 

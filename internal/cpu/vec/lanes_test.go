@@ -27,6 +27,8 @@ func testLanes[E Integer](t *testing.T) {
 		{"add", AddInt[E], func(x, y E) E { return x + y }},
 		{"sub", SubInt[E], func(x, y E) E { return x - y }},
 		{"mul", MulInt[E], func(x, y E) E { return x * y }},
+		{"max", MaxInt[E], func(x, y E) E { return max(x, y) }},
+		{"min", MinInt[E], func(x, y E) E { return min(x, y) }},
 	} {
 		checkLanes(t, k.name, k.f, k.want)
 		a, b := laneInputs[E](70)

@@ -13185,6 +13185,36 @@ func subI64AVX512(dst, a, b unsafe.Pointer, n int)
 func mulI64AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func maxSI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func maxSI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func maxSI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func maxSI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func maxUI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minUI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func mulI8AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -13290,6 +13320,30 @@ func addI64AVX2(dst, a, b unsafe.Pointer, n int)
 func subI64AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func maxSI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func maxSI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func maxSI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func maxUI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minUI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func mulI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -13332,6 +13386,8 @@ var lanesAVX512 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8AVX512, laneU8: addI8AVX512, laneI16: addI16AVX512, laneI32: addI32AVX512, laneI64: addI64AVX512},
 	laneSub:        {laneI8: subI8AVX512, laneU8: subI8AVX512, laneI16: subI16AVX512, laneI32: subI32AVX512, laneI64: subI64AVX512},
 	laneMul:        {laneI16: mulI16AVX512, laneI32: mulI32AVX512, laneI64: mulI64AVX512, laneI8: mulI8AVX512, laneU8: mulI8AVX512},
+	laneMax:        {laneI8: maxSI8AVX512, laneI16: maxSI16AVX512, laneI32: maxSI32AVX512, laneI64: maxSI64AVX512, laneU8: maxUI8AVX512},
+	laneMin:        {laneI8: minSI8AVX512, laneI16: minSI16AVX512, laneI32: minSI32AVX512, laneI64: minSI64AVX512, laneU8: minUI8AVX512},
 	laneAnd:        {laneI8: andI8AVX512, laneU8: andI8AVX512},
 	laneOr:         {laneI8: orI8AVX512, laneU8: orI8AVX512},
 	laneXor:        {laneI8: xorI8AVX512, laneU8: xorI8AVX512},
@@ -13348,6 +13404,8 @@ var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8AVX2, laneU8: addI8AVX2, laneI16: addI16AVX2, laneI32: addI32AVX2, laneI64: addI64AVX2},
 	laneSub:        {laneI8: subI8AVX2, laneU8: subI8AVX2, laneI16: subI16AVX2, laneI32: subI32AVX2, laneI64: subI64AVX2},
 	laneMul:        {laneI16: mulI16AVX2, laneI32: mulI32AVX2, laneI8: mulI8AVX2, laneU8: mulI8AVX2},
+	laneMax:        {laneI8: maxSI8AVX2, laneI16: maxSI16AVX2, laneI32: maxSI32AVX2, laneU8: maxUI8AVX2},
+	laneMin:        {laneI8: minSI8AVX2, laneI16: minSI16AVX2, laneI32: minSI32AVX2, laneU8: minUI8AVX2},
 	laneAnd:        {laneI8: andI8AVX2, laneU8: andI8AVX2},
 	laneOr:         {laneI8: orI8AVX2, laneU8: orI8AVX2},
 	laneXor:        {laneI8: xorI8AVX2, laneU8: xorI8AVX2},

@@ -7898,6 +7898,8 @@ var lanesNEON = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8NEON, laneU8: addI8NEON, laneI16: addI16NEON, laneI32: addI32NEON, laneI64: addI64NEON},
 	laneSub:        {laneI8: subI8NEON, laneU8: subI8NEON, laneI16: subI16NEON, laneI32: subI32NEON, laneI64: subI64NEON},
 	laneMul:        {laneI16: mulI16NEON, laneI32: mulI32NEON, laneI8: mulI8NEON, laneU8: mulI8NEON},
+	laneMax:        {},
+	laneMin:        {},
 	laneAnd:        {laneI8: andI8NEON, laneU8: andI8NEON},
 	laneOr:         {laneI8: orI8NEON, laneU8: orI8NEON},
 	laneXor:        {laneI8: xorI8NEON, laneU8: xorI8NEON},

@@ -25,7 +25,7 @@ type laneKernel struct {
 	name   string
 	size   laneSize
 	pred   int    // of a comparison, whose results are bytes; -1: arithmetic
-	letter string // U for a comparison of unsigned numbers
+	letter string // U for an operation on unsigned numbers, S for one that has another form for them
 	consts []uint64
 	body   func(p func(string), isa ISA)
 }
@@ -34,8 +34,12 @@ func (k *laneKernel) on(isa ISA) bool {
 	if isa == AVX512 {
 		return true
 	}
+	extremum := k.name == "max" || k.name == "min"
 	if isa == NEON {
-		return k.name != "mul" || k.size.bytes < 8
+		return !extremum && (k.name != "mul" || k.size.bytes < 8)
+	}
+	if extremum && k.size.bytes == 8 {
+		return false // nor such an extremum
 	}
 	switch { // AVX2 has no product of 64 bits, and packing wide masks into bytes does not pay
 	case k.name == "mul" && k.size.bytes == 8, k.pred >= 0 && k.size.bytes > 1:
@@ -60,6 +64,12 @@ func laneKernels() []*laneKernel {
 		if s.bytes > 1 {
 			list = append(list, &laneKernel{name: "mul", size: s, pred: -1, body: one("VPMULL" + s.sfx)})
 		}
+	}
+	for _, name := range []string{"max", "min"} {
+		for _, s := range laneSizes {
+			list = append(list, &laneKernel{name: name, size: s, pred: -1, letter: "S", body: one("VP" + strings.ToUpper(name) + "S" + s.sfx)})
+		}
+		list = append(list, &laneKernel{name: name, size: bytes, pred: -1, letter: "U", body: one("VP" + strings.ToUpper(name) + "UB")})
 	}
 	logic := func(isa ISA, name string) string {
 		if isa == AVX512 {
@@ -262,8 +272,8 @@ func emitLanesGo(w *strings.Builder, isas ...ISA) {
 			row := func(kind string) {
 				byOp[k.name] = append(byOp[k.name], kind+": "+k.goName(isa))
 			}
-			unsigned := k.letter == "U" || k.pred < 0 || k.pred == 0 || k.pred == 4
-			if k.letter == "" {
+			unsigned := k.letter == "U" || k.letter == "" && (k.pred <= 0 || k.pred == 4)
+			if k.letter != "U" {
 				row("lane" + k.size.name)
 			}
 			if k.size.bytes == 1 && unsigned {

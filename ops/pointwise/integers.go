@@ -1,0 +1,108 @@
+package pointwise
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
+
+// This file puts the simple operators of integers and of complex numbers on the kernels of two operands: bits do not care how wide an
+// element is, and a constant operand is a run that is read again and again.
+
+// run4K is a constant run of 4 KB, which stays in the nearest cache.
+type run4K [512]uint64
+
+var zeroRun, onesRun run4K
+
+func init() {
+	for i := range onesRun {
+		onesRun[i] = ^uint64(0)
+	}
+}
+
+func elements[E integer](r *run4K) []E {
+	return slice[E](unsafe.Pointer(r), int(unsafe.Sizeof(*r)/unsafe.Sizeof(E(0))))
+}
+
+// against runs a kernel on a and a constant.
+func against[D, E integer](d []D, a, run []E, k func(d []D, a, b []E)) {
+	for len(d) > 0 {
+		n := min(len(d), len(run))
+		k(d[:n], a[:n], run[:n])
+		d, a = d[n:], a[n:]
+	}
+}
+
+func bytesOf[E integer](s []E) []uint8 {
+	return slice[uint8](unsafe.Pointer(unsafe.SliceData(s)), len(s)*int(unsafe.Sizeof(E(0))))
+}
+
+func andI[E integer](d, a, b []E) { vec.AndU8(bytesOf(d), bytesOf(a[:len(d)]), bytesOf(b[:len(d)])) }
+
+func orI[E integer](d, a, b []E) { vec.OrU8(bytesOf(d), bytesOf(a[:len(d)]), bytesOf(b[:len(d)])) }
+
+func xorI[E integer](d, a, b []E) { vec.XorU8(bytesOf(d), bytesOf(a[:len(d)]), bytesOf(b[:len(d)])) }
+
+func bitNotK[E integer](d, a []E) {
+	against(bytesOf(d), bytesOf(a[:len(d)]), elements[uint8](&onesRun), vec.XorU8)
+}
+
+func negI[E integer](d, a []E) {
+	against(d, a, elements[E](&zeroRun), func(d, a, zero []E) { vec.SubInt(d, zero, a) })
+}
+
+func absI[E integer](d, a []E) {
+	if E(0)-1 > 0 {
+		copy(d, a)
+		return
+	}
+	var run run4K
+	against(d, a, elements[E](&run), func(d, a, neg []E) {
+		negI(neg, a)
+		vec.MaxInt(d, a, neg)
+	})
+}
+
+func reluI[E integer](d, a []E) { against(d, a, elements[E](&zeroRun), vec.MaxInt[E]) }
+
+func logicalNotI[E integer](d []uint8, a []E) { against(d, a, elements[E](&zeroRun), vec.EqInt[E]) }
+
+// clampI limits to bounds, of which nil ones do not count.
+func clampI[E integer](lo, hi *E) func(d, x []E) {
+	return func(d, x []E) {
+		var run run4K
+		r := elements[E](&run)
+		limit := func(bound *E, k func(d, a, b []E)) {
+			if bound == nil {
+				return
+			}
+			for i := range r[:min(len(r), len(d))] {
+				r[i] = *bound
+			}
+			against(d, x, r, k)
+			x = d
+		}
+		limit(lo, vec.MaxInt[E])
+		limit(hi, vec.MinInt[E])
+	}
+}
+
+// Complex sums are those of their parts as long as b is finite; see axpyK.
+
+func addC64(d, a, b []complex64) { partsC64(d, a, b, vec.AddF32, 1) }
+
+func subC64(d, a, b []complex64) { partsC64(d, a, b, vec.SubF32, -1) }
+
+func partsC64(d, a, b []complex64, k func(d, a, b []float32), alpha complex64) {
+	const block = 1024
+	reals := func(s []complex64, n int) []float32 { return slice[float32](unsafe.Pointer(&s[0]), 2*n) }
+	for len(d) > 0 {
+		n := min(len(d), block)
+		if s := vec.SumAbsF32(reals(b, n)); s-s == 0 {
+			k(reals(d, n), reals(a, n), reals(b, n))
+		} else {
+			axpyK(alpha)(d[:n], a[:n], b[:n])
+		}
+		d, a, b = d[n:], a[n:], b[n:]
+	}
+}
