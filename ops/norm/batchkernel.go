@@ -139,6 +139,46 @@ func (a *batchArgs[E]) affine(c int, m moments) (scale, shift E) {
 // channelGrain is the number of channels of a parallel task.
 func (p planes) channelGrain() int { return max(1, 16*1024/max(1, p.n*p.l)) }
 
+// shortPlane is the size of a plane that is worked on together with those of other channels behind it.
+const shortPlane = 1024
+
+// most is the number of elements that runs passes at most.
+func (p planes) most() int {
+	if p.l <= shortPlane {
+		return max(1, min(p.channelGrain(), p.c)*p.l)
+	}
+	return statBlock
+}
+
+// runs calls f for the n elements from i on that channels lo to hi of all images consist of, c being the first one's channel: planes of
+// one image or, where these are long, pieces of one plane.
+func (p planes) runs(lo, hi int, f func(i, n, c int)) {
+	if p.l <= shortPlane {
+		for k := range p.n {
+			f((k*p.c+lo)*p.l, (hi-lo)*p.l, lo)
+		}
+		return
+	}
+	for c := lo; c < hi; c++ {
+		for k := range p.n {
+			at := (k*p.c + c) * p.l
+			pieces(at, at+p.l, func(i, n int) { f(i, n, c) })
+		}
+	}
+}
+
+// cut calls f for the channels, from c on, of n elements that runs passed.
+func (p planes) cut(n, c int, f func(c, from, to int)) {
+	if p.l > shortPlane {
+		f(c, 0, n)
+		return
+	}
+	for at := 0; at < n; at += p.l {
+		f(c, at, at+p.l)
+		c++
+	}
+}
+
 // tiles calls f for pieces of rows of channels, in parallel; a piece has at most k·c elements and begins with the first channel.
 func (p planes) tiles(k int, f func(lo, hi int)) {
 	size, total := k*p.c, p.n*p.l*p.c
@@ -155,25 +195,24 @@ func (p planes) tiles(k int, f func(lo, hi int)) {
 func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 	if !p.last {
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
-			buf := half.Borrow[E](statBlock)
+			buf := half.Borrow[E](p.most())
 			defer half.Return(buf)
 			tmp := *buf
-			for c := lo; c < hi; c++ {
-				var m moments
-				for n := 0; n < p.n && a.training; n++ {
-					at := (n*p.c + c) * p.l
-					pieces(at, at+p.l, func(i, n int) { addMoments(&m, x.load(i, tmp[:n])) })
-				}
-				scale, shift := a.affine(c, m)
-				for n := range p.n {
-					at := (n*p.c + c) * p.l
-					pieces(at, at+p.l, func(i, n int) {
-						d := out.place(i, tmp[:n])
-						scaleShift(d, x.load(i, tmp[:n]), scale, shift)
-						out.store(i, d)
-					})
-				}
+			ms, scale, shift := make([]moments, hi-lo), make([]E, hi-lo), make([]E, hi-lo)
+			if a.training {
+				p.runs(lo, hi, func(i, n, c int) {
+					v := x.load(i, tmp[:n])
+					p.cut(n, c-lo, func(c, from, to int) { addMoments(&ms[c], v[from:to]) })
+				})
 			}
+			for c, m := range ms {
+				scale[c], shift[c] = a.affine(lo+c, m)
+			}
+			p.runs(lo, hi, func(i, n, c int) {
+				d, v := out.place(i, tmp[:n]), x.load(i, tmp[:n])
+				p.cut(n, c-lo, func(c, from, to int) { scaleShift(d[from:to], v[from:to], scale[c], shift[c]) })
+				out.store(i, d)
+			})
 		})
 		return
 	}
@@ -295,33 +334,38 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 	sums := training || d.w != nil || d.b != nil
 	if !p.last {
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
-			buf := half.Borrow[E](2 * statBlock)
+			most := p.most()
+			buf := half.Borrow[E](2 * most)
 			defer half.Return(buf)
-			tg, tx := (*buf)[:statBlock], (*buf)[statBlock:]
-			for c := lo; c < hi; c++ {
-				var s0, s1 float64
-				for n := 0; n < p.n && sums; n++ {
-					at := (n*p.c + c) * p.l
-					pieces(at, at+p.l, func(i, n int) {
-						a, b := gradSums(g.load(i, tg[:n]), x.load(i, tx[:n]), mean[c])
-						s0 += a
-						s1 += b
+			tg, tx := (*buf)[:most], (*buf)[most:]
+			s0, s1 := make([]float64, hi-lo), make([]float64, hi-lo)
+			if sums {
+				p.runs(lo, hi, func(i, n, c int) {
+					gi, xi := g.load(i, tg[:n]), x.load(i, tx[:n])
+					p.cut(n, c-lo, func(c, from, to int) {
+						a, b := gradSums(gi[from:to], xi[from:to], mean[lo+c])
+						s0[c] += a
+						s1[c] += b
 					})
-				}
-				kg, kx, k0 := d.set(c, s0, s1, count, w, mean[c], invstd[c], training)
-				for n := 0; n < p.n && d.x.given(); n++ {
-					at := (n*p.c + c) * p.l
-					pieces(at, at+p.l, func(i, n int) {
-						o := d.x.place(i, tg[:n])
-						if training {
-							combine(o, g.load(i, tg[:n]), x.load(i, tx[:n]), kg, kx, k0)
-						} else {
-							scaleShift(o, g.load(i, tg[:n]), kg, 0)
-						}
-						d.x.store(i, o)
-					})
-				}
+				})
 			}
+			kg, kx, k0 := make([]E, hi-lo), make([]E, hi-lo), make([]E, hi-lo)
+			for c := range kg {
+				kg[c], kx[c], k0[c] = d.set(lo+c, s0[c], s1[c], count, w, mean[lo+c], invstd[lo+c], training)
+			}
+			if !d.x.given() {
+				return
+			}
+			p.runs(lo, hi, func(i, n, c int) {
+				o, gi := d.x.place(i, tg[:n]), g.load(i, tg[:n])
+				if training {
+					xi := x.load(i, tx[:n])
+					p.cut(n, c-lo, func(c, from, to int) { combine(o[from:to], gi[from:to], xi[from:to], kg[c], kx[c], k0[c]) })
+				} else {
+					p.cut(n, c-lo, func(c, from, to int) { scaleShift(o[from:to], gi[from:to], kg[c], 0) })
+				}
+				d.x.store(i, o)
+			})
 		})
 		return
 	}

@@ -56,10 +56,17 @@ func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps 
 	}
 	narrow := x.narrow()
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
-		buf := half.Borrow[E](n)
+		few := min(hi-lo, perTile(max(1, n))) // rows that are widened at once
+		buf := half.Borrow[E](few * n)
 		defer half.Return(buf)
+		var as, ds []E
 		for r := lo; r < hi; r++ {
-			a, d := x.load(r*n, *buf), out.place(r*n, *buf)
+			at := (r - lo) % few * n
+			if at == 0 {
+				size := min(few, hi-r) * n
+				as, ds = x.load(r*n, (*buf)[:size]), out.place(r*n, (*buf)[:size])
+			}
+			a, d := as[at:at+n], ds[at:at+n]
 			switch d := any(d).(type) {
 			case []float32:
 				a := any(a).([]float32)
@@ -70,7 +77,9 @@ func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps 
 				mu, rs := vec.LayerNormF64(d, any(a).([]float64), any(w).([]float64), any(b).([]float64), eps)
 				mean[r], rstd[r] = E(mu), E(rs)
 			}
-			out.store(r*n, d)
+			if at+n == len(ds) {
+				out.store((r+1)*n-len(ds), ds)
+			}
 		}
 	})
 }
@@ -102,20 +111,31 @@ func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w,
 	}
 	ng, nx := g.narrow(), x.narrow()
 	par.For(m, block, func(lo, hi int) {
-		buf := half.Borrow[E](3 * n)
+		few := min(hi-lo, perTile(max(1, n))) // rows that are widened at once
+		buf := half.Borrow[E](3 * few * n)
 		defer half.Return(buf)
+		tg, tx, td := (*buf)[:few*n], (*buf)[few*n:2*few*n], (*buf)[2*few*n:]
+		var gs, xs, ds []E
 		var pw, pb []E
 		if params {
 			k := lo / block
 			pw, pb = dw[k*n:k*n+n], db[k*n:k*n+n]
 		}
 		for r := lo; r < hi; r++ {
-			gr, xr := g.load(r*n, (*buf)[:n]), x.load(r*n, (*buf)[n:2*n])
+			at := (r - lo) % few * n
+			if at == 0 {
+				size := min(few, hi-r) * n
+				gs, xs = g.load(r*n, tg[:size]), x.load(r*n, tx[:size])
+				if gx.given() {
+					ds = gx.place(r*n, td[:size])
+				}
+			}
+			gr, xr := gs[at:at+n], xs[at:at+n]
 			ahead(ng, r+1, n)
 			ahead(nx, r+1, n)
 			var d []E
 			if gx.given() {
-				d = gx.place(r*n, (*buf)[2*n:])
+				d = ds[at : at+n]
 			}
 			switch gr := any(gr).(type) {
 			case []float32:
@@ -135,8 +155,8 @@ func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w,
 					vec.NormalizeParamsBackwardF64(any(pw).([]float64), any(pb).([]float64), gr, xr, float64(mean[r]), float64(rstd[r]))
 				}
 			}
-			if d != nil {
-				gx.store(r*n, d)
+			if d != nil && at+n == len(ds) {
+				gx.store((r+1)*n-len(ds), ds)
 			}
 		}
 	})
