@@ -34,11 +34,11 @@ func TestCrossEntropy(t *testing.T) {
 						name := fmt.Sprint(sh, weighted, smooth, ignore, how)
 						var weight *T
 						if weighted {
-							weight = opstest.Fill(tensor.Float64, 3, 5).Abs().AddScalar(0.5)
+							weight = opstest.Fill(tensor.Float64, 3, 5).Abs().AddScalar(0.5).ToDType(tensor.BFloat16).ToDType(tensor.Float64)
 						}
-						x := opstest.Fill(tensor.Float64, 1, sh...).MulScalar(30)
+						x := opstest.Fill(tensor.Float64, 1, sh...).MulScalar(30).ToDType(tensor.BFloat16).ToDType(tensor.Float64) // what every type holds
 						value, grad := entropyByHand(x, target, weight, dim, ignore, smooth, how)
-						for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32} {
+						for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.BFloat16} {
 							v := x.ToDType(dt).Detach().SetRequiresGrad(true)
 							o := F.CrossEntropyOptions{Reduction: how, LabelSmoothing: tensor.Some(smooth), IgnoreIndex: tensor.Some(ignore)}
 							if weighted {
@@ -59,8 +59,11 @@ func TestCrossEntropy(t *testing.T) {
 func near(t *testing.T, what string, got *T, want []float64, dt tensor.DType) {
 	t.Helper()
 	tol := 1e-5
-	if dt == tensor.Float64 {
+	switch dt {
+	case tensor.Float64:
 		tol = 1e-12
+	case tensor.BFloat16:
+		tol = 1e-2
 	}
 	g := tensor.Data[float64](got.Detach().ToDType(tensor.Float64).Contiguous())
 	if len(g) != len(want) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -14,7 +15,8 @@ import (
 // entropy is one call for samples of classes that lie inner elements apart.
 type entropy[E float32 | float64] struct {
 	n, classes, inner int
-	x, w              []E // logits; class weights or nil
+	x                 *T  // logits, dense
+	w                 []E // class weights or nil
 	target            []int64
 	ignore            int
 	smooth            float64
@@ -24,10 +26,10 @@ type entropy[E float32 | float64] struct {
 // newEntropy reads the arguments, numbered from at as in _cross_entropy.
 func newEntropy[E float32 | float64](c *Ctx, at int, max, sum *T) *entropy[E] {
 	x := c.T(at)
-	e := &entropy[E]{x: raw[E](x.Dense()), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: raw[E](max), sum: raw[E](sum)}
+	e := &entropy[E]{x: x.Dense(), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: raw[E](max), sum: raw[E](sum)}
 	e.n, e.classes, e.inner = nllShape(x.Shape())
 	if w := c.T(at + 2); w != nil {
-		e.w = raw[E](w.Dense())
+		e.w = raw[E](w.DenseAs(tensor.DTypeOf[E]()))
 	}
 	return e
 }
@@ -62,13 +64,22 @@ func (e *entropy[E]) forward(out []E) (sum, total float64) {
 	}
 	e.blocks(func(p, k, off int) {
 		top, s := e.max[p:][:k], e.sum[p:][:k]
+		buf := half.Borrow[E](2*k + max(k, e.classes))
+		defer half.Return(buf)
+		logs, picked, tmp := (*buf)[:k], (*buf)[k:2*k], (*buf)[2*k:]
 		if e.inner == 1 {
 			for i := range k {
-				top[i], s[i] = expRow(e.x[off+i*e.classes:][:e.classes])
+				row := half.Load(e.x, off+i*e.classes, tmp[:e.classes])
+				top[i], s[i] = expRow(row)
+				if t := int(e.target[p+i]); t != e.ignore {
+					picked[i] = row[t]
+				}
 			}
 		} else {
-			expColumns(top, s, e.x[off:], e.classes, e.inner)
+			e.expColumns(top, s, off, tmp[:k])
+			e.pick(picked, off, e.target[p:][:k])
 		}
+		logOf(logs, s)
 		for i := range k {
 			t := int(e.target[p+i])
 			if t == e.ignore {
@@ -77,18 +88,13 @@ func (e *entropy[E]) forward(out []E) (sum, total float64) {
 				}
 				continue
 			}
-			log := E(math.Log(float64(s[i])))
-			at := off + i + t*e.inner
-			if e.inner == 1 {
-				at = off + i*e.classes + t
-			}
 			w := E(1)
 			if e.w != nil {
 				w = e.w[t]
 			}
-			loss := float64(((top[i] - e.x[at]) + log) * w)
+			loss := float64(((top[i] - picked[i]) + logs[i]) * w)
 			if e.smooth > 0 { // only where inner is 1
-				u := all*(float64(top[i])+math.Log(float64(s[i]))) - e.dot(e.x[off+i*e.classes:][:e.classes])
+				u := all*(float64(top[i])+math.Log(float64(s[i]))) - e.dot(half.Load(e.x, off+i*e.classes, tmp[:e.classes]))
 				loss = loss*(1-e.smooth) + u*e.smooth/float64(e.classes)
 			}
 			if out != nil {
@@ -130,35 +136,71 @@ func expRow[E float32 | float64](x []E) (top, sum E) {
 	return
 }
 
-// expColumns is expRow for columns of n elements that lie stride apart.
-func expColumns[E float32 | float64](top, sum, x []E, n, stride int) {
-	k := len(top)
-	copy(top, x[:k])
+// expColumns is expRow for the classes of positions side by side, the first of which is at off; buf has room for a value of each.
+func (e *entropy[E]) expColumns(top, sum []E, off int, buf []E) {
 	clear(sum)
-	switch x := any(x).(type) {
-	case []float32:
-		top, sum := any(top).([]float32), any(sum).([]float32)
-		for c := 1; c < n; c++ {
-			vec.MaximumF32(top, top, x[c*stride:][:k])
+	copy(top, half.Load(e.x, off, buf))
+	for c := 1; c < e.classes; c++ {
+		v := half.Load(e.x, off+c*e.inner, buf)
+		switch v := any(v).(type) {
+		case []float32:
+			vec.MaximumF32(any(top).([]float32), any(top).([]float32), v)
+		case []float64:
+			vec.MaximumF64(any(top).([]float64), any(top).([]float64), v)
 		}
-		for c := range n {
-			vec.SumExpColumnsF32(sum, x[c*stride:][:k], top)
+	}
+	for c := range e.classes {
+		v := half.Load(e.x, off+c*e.inner, buf)
+		switch v := any(v).(type) {
+		case []float32:
+			vec.SumExpColumnsF32(any(sum).([]float32), v, any(top).([]float32))
+		case []float64:
+			b, s := any(buf).([]float64), any(sum).([]float64)
+			vec.SubF64(b, v, any(top).([]float64))
+			vec.ExpF64(b, b)
+			vec.AddF64(s, s, b)
 		}
-	case []float64:
-		top, sum := any(top).([]float64), any(sum).([]float64)
-		for c := 1; c < n; c++ {
-			vec.MaximumF64(top, top, x[c*stride:][:k])
-		}
-		for c := range n {
-			for j, v := range x[c*stride:][:k] {
-				sum[j] += math.Exp(v - top[j])
+	}
+}
+
+// pick reads the logits of the targets of positions side by side.
+func (e *entropy[E]) pick(dst []E, off int, target []int64) {
+	switch e.x.DType() {
+	case tensor.Float16:
+		pickAs(dst, raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.F16ToF32(v)) })
+	case tensor.BFloat16:
+		pickAs(dst, raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.BF16ToF32(v)) })
+	default:
+		x := raw[E](e.x)[off:]
+		for i, t := range target {
+			if int(t) != e.ignore {
+				dst[i] = x[int(t)*e.inner+i]
 			}
 		}
 	}
 }
 
+// pickAs is pick with a conversion.
+func pickAs[E real](dst []E, x []uint16, target []int64, inner, ignore int, widen func(uint16) E) {
+	for i, t := range target {
+		if int(t) != ignore {
+			dst[i] = widen(x[int(t)*inner+i])
+		}
+	}
+}
+
+// logOf is the logarithm.
+func logOf[E real](dst, a []E) {
+	switch d := any(dst).(type) {
+	case []float32:
+		vec.LogF32(d, any(a).([]float32))
+	case []float64:
+		vec.LogF64(d, any(a).([]float64))
+	}
+}
+
 // backward writes the logits' gradient. g holds a gradient per sample, or one for all.
-func (e *entropy[E]) backward(dst, g []E, scale float64, each bool) {
+func (e *entropy[E]) backward(dst *T, g []E, scale float64, each bool) {
 	all := 1.0
 	if e.w != nil {
 		all = 0
@@ -168,9 +210,13 @@ func (e *entropy[E]) backward(dst, g []E, scale float64, each bool) {
 		all /= float64(e.classes)
 	}
 	e.blocks(func(p, k, off int) {
-		factor := make([]E, k) // of the softmax
-		hot := make([]E, k)    // to be subtracted at the target
-		flat := make([]E, k)   // and everywhere, for the smoothed part
+		buf := half.Borrow[E](3*k + 2*max(k, e.classes))
+		defer half.Return(buf)
+		factor := (*buf)[:k]      // of the softmax
+		hot := (*buf)[k : 2*k]    // to be subtracted at the target
+		flat := (*buf)[2*k : 3*k] // and everywhere, for the smoothed part
+		clear((*buf)[:3*k])
+		tmp := (*buf)[3*k:]
 		for i := range k {
 			t := int(e.target[p+i])
 			if t == e.ignore {
@@ -188,22 +234,20 @@ func (e *entropy[E]) backward(dst, g []E, scale float64, each bool) {
 			flat[i] = E(gi * e.smooth / float64(e.classes))
 		}
 		if e.inner > 1 {
-			e.backwardColumns(dst[off:], e.x[off:], e.max[p:][:k], factor)
+			e.backwardColumns(dst, off, e.max[p:][:k], factor, hot, e.target[p:][:k], tmp)
+			return
 		}
 		for i := range k {
 			t := int(e.target[p+i])
 			row := off + i*e.classes
-			switch {
-			case e.inner > 1:
-				if t != e.ignore {
-					dst[off+i+t*e.inner] -= hot[i]
-				}
-			case t == e.ignore:
-				clear(dst[row:][:e.classes])
-			default:
-				e.backwardRow(dst[row:][:e.classes], e.x[row:][:e.classes], e.max[p+i], factor[i], flat[i])
-				dst[row+t] -= hot[i]
+			d := half.Place(dst, row, tmp[:e.classes])
+			if t == e.ignore {
+				clear(d)
+			} else {
+				e.backwardRow(d, half.Load(e.x, row, tmp[e.classes:][:e.classes]), e.max[p+i], factor[i], flat[i])
+				d[t] -= hot[i]
 			}
+			half.Store(dst, row, d)
 		}
 	})
 }
@@ -229,27 +273,44 @@ func (e *entropy[E]) backwardRow(dst, x []E, top, factor, flat E) {
 	}
 }
 
-// backwardColumns is backwardRow for columns, which are not smoothed.
-func (e *entropy[E]) backwardColumns(dst, x, top, factor []E) {
+// backwardColumns is backwardRow for positions side by side, which are not smoothed.
+func (e *entropy[E]) backwardColumns(dst *T, off int, top, factor, hot []E, target []int64, tmp []E) {
 	k := len(top)
 	for c := range e.classes {
-		d, v := dst[c*e.inner:][:k], x[c*e.inner:][:k]
+		d, v := half.Place(dst, off+c*e.inner, tmp[:k]), half.Load(e.x, off+c*e.inner, tmp[k:][:k])
 		switch d := any(d).(type) {
 		case []float32:
 			vec.SubF32(d, any(v).([]float32), any(top).([]float32))
 			vec.ExpF32(d, d)
 			vec.MulF32(d, d, any(factor).([]float32))
 		case []float64:
-			for j, v := range any(v).([]float64) {
-				d[j] = math.Exp(v-float64(top[j])) * float64(factor[j])
+			vec.SubF64(d, any(v).([]float64), any(top).([]float64))
+			vec.ExpF64(d, d)
+			vec.MulF64(d, d, any(factor).([]float64))
+		}
+		if dst.DType().Size() == 2 { // to be rounded once, with the target's part
+			for i, t := range target {
+				if int(t) == c && c != e.ignore {
+					d[i] -= hot[i]
+				}
 			}
+			half.Store(dst, off+c*e.inner, d)
+		}
+	}
+	if dst.DType().Size() == 2 {
+		return
+	}
+	d := raw[E](dst)[off:]
+	for i, t := range target {
+		if int(t) != e.ignore {
+			d[int(t)*e.inner+i] -= hot[i]
 		}
 	}
 }
 
 // fusable reports whether the fused form serves these arguments; the composed form serves the others, and refuses what is wrong.
 func fusable(x, t, w *T, smoothing float64) bool {
-	if dt := x.DType(); dt != tensor.Float32 && dt != tensor.Float64 || x.Numel() == 0 || x.Dim() == 1 && t.Dim() != 0 {
+	if !x.DType().IsFloat() || x.Numel() == 0 || x.Dim() == 1 && t.Dim() != 0 {
 		return false
 	}
 	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {
@@ -269,17 +330,19 @@ func entropyCPU[E float32 | float64](c *Ctx) {
 	how := c.Int(3)
 	e := newEntropy[E](c, 0, c.Out(1), c.Out(2))
 	checkTargets(c, e.target, e.classes, e.ignore)
-	o, total := raw[E](c.Out(0)), raw[E](c.Out(3))
+	o, total := c.Out(0), raw[E](c.Out(3))
 	var each []E
 	if how == none {
-		each = o
+		each = half.Place(o, 0, make([]E, o.Numel()))
 	}
 	sum, t := e.forward(each)
-	if how != none {
-		if how == meanOf {
-			sum /= t
-		}
-		o[0] = E(sum)
+	switch how {
+	case none:
+		half.Store(o, 0, each)
+	case meanOf:
+		setNumber(o, sum/t)
+	default:
+		setNumber(o, sum)
 	}
 	total[0] = E(t)
 }
@@ -295,7 +358,7 @@ func entropyBackwardCPU[E float32 | float64](c *Ctx) {
 			scale /= c.T(9).Num().F
 		}
 	}
-	e.backward(raw[E](c.Out(0)), raw[E](g.Dense()), scale, how == none)
+	e.backward(c.Out(0), raw[E](g.DenseAs(tensor.DTypeOf[E]())), scale, how == none)
 }
 
 func init() {
@@ -311,9 +374,9 @@ func init() {
 					out = t.Shape()
 				}
 				c.Alloc(0, out, x.DType())
-				c.Alloc(1, t.Shape(), x.DType())
-				c.Alloc(2, t.Shape(), x.DType())
-				c.Alloc(3, nil, x.DType())
+				c.Alloc(1, t.Shape(), x.DType().Compute())
+				c.Alloc(2, t.Shape(), x.DType().Compute())
+				c.Alloc(3, nil, x.DType().Compute())
 			},
 			CPU: func(c *Ctx) {
 				if c.ArgDType(0) == tensor.Float64 {

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -28,32 +29,51 @@ func checkTargets(c *Ctx, target []int64, classes, ignore int) {
 
 const nllBlock = 16 * 1024
 
-// nllForward writes the losses (reduction none) or returns their weighted sum and the sum of the weights.
-func nllForward[E float32 | float64](out, x, w []E, target []int64, n, classes, inner, ignore int) (sum, total float64) {
+// nllPlaces calls f for positions lo to hi that count, with their class and the place of its value.
+func nllPlaces(target []int64, lo, hi, classes, inner, ignore int, f func(p, k, at int)) {
+	n, i := lo/inner, lo%inner
+	for p := lo; p < hi; p++ {
+		if k := int(target[p]); k != ignore {
+			f(p, k, (n*classes+k)*inner+i)
+		}
+		if i++; i == inner {
+			n, i = n+1, 0
+		}
+	}
+}
+
+// nllForward writes the losses (reduction none) or returns their weighted sum and the sum of the weights. x is dense.
+func nllForward[E real](out []E, x *T, w []E, target []int64, n, classes, inner, ignore int) (sum, total float64) {
 	positions := n * inner
 	parts := make([][2]float64, (positions+nllBlock-1)/nllBlock)
+	wide, narrow := memories[E](x)
+	widen := vec.F16ToF32
+	if x.DType() == tensor.BFloat16 {
+		widen = vec.BF16ToF32
+	}
 	par.For(positions, nllBlock, func(lo, hi int) {
 		var s, t float64
-		for p := lo; p < hi; p++ {
-			k := int(target[p])
-			if k == ignore {
-				if out != nil {
-					out[p] = 0
-				}
-				continue
+		if out != nil {
+			clear(out[lo:hi])
+		}
+		nllPlaces(target, lo, hi, classes, inner, ignore, func(p, k, at int) {
+			var v E
+			if wide != nil {
+				v = wide[at]
+			} else {
+				v = E(widen(narrow[at]))
 			}
-			v := x[(p/inner*classes+k)*inner+p%inner]
 			wt := E(1)
 			if w != nil {
 				wt = w[k]
 			}
 			if out != nil {
 				out[p] = -v * wt
-				continue
+				return
 			}
 			s -= float64(v * wt)
 			t += float64(wt)
-		}
+		})
 		parts[lo/nllBlock] = [2]float64{s, t}
 	})
 	for _, p := range parts {
@@ -63,14 +83,23 @@ func nllForward[E float32 | float64](out, x, w []E, target []int64, n, classes, 
 	return sum, total
 }
 
-// nllBackward puts -weight * gradient to the targets' places.
-func nllBackward[E float32 | float64](dst, g, w []E, target []int64, n, classes, inner, ignore int, scale E, each bool) {
+// memories is x's memory as values or, of a 16-bit float, as bits.
+func memories[E real](x *T) (wide []E, narrow []uint16) {
+	if x.DType().Size() == 2 {
+		return nil, raw[uint16](x)
+	}
+	return raw[E](x), nil
+}
+
+// nllBackward puts -weight * gradient to the targets' places of dst, which is zero.
+func nllBackward[E real](dst *T, g, w []E, target []int64, n, classes, inner, ignore int, scale E, each bool) {
+	wide, narrow := memories[E](dst)
+	round := vec.F32ToF16
+	if dst.DType() == tensor.BFloat16 {
+		round = vec.F32ToBF16
+	}
 	par.For(n*inner, nllBlock, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			k := int(target[p])
-			if k == ignore {
-				continue
-			}
+		nllPlaces(target, lo, hi, classes, inner, ignore, func(p, k, at int) {
 			v := scale
 			if each {
 				v = g[p]
@@ -78,8 +107,12 @@ func nllBackward[E float32 | float64](dst, g, w []E, target []int64, n, classes,
 			if w != nil {
 				v *= w[k]
 			}
-			dst[(p/inner*classes+k)*inner+p%inner] = -v
-		}
+			if wide != nil {
+				wide[at] = -v
+			} else {
+				narrow[at] = round(float32(-v))
+			}
+		})
 	})
 }
 
@@ -158,7 +191,7 @@ func nllKernel(c *Ctx) {
 		if c.T(2) != nil {
 			w = raw[float64](c.T(2).Dense())
 		}
-		sum, total = nllForward(d, raw[float64](x.Dense()), w, t, n, classes, inner, ignore)
+		sum, total = nllForward(d, x.Dense(), w, t, n, classes, inner, ignore)
 	} else {
 		var d, w []float32
 		if how == none {
@@ -167,7 +200,7 @@ func nllKernel(c *Ctx) {
 		if c.T(2) != nil {
 			w = raw[float32](c.T(2).DenseAs(dt))
 		}
-		sum, total = nllForward(d, raw[float32](x.DenseAs(dt)), w, t, n, classes, inner, ignore)
+		sum, total = nllForward(d, x.Dense(), w, t, n, classes, inner, ignore)
 	}
 	if how == none {
 		if each != o {
@@ -196,11 +229,7 @@ func nllGradKernel(c *Ctx) {
 	if o.DType() == tensor.Float64 {
 		dt = tensor.Float64
 	}
-	d := o
-	if o.DType() != dt {
-		d = tensor.New(o.Shape(), dt)
-	}
-	d.ZeroRaw()
+	o.ZeroRaw()
 	scale := 0.0
 	if how != none {
 		scale = g.Num().F
@@ -213,16 +242,13 @@ func nllGradKernel(c *Ctx) {
 		if c.T(3) != nil {
 			w = raw[float64](c.T(3).Dense())
 		}
-		nllBackward(raw[float64](d), raw[float64](g.DenseAs(dt)), w, t, n, classes, inner, ignore, scale, how == none)
+		nllBackward(o, raw[float64](g.DenseAs(dt)), w, t, n, classes, inner, ignore, scale, how == none)
 	} else {
 		var w []float32
 		if c.T(3) != nil {
 			w = raw[float32](c.T(3).DenseAs(dt))
 		}
-		nllBackward(raw[float32](d), raw[float32](g.DenseAs(dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
-	}
-	if d != o {
-		tensor.CopyRaw(o, d)
+		nllBackward(o, raw[float32](g.DenseAs(dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
 	}
 }
 
