@@ -262,14 +262,15 @@ func (e *entropy[E]) backwardRow(dst, x []E, top, factor, flat E) {
 		}
 		vec.ExpScaleF32(d, any(x).([]float32), float32(top), float32(factor), 0)
 		vec.AddScaledF32(d, d, any(e.w).([]float32), -float32(flat))
-	default:
-		for j, v := range x {
-			w := E(1)
-			if e.w != nil {
-				w = e.w[j]
-			}
-			dst[j] = factor*E(math.Exp(float64(v-top))) - flat*w
+	case []float64:
+		vec.SubScalarF64(d, any(x).([]float64), float64(top))
+		vec.ExpF64(d, d)
+		if e.w == nil || flat == 0 {
+			vec.ScaleShiftF64(d, d, float64(factor), -float64(flat))
+			return
 		}
+		vec.MulScalarF64(d, d, float64(factor))
+		vec.AddScaledF64(d, d, any(e.w).([]float64), -float64(flat))
 	}
 }
 

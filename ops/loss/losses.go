@@ -161,42 +161,6 @@ func multiMargin(c *Ctx, x, t *T, p, margin float64, w *T) *T {
 	return z.SumDim([]int{1}).DivScalar(classes).Reshape(shape)
 }
 
-// multilabelMargin takes lists of classes that end at the first negative number.
-func multilabelMargin(c *Ctx, x, t *T) *T {
-	nd := x.Dim()
-	if nd > 2 || nd == 2 && x.Size(1) == 0 {
-		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s", tensor.ShapeString(x.Shape()))
-	}
-	if x.Numel() != t.Numel() || nd == 2 && !tensor.SameShape(x.Shape(), t.Shape()) || nd < 2 && t.Dim() > 1 {
-		c.Fail(tensor.ErrShape, "inconsistent target size: %s for input of size: %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
-	}
-	n, classes := 1, x.Numel()
-	if nd == 2 {
-		n, classes = x.Size(0), x.Size(1)
-	}
-	listed := tensor.New([]int{n, classes}, tensor.Float64)
-	listed.ZeroRaw()
-	d := raw[float64](listed)
-	for i, src := 0, raw[int64](t.DenseAs(tensor.Int64)); i < n; i++ {
-		for _, k := range src[i*classes:][:classes] {
-			if k < 0 {
-				break
-			}
-			if k >= int64(classes) {
-				c.Fail(tensor.ErrIndex, "argument #2 'target' is out of range")
-			}
-			d[i*classes+int(k)]++
-		}
-	}
-	pairs := listed.Reshape([]int{n, classes, 1}).Mul(listed.EqScalar(0).Reshape([]int{n, 1, classes})).ToDType(x.DType())
-	z := x.Reshape([]int{n, 1, classes}).Sub(x.Reshape([]int{n, classes, 1})).AddScalar(1).ReLU()
-	y := z.Mul(pairs).SumDim([]int{1, 2}).DivScalar(classes)
-	if nd < 2 {
-		y = y.Reshape(nil)
-	}
-	return y
-}
-
 func multilabelSoftMargin(c *Ctx, x, t, w *T) *T {
 	var y *T
 	if tensor.SameShape(x.Shape(), t.Shape()) { // log(sigmoid(-x)) is log(sigmoid(x)) - x
