@@ -238,22 +238,6 @@ func gaussianNLL(c *Ctx, x, t, v *T, full bool, eps float64) *T {
 	return y
 }
 
-func cosineSimilarity(c *Ctx, a, b *T, dim int, eps float64) *T {
-	dt := tensor.ResultType(a, b)
-	if !dt.IsFloat() {
-		c.Fail(tensor.ErrDType, "expected common dtype to be floating point, yet common dtype is %s", dt.ClassName())
-	}
-	sh := tensor.BroadcastShapes(a.Shape(), b.Shape())
-	d := tensor.WrapDim(dim, len(sh))
-	unit := func(x *T) *T {
-		x = x.ToDType(dt).Expand(sh)
-		n := op1("aten::linalg_vector_norm", x, 2, []int{d}, true)
-		low := n.Detach()
-		return x.Div(n.Add(low.ClampMin(eps).Sub(low))) // the bound is no part of the gradient
-	}
-	return unit(a).Mul(unit(b)).SumDim([]int{d})
-}
-
 // aten declares an operator of aten whose argument how is the reduction.
 //
 //gen:aten

@@ -28,6 +28,8 @@ type pairLoss struct {
 	back func(dst, x, t []float32, s float32, p float64)
 	// unit refuses an input outside of 0 to 1.
 	unit bool
+	// rounds says that PyTorch's 16-bit values are those of several operators, each of which rounds: the composed form computes them.
+	rounds bool
 	// mirrored says that the target's gradient is that of the input with the other sign; else a target with gradient is left to the
 	// composed form.
 	mirrored bool
@@ -36,7 +38,7 @@ type pairLoss struct {
 
 // reduced is the loss, reduced: in one pass where that is possible.
 func (l *pairLoss) reduced(c *Ctx, x, t *T, p float64, how int) *T {
-	if x.DType() != t.DType() || !x.DType().IsFloat() || x.Numel() == 0 || !tensor.SameShape(x.Shape(), t.Shape()) || !l.mirrored && t.RequiresGrad() && tensor.IsGradEnabled() {
+	if x.DType() != t.DType() || l.rounds && x.DType().Size() == 2 || !x.DType().IsFloat() || x.Numel() == 0 || !tensor.SameShape(x.Shape(), t.Shape()) || !l.mirrored && t.RequiresGrad() && tensor.IsGradEnabled() {
 		return reduce(l.composed(c, x, t, p), how)
 	}
 	return op1("aten::"+l.name, x, t, how, p)

@@ -83,7 +83,7 @@ var (
 		f32: pairKernels[float32]{logDivergence[float32], logDivergenceSlope[float32]}, f64: pairKernels[float64]{logDivergence[float64], logDivergenceSlope[float64]},
 		back:     func(dst, x, t []float32, s float32, _ float64) { vec.LogDivergenceGradF32(dst, x, t, -s) },
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, true) }}
-	softMarginLoss = &pairLoss{name: "_soft_margin_loss", grad: "SoftMarginLossBackward0",
+	softMarginLoss = &pairLoss{name: "_soft_margin_loss", grad: "SoftMarginLossBackward0", rounds: true,
 		f32: pairKernels[float32]{softMarginOf[float32], softMarginSlope[float32]}, f64: pairKernels[float64]{softMarginOf[float64], softMarginSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return softMargin(x, t) }}
 	poissonLogLoss = &pairLoss{name: "_poisson_nll_loss_log", grad: "MeanBackward0",
@@ -92,7 +92,7 @@ var (
 	poissonLoss = &pairLoss{name: "_poisson_nll_loss", grad: "MeanBackward0",
 		f32: pairKernels[float32]{poisson[float32], poissonSlope[float32]}, f64: pairKernels[float64]{poisson[float64], poissonSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, eps float64) *T { return poissonNLL(x, t, false, false, eps) }}
-	hingeLoss = &pairLoss{name: "_hinge_embedding_loss", grad: "MeanBackward0",
+	hingeLoss = &pairLoss{name: "_hinge_embedding_loss", grad: "MeanBackward0", rounds: true,
 		f32: pairKernels[float32]{hinge[float32], hingeSlope[float32]}, f64: pairKernels[float64]{hinge[float64], hingeSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, margin float64) *T { return hingeEmbedding(x, t, margin) }}
 )

@@ -1,0 +1,153 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func cosineSimilarity(c *Ctx, a, b *T, dim int, eps float64) *T {
+	dt := tensor.ResultType(a, b)
+	if !dt.IsFloat() {
+		c.Fail(tensor.ErrDType, "expected common dtype to be floating point, yet common dtype is %s", dt.ClassName())
+	}
+	sh := tensor.BroadcastShapes(a.Shape(), b.Shape())
+	d := tensor.WrapDim(dim, len(sh))
+	// 16-bit values are rounded between the steps, as PyTorch's are
+	if len(sh) > 0 && dt.Size() > 2 && d == len(sh)-1 && a.DType() == b.DType() && tensor.SameShape(a.Shape(), b.Shape()) && a.Numel() > 0 {
+		return op1("aten::_cosine_similarity", a, b, eps)
+	}
+	return composedCosine(a, b, dt, sh, d, eps)
+}
+
+// composedCosine is the cosine along dimension d in public operators.
+func composedCosine(a, b *T, dt tensor.DType, sh []int, d int, eps float64) *T {
+	unit := func(x *T) *T {
+		x = x.ToDType(dt).Expand(sh)
+		n := op1("aten::linalg_vector_norm", x, 2, []int{d}, true)
+		low := n.Detach()
+		return x.Div(n.Add(low.ClampMin(eps).Sub(low))) // the bound is no part of the gradient
+	}
+	return unit(a).Mul(unit(b)).SumDim([]int{d})
+}
+
+// cosineRows calls f for rows of two contiguous tensors, with their product and their lengths.
+func cosineRows[E real](x, y *T, f func(row int, a, b []E, dot, na, nb float64)) {
+	n := x.Size(x.Dim() - 1)
+	rows := x.Numel() / n
+	par.For(rows, max(1, 1<<14/n), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			a, b := raw[E](x)[r*n:][:n], raw[E](y)[r*n:][:n]
+			var dot, na, nb float64
+			switch a := any(a).(type) {
+			case []float32:
+				b := any(b).([]float32)
+				dot, na, nb = vec.DotF32As64(a, b), vec.SumSquaresF32As64(a, 0), vec.SumSquaresF32As64(b, 0)
+			case []float64:
+				b := any(b).([]float64)
+				dot, na, nb = vec.DotF64(a, b), vec.SumSquaresF64(a, 0), vec.SumSquaresF64(b, 0)
+			}
+			f(r, a, b, dot, math.Sqrt(na), math.Sqrt(nb))
+		}
+	})
+}
+
+func cosineForward[E real](c *Ctx) {
+	o, eps := raw[E](c.Out(0)), c.Float(2)
+	cosineRows(c.T(0).Dense(), c.T(1).Dense(), func(row int, _, _ []E, dot, na, nb float64) {
+		o[row] = E(dot / max(na, eps) / max(nb, eps))
+	})
+}
+
+// cosineBackward writes g*(b/(|a||b|) - cos*a/|a|²) and its mirror image; where a length is below eps, that takes its place except in the
+// length's derivative.
+func cosineBackward[E real](c *Ctx) {
+	g, eps, mask := raw[E](c.T(0).Dense()), c.Float(3), c.Bools(4)
+	x, y := c.T(1).Dense(), c.T(2).Dense()
+	n := x.Size(x.Dim() - 1)
+	cosineRows(x, y, func(row int, a, b []E, dot, na, nb float64) {
+		la, lb := max(na, eps), max(nb, eps)
+		both := float64(g[row]) / la / lb
+		cos := dot / la / lb * float64(g[row])
+		for i, length := range [][2]float64{{la, na}, {lb, nb}} {
+			if mask[i] {
+				own := 0.0
+				if length[1] > 0 {
+					own = -cos / length[0] / length[1]
+				}
+				weighted2(raw[E](c.Out(i))[row*n:][:n], a, b, own, both)
+			}
+			a, b = b, a
+		}
+	})
+}
+
+// weighted2 is d = x*a + y*b.
+func weighted2[E real](d, a, b []E, x, y float64) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.CombineF32(d, any(a).([]float32), any(b).([]float32), float32(x), float32(y), 0)
+	case []float64:
+		vec.CombineF64(d, any(a).([]float64), any(b).([]float64), x, y, 0)
+	}
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_cosine_similarity(Tensor x1, Tensor x2, float eps) -> Tensor",
+		Doc:    "is cosine_similarity along the last dimension of tensors of one shape and type.",
+		Go:     "-", Grad: "SumBackward1",
+		Infer: func(c *Ctx) {
+			sh := c.Shape(0)
+			c.Alloc(0, sh[:len(sh)-1], c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			if c.ArgDType(0) == tensor.Float64 {
+				cosineForward[float64](c)
+			} else {
+				cosineForward[float32](c)
+			}
+		},
+		Save: "x1 x2",
+		VJP: func(c *Ctx, g *T) []*T {
+			x, y, eps := c.T(0), c.T(1), c.Float(2)
+			mask := []bool{c.Needs(0), c.Needs(1)}
+			r := make([]*T, 2)
+			if tensor.IsGradEnabled() { // recorded itself: the composed form's
+				x, y = x.AliasView(), y.AliasView()
+				out := composedCosine(x, y, x.DType(), x.Shape(), x.Dim()-1, eps)
+				copy(r, tensor.Grad([]*T{out}, []*T{x, y}, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true, AllowUnused: true}))
+				return r
+			}
+			for i, v := range opN("aten::_cosine_similarity_backward", g, x, y, eps, mask) {
+				if mask[i] {
+					r[i] = v.T
+				}
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_cosine_similarity_backward(Tensor grad_output, Tensor x1, Tensor x2, float eps, bool[2] output_mask) -> (Tensor, Tensor)",
+		Doc:    "are the gradients of x1 and x2; output_mask says which are wanted, the others come back empty.",
+		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
+		Infer: func(c *Ctx) {
+			for i, wanted := range c.Bools(4) {
+				sh := []int{0}
+				if wanted {
+					sh = c.Shape(1 + i)
+				}
+				c.Alloc(i, sh, c.ArgDType(1))
+			}
+		},
+		CPU: func(c *Ctx) {
+			if c.ArgDType(1) == tensor.Float64 {
+				cosineBackward[float64](c)
+			} else {
+				cosineBackward[float32](c)
+			}
+		},
+	})
+}
