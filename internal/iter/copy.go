@@ -1,6 +1,7 @@
 package iter
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -8,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Copy copies src to dst, which have the given shape; elements are converted. src may be broadcast. They do not overlap.
+// Copy copies src to dst, which have the given shape; elements are converted. src may be broadcast, and strides may be negative: P is
+// where index 0 of every dimension lies. They do not overlap.
 func Copy(shape []int, dst, src Operand) {
 	total := 1
 	for _, s := range shape {
@@ -21,23 +23,20 @@ func Copy(shape []int, dst, src Operand) {
 	dst.As, src.As = dst.Mem, src.Mem
 	ops := [...]Operand{dst, src}
 	w.init(shape, 1, ops[:])
-	across := -1
-	if size := w.size[0]; dst.Mem == src.Mem {
-		w.kernel = func(p *Ptrs, n int) { copyBytes(p[0], p[1], n*size) }
-		across = w.across()
+	once := len(w.shape) == 1 && w.strides[0][0] == w.size[0] && w.strides[1][0] == 0
+	if dst.Mem == src.Mem && !once {
+		w.move(total)
 	} else {
 		convert := dtype.Convert(dst.Mem, src.Mem)
 		w.kernel = func(p *Ptrs, n int) { convert(p[0], p[1], n) }
-	}
-	switch {
-	case len(w.shape) == 1 && w.strides[0][0] == w.size[0] && w.strides[1][0] == 0:
-		w.spread(total)
-	case across >= 0:
-		w.exchange(across)
-	case len(w.shape) == 1 && w.plain():
-		w.runPlain(total)
-	default:
-		w.runRows(total)
+		switch {
+		case once:
+			w.spread(total)
+		case len(w.shape) == 1 && w.plain():
+			w.runPlain(total)
+		default:
+			w.runRows(total)
+		}
 	}
 	w.kernel, w.p = nil, Ptrs{}
 	walkPool.Put(w)
@@ -64,90 +63,347 @@ func (w *walk) spread(total int) {
 	})
 }
 
-// across finds the dimension that is contiguous in src when the innermost one, contiguous in dst, is not; -1 where there is none, or so
-// little of either that a row is copied as fast.
-func (w *walk) across() int {
-	const least = 4
+// move copies elements as they are. The walk is cut into planes of two dimensions, which a function of its own copies (see plane): the
+// innermost one of dst, and across it one in which src is contiguous if the innermost is not, else the next one.
+func (w *walk) move(total int) {
+	w.widen()
+	size := w.size[0]
 	k := len(w.shape) - 1
-	if w.strides[0][k] != w.size[0] || w.strides[1][k] <= w.size[1] || w.shape[k] < least {
-		return -1
+	if k == 0 && w.strides[0][0] == size && w.strides[1][0] == size {
+		const grain = 128 << 10 // bytes of a task
+		n := total * size
+		if n <= grain {
+			copyBytes(w.p[0], w.p[1], n)
+			return
+		}
+		par.For(n, grain, func(lo, hi int) { copyBytes(unsafe.Add(w.p[0], lo), unsafe.Add(w.p[1], lo), hi-lo) })
+		return
 	}
-	for d := range k {
-		if w.strides[1][d] == w.size[1] && w.shape[d] >= least && w.strides[0][d] > 0 {
-			return d
+	a := k - 1
+	if s := w.strides[1][k]; s != size && s != -size && s != 0 {
+		for d := range k {
+			if w.strides[1][d] == size && w.strides[0][d] > 0 {
+				a = d
+			}
 		}
 	}
-	return -1
+	w.planes(a, total)
 }
 
-// Tiles of exchange: as much as stays in the second-level cache on both sides.
-const (
-	tileAcross = 64
-	tileInner  = 512
-)
-
-// exchange copies where dst is contiguous along the last dimension and src along dimension a: each pair of them is a matrix to be
-// transposed, tile by tile.
-func (w *walk) exchange(a int) {
+// widen makes runs of 2, 4, 8 or 16 bytes that are contiguous on both sides into elements.
+func (w *walk) widen() {
+	size := w.size[0]
 	k := len(w.shape) - 1
-	na, nk := w.shape[a], w.shape[k]
-	ta, tk := (na+tileAcross-1)/tileAcross, (nk+tileInner-1)/tileInner
+	if k == 0 || w.strides[0][k] != size || w.strides[1][k] != size {
+		return
+	}
+	switch n := w.shape[k] * size; n {
+	case 2, 4, 8, 16:
+		w.size[0], w.size[1] = n, n
+		w.shape, w.strides[0], w.strides[1] = w.shape[:k], w.strides[0][:k], w.strides[1][:k]
+	}
+}
+
+// planes copies plane by plane, a plane being dimension a and the innermost one; large planes are cut into tiles.
+func (w *walk) planes(a, total int) {
+	k := len(w.shape) - 1
+	size := w.size[0]
+	na, nk := 1, w.shape[k]
+	var da, sa int
+	if a >= 0 {
+		na, da, sa = w.shape[a], w.strides[0][a], w.strides[1][a]
+	}
+	dk, sk := w.strides[0][k], w.strides[1][k]
+	// Across two orders of memory, a tile is as much as stays in the second-level cache on both sides; else it is some rows.
+	ta, tk := na, nk
+	if sa == size && sk != size {
+		ta, tk = min(na, 64), min(nk, 512)
+		if nk < 8 {
+			ta = min(na, 4096)
+		}
+	} else {
+		tk = min(nk, grain)
+		ta = max(1, min(na, grain/4/tk))
+	}
+	ca, ck := (na+ta-1)/ta, (nk+tk-1)/tk
 	outer := 1
 	for d := range k {
 		if d != a {
 			outer *= w.shape[d]
 		}
 	}
-	// Tasks of one tile; small matrices make up a task together.
-	tile := min(na, tileAcross) * min(nk, tileInner)
-	par.For(outer*ta*tk, max(1, grain/tile), func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			o, i, j := t/(ta*tk), t/tk%ta*tileAcross, t%tk*tileInner
-			d, s := w.p[0], w.p[1]
-			for x := k - 1; x >= 0; x-- {
-				if x != a {
-					q := o % w.shape[x]
-					o /= w.shape[x]
-					d, s = unsafe.Add(d, q*w.strides[0][x]), unsafe.Add(s, q*w.strides[1][x])
-				}
+	one := func(lo, hi int) {
+		// The position in the other dimensions, advanced like an odometer: divisions cost more than small planes.
+		var at [8]int
+		d, s := w.p[0], w.p[1]
+		t := lo % (ca * ck)
+		for x, o := k-1, lo/(ca*ck); x >= 0 && o > 0; x-- {
+			if x != a {
+				at[x] = o % w.shape[x]
+				o /= w.shape[x]
+				d, s = unsafe.Add(d, at[x]*w.strides[0][x]), unsafe.Add(s, at[x]*w.strides[1][x])
 			}
-			d = unsafe.Add(d, i*w.strides[0][a]+j*w.size[0])
-			s = unsafe.Add(s, i*w.size[1]+j*w.strides[1][k])
-			transpose(d, w.strides[0][a], s, w.strides[1][k], min(tileInner, nk-j), min(tileAcross, na-i), w.size[0])
 		}
-	})
+		for u := lo; u < hi; u++ {
+			if ca*ck == 1 {
+				plane(d, da, dk, s, sa, sk, na, nk, size)
+			} else {
+				i, j := t/ck*ta, t%ck*tk
+				plane(unsafe.Add(d, i*da+j*dk), da, dk, unsafe.Add(s, i*sa+j*sk), sa, sk, min(ta, na-i), min(tk, nk-j), size)
+				if t++; t < ca*ck {
+					continue
+				}
+				t = 0
+			}
+			for x := k - 1; x >= 0; x-- {
+				if x == a {
+					continue
+				}
+				d, s = unsafe.Add(d, w.strides[0][x]), unsafe.Add(s, w.strides[1][x])
+				if at[x]++; at[x] < w.shape[x] {
+					break
+				}
+				d, s = unsafe.Add(d, -at[x]*w.strides[0][x]), unsafe.Add(s, -at[x]*w.strides[1][x])
+				at[x] = 0
+			}
+		}
+	}
+	if n := outer * ca * ck; total > grain {
+		par.For(n, max(1, grain/(ta*tk)), one)
+	} else {
+		one(0, n)
+	}
+}
+
+// plane copies na rows of nk elements; da, dk, sa and sk are the bytes between rows and between elements of a row, on both sides.
+func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size int) {
+	switch {
+	case dk == size && sk == size && nk*size > 24:
+		for range na {
+			copyBytes(d, s, nk*size)
+			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
+		}
+	case dk == size && sk == 0 && nk*size > 64:
+		for range na {
+			copyBytes(d, s, size)
+			fill(d, nk, size)
+			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
+		}
+	case dk == size && sk == -size && nk > 8:
+		for range na {
+			reverse(d, s, nk, size)
+			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
+		}
+	case dk == size && sa == size && size == 4 && nk == 2 && da == 8 && na > 8 && sk%4 == 0:
+		vec.InterleaveF32(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na), unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
+	case dk == size && sa == size && na >= 4 && nk >= 2:
+		transpose(d, da, s, sk, nk, na, size)
+	default:
+		if na > nk { // the longer one inside
+			da, dk, sa, sk, na, nk = dk, da, sk, sa, nk, na
+		}
+		for range na {
+			elements(d, dk, s, sk, nk, size)
+			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
+		}
+	}
+}
+
+// elements copies n elements that lie any distance apart.
+func elements(d unsafe.Pointer, dk int, s unsafe.Pointer, sk, n, size int) {
+	switch size {
+	case 1:
+		elementsT[uint8](d, dk, s, sk, n)
+	case 2:
+		elementsT[uint16](d, dk, s, sk, n)
+	case 4:
+		elementsT[uint32](d, dk, s, sk, n)
+	case 8:
+		elementsT[uint64](d, dk, s, sk, n)
+	default:
+		elementsT[c16](d, dk, s, sk, n)
+	}
+}
+
+func elementsT[T any](d unsafe.Pointer, dk int, s unsafe.Pointer, sk, n int) {
+	// Pointers never step beyond the last element: negative strides and ends of memory are not to be pointed past.
+	i := 0
+	for ; i+4 < n; i += 4 {
+		a, b, c, e := *(*T)(s), *(*T)(unsafe.Add(s, sk)), *(*T)(unsafe.Add(s, 2*sk)), *(*T)(unsafe.Add(s, 3*sk))
+		*(*T)(d), *(*T)(unsafe.Add(d, dk)), *(*T)(unsafe.Add(d, 2*dk)), *(*T)(unsafe.Add(d, 3*dk)) = a, b, c, e
+		d, s = unsafe.Add(d, 4*dk), unsafe.Add(s, 4*sk)
+	}
+	for k := 0; i < n; i, k = i+1, k+1 {
+		*(*T)(unsafe.Add(d, k*dk)) = *(*T)(unsafe.Add(s, k*sk))
+	}
+}
+
+// reverse copies n elements in reverse order; s is the last one in memory. Small elements go eight bytes at a time.
+func reverse(d, s unsafe.Pointer, n, size int) {
+	i := 0
+	switch size {
+	case 1:
+		for ; i+8 <= n; i += 8 {
+			*(*uint64)(unsafe.Add(d, i)) = bits.ReverseBytes64(*(*uint64)(unsafe.Add(s, -i-7)))
+		}
+	case 2:
+		const m = 0x00ff00ff00ff00ff
+		for ; i+4 <= n; i += 4 {
+			x := bits.ReverseBytes64(*(*uint64)(unsafe.Add(s, -2*i-6)))
+			*(*uint64)(unsafe.Add(d, 2*i)) = x&m<<8 | x>>8&m
+		}
+	case 4:
+		for ; i+8 <= n; i += 8 {
+			q, p := (*[4]uint64)(unsafe.Add(d, 4*i)), (*[4]uint64)(unsafe.Add(s, -4*i-28))
+			q[0], q[1], q[2], q[3] = bits.RotateLeft64(p[3], 32), bits.RotateLeft64(p[2], 32), bits.RotateLeft64(p[1], 32), bits.RotateLeft64(p[0], 32)
+		}
+	}
+	if i < n {
+		elements(unsafe.Add(d, i*size), size, unsafe.Add(s, -i*size), -size, n-i, size)
+	}
 }
 
 // transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the bytes between rows.
 func transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, size int) {
 	switch size {
 	case 1:
-		transposeT[uint8](d, ldd, s, lds, rows, cols)
+		turn[uint8](d, ldd, s, lds, rows, cols)
 	case 2:
-		transposeT[uint16](d, ldd, s, lds, rows, cols)
+		turn[uint16](d, ldd, s, lds, rows, cols)
 	case 4:
-		if ldd%4 != 0 || lds%4 != 0 {
-			transposeT[uint32](d, ldd, s, lds, rows, cols)
+		if ldd%4 != 0 || lds%4 != 0 || ldd < 0 || lds < 0 || rows < 8 {
+			turn[uint32](d, ldd, s, lds, rows, cols)
 			return
 		}
 		ldd, lds = ldd/4, lds/4
 		vec.TransposeF32(unsafe.Slice((*float32)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*float32)(s), (rows-1)*lds+cols), lds, rows, cols)
 	case 8:
-		transposeT[uint64](d, ldd, s, lds, rows, cols)
+		turn[uint64](d, ldd, s, lds, rows, cols)
 	default:
-		transposeT[c16](d, ldd, s, lds, rows, cols)
+		turn[c16](d, ldd, s, lds, rows, cols)
 	}
 }
 
-// transposeT works in blocks whose lines of both sides stay in the first-level cache.
+func turn[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols int) {
+	if rows < 8 {
+		interleave[T](d, ldd, s, lds, rows, cols)
+	} else {
+		transposeT[T](d, ldd, s, lds, rows, cols)
+	}
+}
+
+// transposeT goes by strips of columns, lines of d, and in each of them by eight rows, so that the lines of both sides are still in the
+// first-level cache when their other elements are wanted.
 func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols int) {
-	const block = 16
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	for i := 0; i < rows; i += block {
-		n := min(block, rows-i)
-		for j := range cols {
-			gatherT[T](unsafe.Add(d, j*ldd+i*size), unsafe.Add(s, i*lds+j*size), lds, n)
+	const strip = 16
+	if size >= 8 { // sixteen elements fill whole lines of d at once, and as many lines of s do not drive each other out of the cache
+		for i := 0; i < rows; i += 16 {
+			n := min(16, rows-i)
+			for j := range cols {
+				elementsT[T](unsafe.Add(d, j*ldd+i*size), size, unsafe.Add(s, i*lds+j*size), lds, n)
+			}
+		}
+		return
+	}
+	for j := 0; j < cols; j += strip {
+		n := min(strip, cols-j)
+		dj, sj := unsafe.Add(d, j*ldd), unsafe.Add(s, j*size)
+		i := 0
+		for ; i+8 <= rows; i += 8 {
+			dd, s0 := unsafe.Add(dj, i*size), unsafe.Add(sj, i*lds)
+			if size == 1 && n == strip {
+				bytes8(dd, ldd, s0, lds)
+				bytes8(unsafe.Add(dd, 8*ldd), ldd, unsafe.Add(s0, 8), lds)
+				continue
+			}
+			s1, s2, s3 := unsafe.Add(s0, lds), unsafe.Add(s0, 2*lds), unsafe.Add(s0, 3*lds)
+			s4, s5, s6, s7 := unsafe.Add(s0, 4*lds), unsafe.Add(s0, 5*lds), unsafe.Add(s0, 6*lds), unsafe.Add(s0, 7*lds)
+			for x := 0; ; {
+				q := (*[8]T)(dd)
+				q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)), *(*T)(unsafe.Add(s3, x))
+				q[4], q[5], q[6], q[7] = *(*T)(unsafe.Add(s4, x)), *(*T)(unsafe.Add(s5, x)), *(*T)(unsafe.Add(s6, x)), *(*T)(unsafe.Add(s7, x))
+				if x += size; x == n*size {
+					break
+				}
+				dd = unsafe.Add(dd, ldd)
+			}
+		}
+		for ; i < rows; i++ {
+			elementsT[T](unsafe.Add(dj, i*size), ldd, unsafe.Add(sj, i*lds), size, n)
 		}
 	}
+}
+
+// interleave is transpose for two to seven rows, which it reads side by side from end to end.
+func interleave[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols int) {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	i := 0
+	for ; rows-i >= 4; i += 4 {
+		dd, s0 := unsafe.Add(d, i*size), unsafe.Add(s, i*lds)
+		s1, s2, s3 := unsafe.Add(s0, lds), unsafe.Add(s0, 2*lds), unsafe.Add(s0, 3*lds)
+		for x := 0; ; {
+			q := (*[4]T)(dd)
+			q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)), *(*T)(unsafe.Add(s3, x))
+			if x += size; x == cols*size {
+				break
+			}
+			dd = unsafe.Add(dd, ldd)
+		}
+	}
+	dd, s0 := unsafe.Add(d, i*size), unsafe.Add(s, i*lds)
+	switch rows - i {
+	case 3:
+		s1, s2 := unsafe.Add(s0, lds), unsafe.Add(s0, 2*lds)
+		for x := 0; ; {
+			q := (*[3]T)(dd)
+			q[0], q[1], q[2] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x))
+			if x += size; x == cols*size {
+				break
+			}
+			dd = unsafe.Add(dd, ldd)
+		}
+	case 2:
+		s1 := unsafe.Add(s0, lds)
+		for x := 0; ; {
+			q := (*[2]T)(dd)
+			q[0], q[1] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x))
+			if x += size; x == cols*size {
+				break
+			}
+			dd = unsafe.Add(dd, ldd)
+		}
+	case 1:
+		elementsT[T](dd, ldd, s0, size, cols)
+	}
+}
+
+// bytes8 transposes eight rows of eight bytes: blocks of four, two and one byte change places across the diagonal.
+func bytes8(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds int) {
+	row := func(i int) uint64 { return *(*uint64)(unsafe.Add(s, i*lds)) }
+	a, b, c, e, f, g, h, k := row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)
+	const m4, m2, m1 = 0x00000000ffffffff, 0x0000ffff0000ffff, 0x00ff00ff00ff00ff
+	a, f = a&m4|f<<32, a>>32|f&^m4
+	b, g = b&m4|g<<32, b>>32|g&^m4
+	c, h = c&m4|h<<32, c>>32|h&^m4
+	e, k = e&m4|k<<32, e>>32|k&^m4
+	a, c = a&m2|c&m2<<16, a>>16&m2|c&^m2
+	b, e = b&m2|e&m2<<16, b>>16&m2|e&^m2
+	f, h = f&m2|h&m2<<16, f>>16&m2|h&^m2
+	g, k = g&m2|k&m2<<16, g>>16&m2|k&^m2
+	a, b = a&m1|b&m1<<8, a>>8&m1|b&^m1
+	c, e = c&m1|e&m1<<8, c>>8&m1|e&^m1
+	f, g = f&m1|g&m1<<8, f>>8&m1|g&^m1
+	h, k = h&m1|k&m1<<8, h>>8&m1|k&^m1
+	put := func(i int, x uint64) { *(*uint64)(unsafe.Add(d, i*ldd)) = x }
+	put(0, a)
+	put(1, b)
+	put(2, c)
+	put(3, e)
+	put(4, f)
+	put(5, g)
+	put(6, h)
+	put(7, k)
 }

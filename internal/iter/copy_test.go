@@ -26,7 +26,7 @@ func TestCopy(t *testing.T) {
 			par.SetNumThreads(threads)
 			for _, shape := range shapes {
 				for _, dt := range types {
-					for perm := range 4 {
+					for perm := range 8 {
 						checkCopy(t, shape, perm, dt)
 					}
 				}
@@ -37,8 +37,9 @@ func TestCopy(t *testing.T) {
 }
 
 // checkCopy copies from a layout whose order of dimensions and gaps perm chooses.
-func checkCopy(t *testing.T, shape []int, perm int, dt dtype.DType) {
+func checkCopy(t *testing.T, shape []int, kind int, dt dtype.DType) {
 	t.Helper()
+	perm, apart := kind%4, 1+2*(kind/4) // from kind 4 on the result has gaps, and every other dimension of the source runs backwards
 	nd, size := len(shape), dt.Size()
 	total := 1
 	for _, s := range shape {
@@ -70,7 +71,7 @@ func checkCopy(t *testing.T, shape []int, perm int, dt dtype.DType) {
 		src[order[i]] = span
 		span = span*shape[order[i]] + gap
 	}
-	step := 1
+	step := apart
 	for i := nd - 1; i >= 0; i-- {
 		dst[i] = step
 		step *= shape[i]
@@ -78,27 +79,34 @@ func checkCopy(t *testing.T, shape []int, perm int, dt dtype.DType) {
 	if perm == 3 && shape[0] > 1 {
 		src[0] = 0 // broadcast
 	}
+	first := 1
+	for i := range nd {
+		if kind >= 4 && i%2 == 1-nd%2 {
+			first += (shape[i] - 1) * src[i]
+			src[i] = -src[i]
+		}
+	}
 	const guard = 5
-	in, out := make([]byte, (span+guard)*size), make([]byte, (total+2*guard)*size)
+	in, out := make([]byte, (span+guard)*size), make([]byte, (total*apart+2*guard)*size)
 	for i := range in {
 		in[i] = byte(i*7 + i>>8)
 	}
 	for i := range out {
 		out[i] = 0xee
 	}
-	Copy(shape, strided(out, guard, dst, dt), strided(in, 1, src, dt))
+	Copy(shape, strided(out, guard, dst, dt), strided(in, first, src, dt))
 	for i := range total {
-		at, rest := 1, i
+		at, rest := first, i
 		for d := nd - 1; d >= 0; d-- {
 			at += rest % shape[d] * src[d]
 			rest /= shape[d]
 		}
-		if got, want := out[(guard+i)*size:][:size], in[at*size:][:size]; string(got) != string(want) {
+		if got, want := out[(guard+i*apart)*size:][:size], in[at*size:][:size]; string(got) != string(want) {
 			t.Fatalf("%v %s, strides %v: element %d is %x, want %x", shape, dt, src, i, got, want)
 		}
 	}
-	for i := range guard * size {
-		if out[i] != 0xee || out[len(out)-1-i] != 0xee {
+	for e := range len(out) / size {
+		if i := e - guard; (i < 0 || i >= total*apart || i%apart != 0) && out[e*size] != 0xee {
 			t.Fatalf("%v %s, strides %v: written outside", shape, dt, src)
 		}
 	}

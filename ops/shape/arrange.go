@@ -2,7 +2,6 @@ package shape
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/tensor"
@@ -97,11 +96,7 @@ func flipRaw(o, t *T, rev []bool) {
 		}
 	}
 	p := t.Alias(t.Shape(), t.Strides(), off).Ptr()
-	size := t.ElementSize()
-	iter.Run(o.Shape(), 1, []iter.Operand{{P: o.Ptr(), Strides: o.Strides(), Mem: o.DType(), As: o.DType()}, {P: p, Strides: st, Mem: t.DType(), As: t.DType()}},
-		func(p *iter.Ptrs, n int) {
-			copy(unsafe.Slice((*byte)(p[0]), n*size), unsafe.Slice((*byte)(p[1]), n*size))
-		})
+	iter.Copy(o.Shape(), iter.Operand{P: o.Ptr(), Strides: o.Strides(), Mem: o.DType()}, iter.Operand{P: p, Strides: st, Mem: t.DType()})
 }
 
 func triangle(c *Ctx, upper bool) {

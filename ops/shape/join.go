@@ -114,7 +114,7 @@ func catCPU(c *Ctx) {
 			continue
 		}
 		n := t.Numel() / outer * es
-		if t.DType() != o.DType() || !t.IsContiguous() {
+		if t.DType() != o.DType() || !t.IsContiguous() || outer > 1 && n < 32 {
 			tensor.CopyRaw(o.Alias(t.Shape(), o.Strides(), o.StorageOffset()+at/es), t)
 			at += n
 			continue
@@ -125,7 +125,7 @@ func catCPU(c *Ctx) {
 		switch {
 		case outer == 1:
 			par.For(n, block, func(lo, hi int) { copy(dst[from+lo:from+hi], src[lo:hi]) })
-		case n*outer < block || n < 16:
+		case n*outer < block:
 			copyRows(dst[from:], src, outer, n, row)
 		default:
 			par.For(outer, max(1, block/n), func(lo, hi int) { copyRows(dst[lo*row+from:], src[lo*n:], hi-lo, n, row) })
