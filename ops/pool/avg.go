@@ -58,34 +58,6 @@ func avgForward[E number](w *window, out, in []E) {
 	})
 }
 
-func avgBackward[E number](w *window, gin, gout []E) {
-	isz, osz := w.inSize(), w.outSize()
-	bz, by, bx := w.bounds(0), w.bounds(1), w.bounds(2)
-	w.each(func(p int) {
-		dst, src := gin[p*isz:][:isz], gout[p*osz:][:osz]
-		clear(dst)
-		i := 0
-		for _, z := range bz {
-			for _, y := range by {
-				for _, x := range bx {
-					if z.lo < z.hi && y.lo < y.hi && x.lo < x.hi {
-						v := src[i] / E(w.divide(z, y, x))
-						for a := z.lo; a < z.hi; a++ {
-							for b := y.lo; b < y.hi; b++ {
-								row := dst[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi]
-								for j := range row {
-									row[j] += v
-								}
-							}
-						}
-					}
-					i++
-				}
-			}
-		}
-	})
-}
-
 // avgWindow reads kernel_size, stride, padding, ceil_mode, count_include_pad and divisor_override from position i on.
 func avgWindow(c *Ctx, sh []int, nd, i int) *window {
 	k := list(c, "kernel_size", c.Ints(i), nil, nd)
@@ -128,7 +100,10 @@ func avgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 					ch, f := channels(in, nd)
 					tensor.IntoFormat(out, f, func(d []float32) { avgTaps(w, ch, d, formatted[float32](in, f)) })
 				},
-				func() { into(out, func(d []float64) { avgForward(w, d, dense[float64](in)) }) },
+				func() {
+					ch, f := channels(in, nd)
+					tensor.IntoFormat(out, f, func(d []float64) { avgTaps(w, ch, d, formatted[float64](in, f)) })
+				},
 				func() { into(out, func(d []int64) { avgForward(w, d, dense[int64](in)) }) },
 				func() { into(out, func(d []int32) { avgForward(w, d, dense[int32](in)) }) },
 				func() { into(out, func(d []int16) { avgForward(w, d, dense[int16](in)) }) },
@@ -154,10 +129,10 @@ func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			w := avgWindow(c, out.Shape(), nd, 2)
+			ch, f := channels(g, nd)
 			if g.DType().Compute() == tensor.Float64 {
-				into(out, func(d []float64) { avgBackward(w, d, dense[float64](g)) })
+				tensor.IntoFormat(out, f, func(d []float64) { avgTapsBackward(w, ch, d, formatted[float64](g, f)) })
 			} else {
-				ch, f := channels(g, nd)
 				tensor.IntoFormat(out, f, func(d []float32) { avgTapsBackward(w, ch, d, formatted[float32](g, f)) })
 			}
 		},

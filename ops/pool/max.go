@@ -67,6 +67,16 @@ func maxForward[E number](w *window, out []E, index []int64, in []E) {
 	})
 }
 
+// maxIndices computes the maximum of every window and its position in the input's plane.
+func maxIndices[E float](w *window, out, index, in *T, nd int) {
+	ch, f := channels(in, nd)
+	tensor.IntoFormat(out, f, func(d []E) {
+		tensor.IntoFormat(index, f, func(ix []int64) {
+			maxTaps(w, ch, d, formatted[E](in, f), func(at int, code []E) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
+		})
+	})
+}
+
 // scatter adds g[i] to d[index[i]] in every plane.
 func scatter[E number](planes, isz, osz int, d, g []E, index []int64) {
 	w := &window{planes: planes, in: [3]int{1, 1, isz}, out: [3]int{1, 1, osz}, k: [3]int{1, 1, 1}}
@@ -153,15 +163,12 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 			if out.Numel() == 0 {
 				return
 			}
-			if in.DType().Compute() == tensor.Float32 {
-				ch, f := channels(in, nd)
-				tensor.IntoFormat(out, f, func(d []float32) {
-					tensor.IntoFormat(c.Out(1), f, func(ix []int64) {
-						maxTaps(w, ch, d, formatted[float32](in, f), func(at int, code []float32) {
-							w.indices(ix[at:at+len(code)], ch, at, func(i int) int { return int(code[i]) })
-						})
-					})
-				})
+			switch in.DType().Compute() {
+			case tensor.Float32:
+				maxIndices[float32](w, out, c.Out(1), in, nd)
+				return
+			case tensor.Float64:
+				maxIndices[float64](w, out, c.Out(1), in, nd)
 				return
 			}
 			index := c.Out(1)
@@ -171,8 +178,7 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 			}
 			ix := tensor.Data[int64](index)
 			onType(c, in.DType(),
-				nil,
-				func() { into(out, func(d []float64) { maxForward(w, d, ix, dense[float64](in)) }) },
+				nil, nil,
 				func() { into(out, func(d []int64) { maxForward(w, d, ix, dense[int64](in)) }) },
 				func() { into(out, func(d []int32) { maxForward(w, d, ix, dense[int32](in)) }) },
 				func() { into(out, func(d []int16) { maxForward(w, d, ix, dense[int16](in)) }) },

@@ -16,7 +16,7 @@ var (
 
 // codable reports that a maximum pooling of x can do with codes; anything odd is left to the operator that returns indices.
 func codable(x *T, nd int, args ...[]int) bool {
-	if x.DType() != tensor.Float32 || x.Dim() != nd+1 && x.Dim() != nd+2 || x.Numel() == 0 {
+	if dt := x.DType(); dt != tensor.Float64 && dt.Compute() != tensor.Float32 || x.Dim() != nd+1 && x.Dim() != nd+2 || x.Numel() == 0 {
 		return false
 	}
 	for i, l := range args {
@@ -39,28 +39,99 @@ func codable(x *T, nd int, args ...[]int) bool {
 	return taps <= 256
 }
 
-// indices turns numbers of taps, at position at of results in memory with c channels (0: planes), into positions in the input's plane.
-func (w *window) indices(dst []int64, c, at int, code func(i int) int) {
-	c = max(1, c)
-	osz := w.outSize()
-	for i := range dst {
-		o, t := (at+i)/c%osz, code(i)
-		z, y, x := o/(w.out[1]*w.out[2]), o/w.out[2]%w.out[1], o%w.out[2]
-		iz := z*w.stride[0] - w.pad[0] + t/(w.k[1]*w.k[2])*w.dil[0]
-		iy := y*w.stride[1] - w.pad[1] + t/w.k[2]%w.k[1]*w.dil[1]
-		ix := x*w.stride[2] - w.pad[2] + t%w.k[2]*w.dil[2]
-		dst[i] = int64((iz*w.in[1]+iy)*w.in[2] + ix)
+// offsets are the distances of a window's taps from its first one in the input's plane.
+func (w *window) offsets() []int {
+	l := make([]int, 0, w.k[0]*w.k[1]*w.k[2])
+	for a := range w.k[0] {
+		for b := range w.k[1] {
+			for c := range w.k[2] {
+				l = append(l, (a*w.dil[0]*w.in[1]+b*w.dil[1])*w.in[2]+c*w.dil[2])
+			}
+		}
 	}
+	return l
+}
+
+// walk calls f for the results from position at on in memory with c channels (0: planes): for n of them at once, those of a pixel, which
+// belong to image p (c > 0) or plane p; base is where their window begins in the input's plane. There are count of them.
+func (w *window) walk(c, at, count int, f func(i, n, ch, p, base int)) {
+	c = max(1, c)
+	ch, o := at%c, at/c
+	x, y, z := o%w.out[2], o/w.out[2]%w.out[1], o/(w.out[1]*w.out[2])%w.out[0]
+	p := o / w.outSize()
+	for i := 0; i < count; {
+		n := min(c-ch, count-i)
+		f(i, n, ch, p, ((z*w.stride[0]-w.pad[0])*w.in[1]+y*w.stride[1]-w.pad[1])*w.in[2]+x*w.stride[2]-w.pad[2])
+		i, ch = i+n, 0
+		if x++; x == w.out[2] {
+			x = 0
+			if y++; y == w.out[1] {
+				y = 0
+				if z++; z == w.out[0] {
+					z = 0
+					p++
+				}
+			}
+		}
+	}
+}
+
+// tapIndices turns numbers of taps, at position at of results in memory with c channels (0: planes), into positions in the input's plane.
+func tapIndices[E uint8 | float](w *window, dst []int64, c, at int, code []E) {
+	off := w.offsets()
+	w.walk(c, at, len(dst), func(i, n, _, _, base int) {
+		d := dst[i : i+n]
+		for j, t := range code[i : i+n] {
+			d[j] = int64(base + off[int(t)])
+		}
+	})
 }
 
 // codeIndices are the positions that codes stand for.
 func codeIndices(w *window, codes *T) *T {
 	t := tensor.New(codes.Shape(), tensor.Int64)
 	code, ix := tensor.Data[uint8](codes.Dense()), tensor.Data[int64](t)
-	par.For(len(ix), block, func(lo, hi int) {
-		w.indices(ix[lo:hi], 0, lo, func(i int) int { return int(code[lo+i]) })
-	})
+	par.For(len(ix), block, func(lo, hi int) { tapIndices(w, ix[lo:hi], 0, lo, code[lo:hi]) })
 	return t
+}
+
+// scatterCodes adds each gradient to the element that its code names, in the order of the results: what maxTaps noted, backwards.
+func scatterCodes[E float](w *window, c int, d, g []E, code []uint8) {
+	off := w.offsets()
+	c = max(1, c)
+	isz, osz := w.inSize()*c, w.outSize()*c
+	for i := range off {
+		off[i] *= c
+	}
+	par.For(w.planes/c, max(1, 2*block/(isz+osz)), func(lo, hi int) {
+		clear(d[lo*isz : hi*isz])
+		w.walk(c, lo*osz, (hi-lo)*osz, func(i, n, ch, p, base int) {
+			to := p*isz + base*c + ch
+			i += lo * osz
+			gs, cs := g[i:i+n], code[i:i+n]
+			for j, v := range gs {
+				d[to+j+off[cs[j]]] += v
+			}
+		})
+	})
+}
+
+// maxCodes is the forward pass of _max_pool_codes in the compute type E.
+func maxCodes[E float](c *Ctx, w *window, note func(dst []uint8, x []E)) {
+	x, nd := c.T(0), c.Int(6)
+	ch, f := channels(x, nd)
+	var codes func(at int, code []E)
+	if t := c.Out(1); t.Numel() > 0 {
+		if !t.IsContiguousFormat(f) { // shapes that are both
+			f, ch = formatOf(t, nd), 0
+			if f != tensor.ContiguousFormat {
+				ch = t.Size(1)
+			}
+		}
+		code := tensor.Memory[uint8](t)
+		codes = func(at int, x []E) { note(code[at:at+len(x)], x) }
+	}
+	tensor.IntoFormat(c.Out(0), f, func(d []E) { maxTaps(w, ch, d, formatted[E](x, f), codes) })
 }
 
 func init() {
@@ -75,7 +146,7 @@ func init() {
 			checkOutput(c, c.Int(6), w)
 			out := resultShape(x.Shape(), c.Int(6), w)
 			st := tensor.FormatStrides(out, formatOf(x, c.Int(6)))
-			c.AllocStrided(0, out, st, tensor.Float32)
+			c.AllocStrided(0, out, st, x.DType())
 			if c.Wants() {
 				c.AllocStrided(1, out, st, tensor.Uint8)
 			} else {
@@ -83,21 +154,16 @@ func init() {
 			}
 		},
 		CPU: func(c *Ctx) {
-			x := c.T(0)
-			w := window(c, x.Shape(), 1)
-			ch, f := channels(x, c.Int(6))
-			var note func(at int, code []float32)
-			if t := c.Out(1); t.Numel() > 0 {
-				if !t.IsContiguousFormat(f) { // shapes that are both
-					f, ch = formatOf(t, c.Int(6)), 0
-					if f != tensor.ContiguousFormat {
-						ch = t.Size(1)
+			w := window(c, c.Shape(0), 1)
+			if c.T(0).DType() == tensor.Float64 {
+				maxCodes(c, w, func(dst []uint8, x []float64) {
+					for i, v := range x {
+						dst[i] = uint8(int(v))
 					}
-				}
-				code := tensor.Memory[uint8](t)
-				note = func(at int, x []float32) { vec.F32ToU8s(code[at:at+len(x)], x) }
+				})
+				return
 			}
-			tensor.IntoFormat(c.Out(0), f, func(d []float32) { maxTaps(w, ch, d, formatted[float32](x, f), note) })
+			maxCodes(c, w, vec.F32ToU8s)
 		},
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -115,9 +181,14 @@ func init() {
 			g, codes := c.T(0), c.T(1)
 			w := window(c, c.Ints(2), 3)
 			ch, f := channels(codes, c.Int(8))
-			grad, code := formatted[float32](g, f), formatted[uint8](codes, f)
+			code := formatted[uint8](codes, f)
+			if g.DType() == tensor.Float64 {
+				tensor.IntoFormat(c.Out(0), f, func(d []float64) { scatterCodes(w, ch, d, formatted[float64](g, f), code) })
+				return
+			}
+			grad := formatted[float32](g, f)
 			tensor.IntoFormat(c.Out(0), f, func(d []float32) {
-				w.spread(ch, d, func(d []float32, from int) kernel {
+				spread(w, ch, d, func(d []float32, from int) kernel {
 					return func(rows, cols, o, ldo, i, ldi, tap int) {
 						vec.MaxTapGradRowsF32(rows, cols, d[i:], ldi, grad[from+o:], ldo, code[from+o:], ldo, float32(tap))
 					}

@@ -6,7 +6,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file runs poolings of float32 tap by tap: for each position inside the window, one kernel call meets whole rows of results with
+// This file runs poolings of float32 and float64 tap by tap: for each position inside the window, one kernel call meets whole rows of results with
 // the rows of the input that lie there. In channels-last memory a row is a line of pixels, each a run of channels. In planes a row is a
 // line of the plane; with a stride the plane is first taken apart into phases (its even and odd columns, say), in which neighbouring
 // results find their elements side by side.
@@ -22,6 +22,32 @@ func (w *window) span1(i, t int) (lo, hi int) {
 		hi = min(w.out[i], (w.in[i]-1-t)/s+1)
 	}
 	return lo, max(lo, hi)
+}
+
+// float is the set of element types that are pooled tap by tap; 16-bit floats are computed in float32.
+type float interface{ float32 | float64 }
+
+// floatKernels are the vector kernels of an element type.
+type floatKernels[E float] struct {
+	max   func(rows, cols int, dst []E, lddst int, a []E, lda int)
+	maxAt func(rows, cols int, dst []E, lddst int, at []E, ldat int, a []E, lda int, tap E)
+	add   func(rows, cols int, dst []E, lddst int, a []E, lda int)
+	fill  func(dst []E, s E)
+	div   func(dst, a, b []E)
+	divBy func(dst, a []E, s E)
+}
+
+var (
+	kernels32 = floatKernels[float32]{vec.MaxTapRowsF32, vec.MaxTapAtRowsF32, vec.AddTapRowsF32, vec.FillF32, vec.DivF32, vec.DivScalarF32}
+	kernels64 = floatKernels[float64]{vec.MaxTapRowsF64, vec.MaxTapAtRowsF64, vec.AddTapRowsF64, vec.FillF64, vec.DivF64, vec.DivScalarF64}
+)
+
+func kernels[E float]() *floatKernels[E] {
+	var k any = &kernels32
+	if _, ok := k.(*floatKernels[E]); !ok {
+		k = &kernels64
+	}
+	return k.(*floatKernels[E])
 }
 
 // code is a tap's number inside the window.
@@ -81,13 +107,13 @@ func (l *lines) taps(n, z, y, x0, x1 int, k kernel) {
 	}
 }
 
-// first sets at to the number of the first tap of each result that lies in the input: what wins when nothing is larger than -Inf.
-func (l *lines) first(at []float32, z, y, x0, x1 int) {
-	w := l.w
+// firstOfLine sets at to the number of the first tap of each result that lies in the input: what wins when nothing is larger than -Inf.
+func firstOfLine[E float](l *lines, at []E, z, y, x0, x1 int) {
+	w, fill := l.w, kernels[E]().fill
 	skip := func(i, o int) int { return (max(0, w.pad[i]-o*w.stride[i]) + w.dil[i] - 1) / w.dil[i] }
 	a, b := skip(0, z), skip(1, y)
 	for x := x0; x < x1; x++ {
-		vec.FillF32(at[(x-x0)*l.c:][:l.c], float32(w.code(a, b, skip(2, x))))
+		fill(at[(x-x0)*l.c:][:l.c], E(w.code(a, b, skip(2, x))))
 	}
 }
 
@@ -114,30 +140,33 @@ func newPhases(w *window) *phases {
 	return p
 }
 
-// each runs f for groups of planes, in parallel.
-func (p *phases) each(f func(first, n int, scratch []float32)) {
+// eachGroup runs f for groups of planes, in parallel.
+func eachGroup[E float](p *phases, f func(first, n int, scratch []E)) {
 	groups := (p.w.planes + p.tall - 1) / p.tall
 	par.For(groups, max(1, block/(p.size*p.tall)), func(lo, hi int) {
-		var scratch []float32
+		var room []E
 		if p.s > 1 {
-			scratch = make([]float32, p.size*p.tall)
+			room = make([]E, p.size*p.tall)
 		}
 		for g := lo; g < hi; g++ {
-			f(g*p.tall, min(p.tall, p.w.planes-g*p.tall), scratch)
+			f(g*p.tall, min(p.tall, p.w.planes-g*p.tall), room)
 		}
 	})
 }
 
 // split takes n planes apart; without a stride they stay where they are.
-func (p *phases) split(dst, src []float32, n int) []float32 {
+func split[E float](p *phases, dst, src []E, n int) []E {
 	if p.s == 1 {
 		return src
 	}
 	p.lines(n, func(at, from, count, wd int) {
 		s := src[from:][:count*wd]
 		if p.s == 2 {
-			vec.DeinterleaveF32(dst[at:], dst[p.part+at:], s)
-			return
+			if s, ok := any(s).([]float32); ok {
+				d := any(dst).([]float32)
+				vec.DeinterleaveF32(d[at:], d[p.part+at:], s)
+				return
+			}
 		}
 		for ph := range p.s {
 			d := dst[ph*p.part+at:]
@@ -150,15 +179,18 @@ func (p *phases) split(dst, src []float32, n int) []float32 {
 }
 
 // join is the reverse of split.
-func (p *phases) join(dst, src []float32, n int) {
+func join[E float](p *phases, dst, src []E, n int) {
 	if p.s == 1 {
 		return
 	}
 	p.lines(n, func(at, from, count, wd int) {
 		d := dst[from:][:count*wd]
 		if p.s == 2 {
-			vec.InterleaveF32(d, src[at:], src[p.part+at:])
-			return
+			if d, ok := any(d).([]float32); ok {
+				s := any(src).([]float32)
+				vec.InterleaveF32(d, s[at:], s[p.part+at:])
+				return
+			}
 		}
 		for ph := range p.s {
 			s := src[ph*p.part+at:]
@@ -207,8 +239,8 @@ func (p *phases) taps(n int, k kernel) {
 	}
 }
 
-// first sets at, for n planes, as lines.first does.
-func (p *phases) first(at []float32, n int) {
+// firstOfPlanes sets at, for n planes, as firstOfLine does.
+func firstOfPlanes[E float](p *phases, at []E, n int) {
 	w := p.w
 	skip := func(i, o int) int { return (max(0, w.pad[i]-o*w.stride[i]) + w.dil[i] - 1) / w.dil[i] }
 	if w.pad == [3]int{} {
@@ -218,7 +250,7 @@ func (p *phases) first(at []float32, n int) {
 	for i, r := 0, 0; r < n*w.out[0]*w.out[1]; r++ {
 		a, b := skip(0, r/w.out[1]%w.out[0]), skip(1, r%w.out[1])
 		for x := range w.out[2] {
-			at[i] = float32(w.code(a, b, skip(2, x)))
+			at[i] = E(w.code(a, b, skip(2, x)))
 			i++
 		}
 	}
@@ -226,28 +258,27 @@ func (p *phases) first(at []float32, n int) {
 
 // maxTaps computes the maximum of every window and gives the numbers of the winning taps, in the order of the results in memory, to
 // codes(position, numbers) unless that is nil. c is the number of channels in channels-last memory, 0 for planes.
-func maxTaps(w *window, c int, out, in []float32, codes func(at int, code []float32)) {
-	step := func(dst, at, src []float32) kernel {
+func maxTaps[E float](w *window, c int, out, in []E, codes func(at int, code []E)) {
+	kr := kernels[E]()
+	step := func(dst, at, src []E) kernel {
 		if codes == nil {
-			return func(rows, cols, o, ldo, i, ldi, _ int) {
-				vec.MaxTapRowsF32(rows, cols, dst[o:], ldo, src[i:], ldi)
-			}
+			return func(rows, cols, o, ldo, i, ldi, _ int) { kr.max(rows, cols, dst[o:], ldo, src[i:], ldi) }
 		}
 		return func(rows, cols, o, ldo, i, ldi, code int) {
-			vec.MaxTapAtRowsF32(rows, cols, dst[o:], ldo, at[o:], ldo, src[i:], ldi, float32(code))
+			kr.maxAt(rows, cols, dst[o:], ldo, at[o:], ldo, src[i:], ldi, E(code))
 		}
 	}
-	low := lowest[float32]()
+	low := lowest[E]()
 	if c > 0 {
 		l := newLines(w, c)
 		l.each(func(n, z, y, x0, x1 int) {
 			o := (((n*w.out[0]+z)*w.out[1]+y)*w.out[2] + x0) * c
 			dst := out[o:][:(x1-x0)*c]
-			vec.FillF32(dst, low)
-			var at []float32
+			kr.fill(dst, low)
+			var at []E
 			if codes != nil {
-				at = scratch(len(dst))
-				l.first(at, z, y, x0, x1)
+				at = make([]E, len(dst))
+				firstOfLine(l, at, z, y, x0, x1)
 			}
 			l.taps(n, z, y, x0, x1, step(dst, at, in))
 			if codes != nil {
@@ -258,14 +289,14 @@ func maxTaps(w *window, c int, out, in []float32, codes func(at int, code []floa
 	}
 	p := newPhases(w)
 	isz, osz := w.inSize(), w.outSize()
-	p.each(func(first, n int, buf []float32) {
-		src := p.split(buf, in[first*isz:][:n*isz], n)
+	eachGroup(p, func(first, n int, buf []E) {
+		src := split(p, buf, in[first*isz:][:n*isz], n)
 		dst := out[first*osz:][:n*osz]
-		vec.FillF32(dst, low)
-		var at []float32
+		kr.fill(dst, low)
+		var at []E
 		if codes != nil {
-			at = scratch(len(dst))
-			p.first(at, n)
+			at = make([]E, len(dst))
+			firstOfPlanes(p, at, n)
 		}
 		p.taps(n, step(dst, at, src))
 		if codes != nil {
@@ -279,11 +310,11 @@ func scratch(n int) []float32 { return make([]float32, n) }
 
 // spread computes the gradient of a pooling of planes or channels-last memory: k makes the kernel that adds to d what the results hand
 // on; positions on the side of the results count from position from.
-func (w *window) spread(c int, gin []float32, k func(d []float32, from int) kernel) {
+func spread[E float](w *window, c int, gin []E, k func(d []E, from int) kernel) {
 	if c == 0 {
 		p := newPhases(w)
 		isz, osz := w.inSize(), w.outSize()
-		p.each(func(first, n int, buf []float32) {
+		eachGroup(p, func(first, n int, buf []E) {
 			dst := gin[first*isz:][:n*isz]
 			d := dst
 			if p.s > 1 {
@@ -291,7 +322,7 @@ func (w *window) spread(c int, gin []float32, k func(d []float32, from int) kern
 			}
 			clear(d)
 			p.taps(n, k(d, first*osz))
-			p.join(dst, d, n)
+			join(p, dst, d, n)
 		})
 		return
 	}

@@ -69,6 +69,59 @@ func TestRowForms(t *testing.T) {
 	})
 }
 
+// TestRowForms64 is TestRowForms for float64.
+func TestRowForms64(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		r := rand.New(rand.NewSource(2))
+		floats := func(n int) []float64 {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = r.NormFloat64()
+				if r.Intn(9) == 0 {
+					x[i] = nan64
+				}
+			}
+			return x
+		}
+		for _, rows := range []int{1, 3, 200} {
+			for cols := 1; cols <= 70; cols++ {
+				ldd, lda := cols+r.Intn(3), 2*cols
+				dst, at, a := floats(rows*ldd), floats(rows*ldd), floats(rows*lda)
+				for name, f := range map[string][2]func(dst, at []float64){
+					"MaxTap": {func(dst, _ []float64) { MaxTapRowsF64(rows, cols, dst, ldd, a, lda) },
+						func(dst, _ []float64) {
+							for i := range rows {
+								maxTapF64Generic(dst[i*ldd:][:cols], a[i*lda:])
+							}
+						}},
+					"MaxTapAt": {func(dst, at []float64) { MaxTapAtRowsF64(rows, cols, dst, ldd, at, ldd, a, lda, 7) },
+						func(dst, at []float64) {
+							for i := range rows {
+								maxTapAtF64Generic(dst[i*ldd:][:cols], at[i*ldd:], a[i*lda:], 7)
+							}
+						}},
+					"AddTap": {func(dst, _ []float64) { AddTapRowsF64(rows, cols, dst, ldd, a, lda) },
+						func(dst, _ []float64) {
+							for i := range rows {
+								addTapF64Generic(dst[i*ldd:][:cols], a[i*lda:])
+							}
+						}},
+				} {
+					d1, t1 := append([]float64{}, dst...), append([]float64{}, at...)
+					d2, t2 := append([]float64{}, dst...), append([]float64{}, at...)
+					f[0](d1, t1)
+					f[1](d2, t2)
+					for i := range d1 {
+						if d1[i] != d2[i] && (d1[i] == d1[i] || d2[i] == d2[i]) || t1[i] != t2[i] && (t1[i] == t1[i] || t2[i] == t2[i]) {
+							t.Fatalf("%s: %d rows of %d: element %d is %v (%v), want %v (%v)", name, rows, cols, i, d1[i], t1[i], d2[i], t2[i])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestDeinterleave(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		for n := range 100 {

@@ -9809,6 +9809,206 @@ func addTapRowsF32AVX512(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 //go:noescape
 func addTapRowsF32AVX2(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 
+// MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	maxTapF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func maxTapF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func maxTapF64AVX2(dst *float64, a *float64, n int)
+
+// MaxTapRowsF64 does what MaxTapF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF64AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF64AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxTapRowsF64AVX512(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func maxTapRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
+// MaxTapAtF64 is MaxTapF64 which also sets at[i] = tap there.
+func MaxTapAtF64(dst, at, a []float64, tap float64) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapAtF64AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapAtF64AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	maxTapAtF64Generic(dst[i:], at[i:], a[i:], tap)
+}
+
+//go:noescape
+func maxTapAtF64AVX512(dst *float64, at *float64, a *float64, tap float64, n int)
+
+//go:noescape
+func maxTapAtF64AVX2(dst *float64, at *float64, a *float64, tap float64, n int)
+
+// MaxTapAtRowsF64 does what MaxTapAtF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF64(rows, cols int, dst []float64, lddst int, at []float64, ldat int, a []float64, lda int, tap float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF64AVX512(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 8*lddst, 8*ldat, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF64AVX2(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 8*lddst, 8*ldat, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapAtF64(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapAtRowsF64AVX512(dst *float64, at *float64, a *float64, tap float64, n, rows, ld_dst, ld_at, ld_a int)
+
+//go:noescape
+func maxTapAtRowsF64AVX2(dst *float64, at *float64, a *float64, tap float64, n, rows, ld_dst, ld_at, ld_a int)
+
+// AddTapF64 sets dst[i] += a[i].
+func AddTapF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addTapF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addTapF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addTapF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addTapF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func addTapF64AVX2(dst *float64, a *float64, n int)
+
+// AddTapRowsF64 does what AddTapF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addTapRowsF64AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addTapRowsF64AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddTapF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addTapRowsF64AVX512(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addTapRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
 // MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
 func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
 	grad = grad[:len(dst)]

@@ -5802,6 +5802,140 @@ func AddTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda in
 //go:noescape
 func addTapRowsF32NEON(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 
+// MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapF64NEON(dst *float64, a *float64, n int)
+
+// MaxTapRowsF64 does what MaxTapF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF64NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxTapRowsF64NEON(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
+// MaxTapAtF64 is MaxTapF64 which also sets at[i] = tap there.
+func MaxTapAtF64(dst, at, a []float64, tap float64) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapAtF64Generic(dst, at, a, tap)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapAtF64NEON(&dst[i], &at[i], &a[i], tap, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapAtF64NEON(dst *float64, at *float64, a *float64, tap float64, n int)
+
+// MaxTapAtRowsF64 does what MaxTapAtF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF64(rows, cols int, dst []float64, lddst int, at []float64, ldat int, a []float64, lda int, tap float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF64NEON(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 8*lddst, 8*ldat, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapAtF64(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapAtRowsF64NEON(dst *float64, at *float64, a *float64, tap float64, n, rows, ld_dst, ld_at, ld_a int)
+
+// AddTapF64 sets dst[i] += a[i].
+func AddTapF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addTapF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addTapF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addTapF64NEON(dst *float64, a *float64, n int)
+
+// AddTapRowsF64 does what AddTapF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addTapRowsF64NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddTapF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addTapRowsF64NEON(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
 // MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
 func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
 	grad = grad[:len(dst)]

@@ -12408,6 +12408,49 @@ func addTapF32Generic(dst, a []float32) {
 	}
 }
 
+// maxTapF64Generic is the plain Go version of MaxTapF64.
+func maxTapF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel64(v4, v0, v1)
+		dst[i] = v5
+	}
+}
+
+// maxTapAtF64Generic is the plain Go version of MaxTapAtF64.
+func maxTapAtF64Generic(dst, at, a []float64, tap float64) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel64(v4, v0, v1)
+		dst[i] = v5
+		v7 := at[i]
+		v8 := sel64(v4, tap, v7)
+		at[i] = v8
+	}
+}
+
+// addTapF64Generic is the plain Go version of AddTapF64.
+func addTapF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := a[i]
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
 // maxTapGradF32Generic is the plain Go version of MaxTapGradF32.
 func maxTapGradF32Generic(dst, grad []float32, at []uint8, tap float32) {
 	grad = grad[:len(dst)]

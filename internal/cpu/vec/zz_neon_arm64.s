@@ -45732,6 +45732,441 @@ done:
 	CBNZ R10, row
 	RET
 
+// maxTapF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+TEXT ·maxTapF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVD F2, (R0)
+done:
+	RET
+
+// maxTapRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+TEXT ·maxTapRowsF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R0), F1
+	WORD $0x6ee1e402 // fcmgt v2.2d, v0.2d, v1.2d
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVD F2, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// maxTapAtF64NEON: 2 lanes x 2. R0=dst float64, R1=at float64, R2=a float64, tap scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·maxTapAtF64NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD at+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD tap+24(FP), F0
+	VDUP V0.D[0], V0.D2
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R2), F1
+	FMOVQ (R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	FMOVQ 16(R2), F1
+	FMOVQ 16(R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 16(R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R2), F1
+	FMOVQ (R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R2), F1
+	FMOVD (R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVD F2, (R0)
+	FMOVD (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVD F3, (R1)
+done:
+	RET
+
+// maxTapAtRowsF64NEON: 2 lanes x 2. R0=dst float64, R1=at float64, R2=a float64, tap scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·maxTapAtRowsF64NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD at+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVD tap+24(FP), F0
+	VDUP V0.D[0], V0.D2
+row:
+	MOVD n+32(FP), R9
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R2), F1
+	FMOVQ (R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	FMOVQ 16(R2), F1
+	FMOVQ 16(R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 16(R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R2), F1
+	FMOVQ (R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R2), F1
+	FMOVD (R0), F2
+	WORD $0x6ee2e423 // fcmgt v3.2d, v1.2d, v2.2d
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVD F2, (R0)
+	FMOVD (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVD F3, (R1)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD at+8(FP), R1
+	MOVD ld_at+56(FP), R10
+	ADD R10, R1
+	MOVD R1, at+8(FP)
+	MOVD a+16(FP), R2
+	MOVD ld_a+64(FP), R10
+	ADD R10, R2
+	MOVD R2, a+16(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
+// addTapF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+TEXT ·addTapF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVQ (R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVQ 16(R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVQ 32(R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVQ 48(R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVQ (R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R0), F0
+	FMOVD (R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	RET
+
+// addTapRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+TEXT ·addTapRowsF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVQ (R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVQ 16(R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVQ 32(R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVQ 48(R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVQ (R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R0), F0
+	FMOVD (R1), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
 // maxTapGradF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=at uint8, tap scalar; R9=elements left.
 // Constants: V0-V1.
 TEXT ·maxTapGradF32NEON(SB), NOSPLIT, $0-40

@@ -1100,6 +1100,52 @@ func AddTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda in
 	}
 }
 
+// MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF64(dst, a []float64) { maxTapF64Generic(dst, a) }
+
+// MaxTapRowsF64 does what MaxTapF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// MaxTapAtF64 is MaxTapF64 which also sets at[i] = tap there.
+func MaxTapAtF64(dst, at, a []float64, tap float64) { maxTapAtF64Generic(dst, at, a, tap) }
+
+// MaxTapAtRowsF64 does what MaxTapAtF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF64(rows, cols int, dst []float64, lddst int, at []float64, ldat int, a []float64, lda int, tap float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapAtF64(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+// AddTapF64 sets dst[i] += a[i].
+func AddTapF64(dst, a []float64) { addTapF64Generic(dst, a) }
+
+// AddTapRowsF64 does what AddTapF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddTapF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
 // MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
 func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
 	maxTapGradF32Generic(dst, grad, at, tap)
