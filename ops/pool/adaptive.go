@@ -37,7 +37,7 @@ func (w *window) adaptive() (z, y, x []bounds) {
 	return adaptive(w.in[0], w.out[0]), adaptive(w.in[1], w.out[1]), adaptive(w.in[2], w.out[2])
 }
 
-func adaptiveAvg[E float32 | float64](w *window, out, in []E, round func(E) E) {
+func adaptiveAvg[E float](w *window, out, in []E, round func(E) E) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.adaptive()
 	w.each(func(p int) {
@@ -85,7 +85,7 @@ func rounding(dt tensor.DType) func(float32) float32 {
 	return nil
 }
 
-func adaptiveAvgBackward[E float32 | float64](w *window, gin, gout []E) {
+func adaptiveAvgBackward[E float](w *window, gin, gout []E) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.adaptive()
 	w.each(func(p int) {
@@ -111,7 +111,7 @@ func adaptiveAvgBackward[E float32 | float64](w *window, gin, gout []E) {
 	})
 }
 
-func adaptiveMax[E float32 | float64](w *window, out []E, index []int64, in []E) {
+func adaptiveMax[E float](w *window, out []E, index []int64, in []E) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.adaptive()
 	w.each(func(p int) {
@@ -175,6 +175,51 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 	return append(slices.Clone(sh[:len(sh)-nd]), out...)
 }
 
+// adaptiveAvgRun is the mean over every window in the compute type E, in the memory format of the input.
+func adaptiveAvgRun[E float](w *window, out, in *T, nd int) {
+	ch, f := channels(in, nd)
+	src := formatted[E](in, f)
+	tensor.IntoFormat(out, f, func(d []E) {
+		switch {
+		case w.outSize() == 1:
+			globalAvg(w.planes, w.inSize(), ch, d, src)
+		case ch > 0:
+			adaptiveAvgLast(w, ch, d, src)
+		default:
+			adaptiveAvg(w, d, src, nil)
+		}
+	})
+}
+
+func adaptiveAvgBackwardRun[E float](w *window, out, g *T, nd int) {
+	ch, f := channels(out, nd)
+	src := formatted[E](g, f)
+	tensor.IntoFormat(out, f, func(d []E) {
+		switch {
+		case w.outSize() == 1:
+			globalAvgBackward(w.planes, w.inSize(), ch, d, src)
+		case ch > 0:
+			adaptiveAvgBackwardLast(w, ch, d, src)
+		default:
+			adaptiveAvgBackward(w, d, src)
+		}
+	})
+}
+
+func adaptiveMaxRun[E float](w *window, out, index, in *T, nd int) {
+	ch, f := channels(in, nd)
+	src := formatted[E](in, f)
+	tensor.IntoFormat(out, f, func(d []E) {
+		tensor.IntoFormat(index, f, func(ix []int64) {
+			if ch > 0 {
+				adaptiveMaxLast(w, ch, d, ix, src)
+			} else {
+				adaptiveMax(w, d, ix, src)
+			}
+		})
+	})
+}
+
 func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: adaptiveAvgDoc, Go: "-",
@@ -186,18 +231,11 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
 			if in.DType() == tensor.Float64 {
-				into(out, func(d []float64) { adaptiveAvg(w, d, dense[float64](in), nil) })
-			} else {
-				if in.DType() == tensor.Float32 && w.outSize() == 1 {
-					ch, f := channels(in, nd)
-					tensor.IntoFormat(out, f, func(d []float32) { globalAvg(w.planes, w.inSize(), ch, d, formatted[float32](in, f)) })
-					return
-				}
-				var round func(float32) float32
-				if nd == 3 { // PyTorch sums volumes in 16 bits
-					round = rounding(in.DType())
-				}
+				adaptiveAvgRun[float64](w, out, in, nd)
+			} else if round := rounding(in.DType()); nd == 3 && round != nil && w.outSize() > 1 { // PyTorch sums volumes in 16 bits
 				into(out, func(d []float32) { adaptiveAvg(w, d, dense[float32](in), round) })
+			} else {
+				adaptiveAvgRun[float32](w, out, in, nd)
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{call(backward, g, c.Shape(0))[0]} },
@@ -216,12 +254,9 @@ func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.De
 			gs := g.Shape()
 			w := adaptiveWindow(out.Shape(), nd, gs[len(gs)-nd:])
 			if g.DType() == tensor.Float64 {
-				into(out, func(d []float64) { adaptiveAvgBackward(w, d, dense[float64](g)) })
-			} else if g.DType() == tensor.Float32 && w.outSize() == 1 {
-				ch, f := channels(out, nd)
-				tensor.IntoFormat(out, f, func(d []float32) { globalAvgBackward(w.planes, w.inSize(), ch, d, formatted[float32](g, f)) })
+				adaptiveAvgBackwardRun[float64](w, out, g, nd)
 			} else {
-				into(out, func(d []float32) { adaptiveAvgBackward(w, d, dense[float32](g)) })
+				adaptiveAvgBackwardRun[float32](w, out, g, nd)
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T {
@@ -245,16 +280,10 @@ func adaptiveMaxDef(schema string, nd int) tensor.Def {
 				return
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
-			index := c.Out(1)
-			if !index.IsContiguous() {
-				index = tensor.New(index.Shape(), tensor.Int64)
-				defer func() { tensor.CopyRaw(c.Out(1), index) }()
-			}
-			ix := tensor.Data[int64](index)
 			if in.DType() == tensor.Float64 {
-				into(out, func(d []float64) { adaptiveMax(w, d, ix, dense[float64](in)) })
+				adaptiveMaxRun[float64](w, out, c.Out(1), in, nd)
 			} else {
-				into(out, func(d []float32) { adaptiveMax(w, d, ix, dense[float32](in)) })
+				adaptiveMaxRun[float32](w, out, c.Out(1), in, nd)
 			}
 		},
 		Save: "result1",

@@ -98,21 +98,39 @@ func codeIndices(w *window, codes *T) *T {
 // scatterCodes adds each gradient to the element that its code names, in the order of the results: what maxTaps noted, backwards.
 func scatterCodes[E float](w *window, c int, d, g []E, code []uint8) {
 	off := w.offsets()
-	c = max(1, c)
+	if c == 0 {
+		isz, osz := w.inSize(), w.outSize()
+		par.For(w.planes, max(1, 2*block/(isz+osz)), func(lo, hi int) {
+			clear(d[lo*isz : hi*isz])
+			w.walk(0, lo*osz, (hi-lo)*osz, func(i, _, _, p, base int) {
+				i += lo * osz
+				d[p*isz+base+off[code[i]]] += g[i]
+			})
+		})
+		return
+	}
+	// Images and runs of channels make up the tasks.
+	const run = 64
 	isz, osz := w.inSize()*c, w.outSize()*c
 	for i := range off {
 		off[i] *= c
 	}
-	par.For(w.planes/c, max(1, 2*block/(isz+osz)), func(lo, hi int) {
-		clear(d[lo*isz : hi*isz])
-		w.walk(c, lo*osz, (hi-lo)*osz, func(i, n, ch, p, base int) {
-			to := p*isz + base*c + ch
-			i += lo * osz
-			gs, cs := g[i:i+n], code[i:i+n]
-			for j, v := range gs {
-				d[to+j+off[cs[j]]] += v
-			}
-		})
+	per := (c + run - 1) / run
+	clear(d)
+	par.For(w.planes/c*per, max(1, 2*block/(w.inSize()*min(c, run))), func(lo, hi int) {
+		for u := lo; u < hi; u++ {
+			n, c0 := u/per, u%per*run
+			k := min(run, c-c0)
+			w.walk(0, 0, w.outSize(), func(o, _, _, _, base int) {
+				i := n*osz + o*c + c0
+				to := d[n*isz:][:isz]
+				gs, cs := g[i:i+k], code[i:i+k]
+				at := base*c + c0
+				for j, v := range gs {
+					to[at+j+off[cs[j]]] += v
+				}
+			})
+		}
 	})
 }
 
@@ -187,6 +205,10 @@ func init() {
 				return
 			}
 			grad := formatted[float32](g, f)
+			if ch > 0 {
+				tensor.IntoFormat(c.Out(0), f, func(d []float32) { scatterCodes(w, ch, d, grad, code) })
+				return
+			}
 			tensor.IntoFormat(c.Out(0), f, func(d []float32) {
 				spread(w, ch, d, func(d []float32, from int) kernel {
 					return func(rows, cols, o, ldo, i, ldi, tap int) {

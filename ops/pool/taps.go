@@ -35,11 +35,12 @@ type floatKernels[E float] struct {
 	fill  func(dst []E, s E)
 	div   func(dst, a, b []E)
 	divBy func(dst, a []E, s E)
+	sum   func(a []E) E
 }
 
 var (
-	kernels32 = floatKernels[float32]{vec.MaxTapRowsF32, vec.MaxTapAtRowsF32, vec.AddTapRowsF32, vec.FillF32, vec.DivF32, vec.DivScalarF32}
-	kernels64 = floatKernels[float64]{vec.MaxTapRowsF64, vec.MaxTapAtRowsF64, vec.AddTapRowsF64, vec.FillF64, vec.DivF64, vec.DivScalarF64}
+	kernels32 = floatKernels[float32]{vec.MaxTapRowsF32, vec.MaxTapAtRowsF32, vec.AddTapRowsF32, vec.FillF32, vec.DivF32, vec.DivScalarF32, vec.SumF32}
+	kernels64 = floatKernels[float64]{vec.MaxTapRowsF64, vec.MaxTapAtRowsF64, vec.AddTapRowsF64, vec.FillF64, vec.DivF64, vec.DivScalarF64, vec.SumF64}
 )
 
 func kernels[E float]() *floatKernels[E] {
@@ -168,6 +169,17 @@ func split[E float](p *phases, dst, src []E, n int) []E {
 				return
 			}
 		}
+		if p.s == 2 {
+			odd := dst[p.part+at:][:len(s)/2]
+			even := dst[at:][:len(s)-len(odd)]
+			for i := range odd {
+				even[i], odd[i] = s[2*i], s[2*i+1]
+			}
+			if len(even) > len(odd) {
+				even[len(odd)] = s[len(s)-1]
+			}
+			return
+		}
 		for ph := range p.s {
 			d := dst[ph*p.part+at:]
 			for i, x := 0, ph; x < len(s); i, x = i+1, x+p.s {
@@ -191,6 +203,17 @@ func join[E float](p *phases, dst, src []E, n int) {
 				vec.InterleaveF32(d, s[at:], s[p.part+at:])
 				return
 			}
+		}
+		if p.s == 2 {
+			odd := src[p.part+at:][:len(d)/2]
+			even := src[at:][:len(d)-len(odd)]
+			for i := range odd {
+				d[2*i], d[2*i+1] = even[i], odd[i]
+			}
+			if len(even) > len(odd) {
+				d[len(d)-1] = even[len(odd)]
+			}
+			return
 		}
 		for ph := range p.s {
 			s := src[ph*p.part+at:]
@@ -304,9 +327,6 @@ func maxTaps[E float](w *window, c int, out, in []E, codes func(at int, code []E
 		}
 	})
 }
-
-// scratch is room for n numbers.
-func scratch(n int) []float32 { return make([]float32, n) }
 
 // spread computes the gradient of a pooling of planes or channels-last memory: k makes the kernel that adds to d what the results hand
 // on; positions on the side of the results count from position from.
