@@ -33,6 +33,19 @@ func adaptiveWindow(sh []int, nd int, out []int) *window {
 	return w
 }
 
+// regular is an adaptive pooling whose windows are all of one size, side by side, as an ordinary one; else nil.
+func (w *window) regular() *window {
+	r := *w
+	for i := range 3 {
+		if w.out[i] == 0 || w.in[i]%w.out[i] != 0 {
+			return nil
+		}
+		r.k[i], r.dil[i] = w.in[i]/w.out[i], 1
+		r.stride[i] = r.k[i]
+	}
+	return &r
+}
+
 func (w *window) adaptive() (z, y, x []bounds) {
 	return adaptive(w.in[0], w.out[0]), adaptive(w.in[1], w.out[1]), adaptive(w.in[2], w.out[2])
 }
@@ -211,9 +224,12 @@ func adaptiveMaxRun[E float](w *window, out, index, in *T, nd int) {
 	src := formatted[E](in, f)
 	tensor.IntoFormat(out, f, func(d []E) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
-			if ch > 0 {
+			switch r := w.regular(); {
+			case ch > 0 && r != nil:
+				maxTaps(r, ch, d, src, func(at int, code []E) { tapIndices(r, ix[at:at+len(code)], ch, at, code) })
+			case ch > 0:
 				adaptiveMaxLast(w, ch, d, ix, src)
-			} else {
+			default:
 				adaptiveMax(w, d, ix, src)
 			}
 		})

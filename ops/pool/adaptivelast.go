@@ -80,10 +80,13 @@ func adaptiveMaxLast[E float](w *window, c int, out []E, index []int64, in []E) 
 		d := out[to:][:c1-c0]
 		kr.fill(d, low)
 		tap := E(0)
+		where := make([]int64, 0, z.size*y.size*x.size)
 		for a := z.lo; a < z.hi; a++ {
 			for b := y.lo; b < y.hi; b++ {
-				from := (((n*w.in[0]+a)*w.in[1]+b)*w.in[2]+x.lo)*c + c0
-				for range x.size {
+				line := (a*w.in[1]+b)*w.in[2] + x.lo
+				from := (n*w.inSize()+line)*c + c0
+				for b := range x.size {
+					where = append(where, int64(line+b))
 					kr.maxAt(1, c1-c0, d, 0, at, 0, in[from:], 0, tap)
 					from += c
 					tap++
@@ -92,9 +95,7 @@ func adaptiveMaxLast[E float](w *window, c int, out []E, index []int64, in []E) 
 		}
 		ix := index[to:][:c1-c0]
 		for i, t := range at {
-			k := int(t)
-			line := k / x.size
-			ix[i] = int64(((z.lo+line/y.size)*w.in[1]+y.lo+line%y.size)*w.in[2] + x.lo + k%x.size)
+			ix[i] = where[int(t)]
 		}
 	})
 }

@@ -7,81 +7,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// padIndex lists, for a dimension of size n padded by lo and hi, which entry each place shows. Negative padding cuts.
-func padIndex(n, lo, hi int, mode string) []int64 {
-	out := make([]int64, 0, max(0, n+lo+hi))
-	from, m := max(-lo, 0), n+min(lo, 0)+min(hi, 0) // what negative padding leaves
-	for i := -lo; i < n+hi; i++ {
-		k := i
-		switch mode {
-		case "replicate":
-			k = min(max(i, 0), n-1)
-		case "reflect":
-			if k < 0 {
-				k = -k
-			}
-			if k >= n {
-				k = 2*(n-1) - k
-			}
-		case "circular":
-			if m > 0 {
-				k = from + ((i-from)%m+m)%m
-			}
-		}
-		out = append(out, int64(k))
-	}
-	return out
-}
-
-// padBy pads the last len(pad)/2 dimensions by repeating entries of the tensor itself. nd is 0 or the number of padded dimensions wanted.
-func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
-	k := len(pad) / 2
-	name := map[string]string{"replicate": "replication_pad", "reflect": "reflection_pad", "circular": "circular padding"}[mode]
-	if len(pad)%2 != 0 {
-		c.Fail(tensor.ErrShape, "Padding length must be divisible by 2")
-	}
-	if nd > 0 && k != nd {
-		c.Fail(tensor.ErrShape, "padding size is expected to be %d, but got: %d", 2*nd, len(pad))
-	}
-	if t.Dim() != k+1 && t.Dim() != k+2 {
-		if mode == "circular" {
-			c.Fail(tensor.ErrShape, "Invalid padding size, expected %d but got %d", 2*max(0, t.Dim()-2), len(pad))
-		}
-		c.Fail(tensor.ErrShape, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
-	}
-	for i, s := range t.Shape() {
-		if s == 0 && !(i == 0 && t.Dim() == k+2) {
-			c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", k+1, k+2, tensor.ShapeString(t.Shape()))
-		}
-	}
-	for i := 0; i < k; i++ {
-		d := t.Dim() - 1 - i
-		lo, hi, n := pad[2*i], pad[2*i+1], t.Shape()[d]
-		if mode == "reflect" && (lo >= n || hi >= n) {
-			c.Fail(tensor.ErrShape, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", lo, hi, d, tensor.ShapeString(t.Shape()))
-		}
-		if mode == "circular" && (lo > n || hi > n) {
-			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once.")
-		}
-		if n+lo+hi < 1 && !(mode == "circular" && n+lo+hi == 0) {
-			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)
-		}
-	}
-	format := t.SuggestFormat()
-	for i := 0; i < k; i++ {
-		lo, hi := pad[2*i], pad[2*i+1]
-		if lo == 0 && hi == 0 {
-			continue
-		}
-		d := t.Dim() - 1 - i
-		t = t.IndexSelect(d, tensor.FromSlice(padIndex(t.Shape()[d], lo, hi, mode)))
-	}
-	if mode != "circular" && t.SuggestFormat() != format {
-		t = t.To(format)
-	}
-	return t
-}
-
 // flipRaw copies t with some dimensions reversed.
 func flipRaw(o, t *T, rev []bool) {
 	if t.Numel() == 0 {
@@ -149,6 +74,9 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			t, o, pad := c.T(0), c.Out(0), c.Ints(1)
+			if padConstant(o, t, pad, c.Num(2)) {
+				return
+			}
 			fillNum(o, c.Num(2))
 			// the part that both have
 			sh := slices.Clone(t.Shape())

@@ -1,0 +1,334 @@
+package shape
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// padIndex lists, for a dimension of size n padded by lo and hi, which entry each place shows, -1 for none. Negative padding cuts.
+func padIndex(n, lo, hi int, mode string) []int {
+	out := make([]int, 0, max(0, n+lo+hi))
+	from, m := max(-lo, 0), n+min(lo, 0)+min(hi, 0) // what negative padding leaves
+	for i := -lo; i < n+hi; i++ {
+		k := i
+		switch mode {
+		case "constant":
+			if i < 0 || i >= n {
+				k = -1
+			}
+		case "replicate":
+			k = min(max(i, 0), n-1)
+		case "reflect":
+			if k < 0 {
+				k = -k
+			}
+			if k >= n {
+				k = 2*(n-1) - k
+			}
+		case "circular":
+			if m > 0 {
+				k = from + ((i-from)%m+m)%m
+			}
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// padBy pads the last len(pad)/2 dimensions by repeating entries of the tensor itself. nd is 0 or the number of padded dimensions wanted.
+func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
+	k := len(pad) / 2
+	name := map[string]string{"replicate": "replication_pad", "reflect": "reflection_pad", "circular": "circular padding"}[mode]
+	if len(pad)%2 != 0 {
+		c.Fail(tensor.ErrShape, "Padding length must be divisible by 2")
+	}
+	if nd > 0 && k != nd {
+		c.Fail(tensor.ErrShape, "padding size is expected to be %d, but got: %d", 2*nd, len(pad))
+	}
+	if t.Dim() != k+1 && t.Dim() != k+2 {
+		if mode == "circular" {
+			c.Fail(tensor.ErrShape, "Invalid padding size, expected %d but got %d", 2*max(0, t.Dim()-2), len(pad))
+		}
+		c.Fail(tensor.ErrShape, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+	}
+	for i, s := range t.Shape() {
+		if s == 0 && !(i == 0 && t.Dim() == k+2) {
+			c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", k+1, k+2, tensor.ShapeString(t.Shape()))
+		}
+	}
+	for i := 0; i < k; i++ {
+		d := t.Dim() - 1 - i
+		lo, hi, n := pad[2*i], pad[2*i+1], t.Shape()[d]
+		if mode == "reflect" && (lo >= n || hi >= n) {
+			c.Fail(tensor.ErrShape, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", lo, hi, d, tensor.ShapeString(t.Shape()))
+		}
+		if mode == "circular" && (lo > n || hi > n) {
+			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once.")
+		}
+		if n+lo+hi < 1 && !(mode == "circular" && n+lo+hi == 0) {
+			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)
+		}
+	}
+	return call1("_pad_entries", t, pad, mode)
+}
+
+// padding is a padding by entries of the tensor itself as it lies in memory: outer blocks of three dimensions, absent ones of size 1,
+// of entries of unit elements.
+type padding struct {
+	outer, unit int
+	in, out     [3]int
+	index       [3][]int // the entry that each place shows
+	// In the last dimension the entries from..from+n show side by side from place at on.
+	at, from, n int
+	none        bool // other places show nothing
+}
+
+// newPadding describes the padding of a tensor of shape sh that lies in a memory format.
+func newPadding(sh, pad []int, mode string, format tensor.MemoryFormat) *padding {
+	k, nd := len(pad)/2, len(sh)
+	p := &padding{outer: 1, unit: 1, in: [3]int{1, 1, 1}, none: mode == "constant"}
+	for _, s := range sh[:nd-k] {
+		p.outer *= s
+	}
+	if format != tensor.ContiguousFormat { // the channels are inside
+		p.unit = sh[1]
+		p.outer /= sh[1]
+	}
+	for i := range 3 {
+		lo, hi := 0, 0
+		if j := 2 - i; j < k {
+			p.in[i], lo, hi = sh[nd-1-j], pad[2*j], pad[2*j+1]
+		}
+		p.index[i] = padIndex(p.in[i], lo, hi, mode)
+		p.out[i] = len(p.index[i])
+		if i == 2 {
+			p.at, p.from, p.n = max(lo, 0), max(-lo, 0), max(0, p.in[2]+min(lo, 0)+min(hi, 0))
+		}
+	}
+	return p
+}
+
+func (p *padding) inSize() int  { return p.in[0] * p.in[1] * p.in[2] * p.unit }
+func (p *padding) outSize() int { return p.out[0] * p.out[1] * p.out[2] * p.unit }
+
+// padMove fills dst with what it shows of src, and with v where it shows nothing.
+func padMove[T any](p *padding, dst, src []T, v T) {
+	u := p.unit
+	row := p.out[2] * u
+	lines := p.out[0] * p.out[1]
+	x := p.index[2]
+	const grain = 32 << 10 // elements of a task
+	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
+		o, z, y := lo/lines, lo%lines/p.out[1], lo%p.out[1]
+		for r := lo; r < hi; r++ {
+			d := dst[r*row:][:row]
+			switch sz, sy := p.index[0][z], p.index[1][y]; {
+			case sz < 0 || sy < 0:
+				padFill(d, v)
+			case p.none:
+				s := src[((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u:][:p.in[2]*u]
+				padFill(d[:p.at*u], v)
+				copy(d[p.at*u:][:p.n*u], s[p.from*u:])
+				padFill(d[(p.at+p.n)*u:], v)
+			default:
+				s := src[((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u:][:p.in[2]*u]
+				if u == 1 {
+					for i, j := range x[:p.at] {
+						d[i] = s[j]
+					}
+					for i := p.at + p.n; i < len(d); i++ {
+						d[i] = s[x[i]]
+					}
+				} else {
+					for i, j := range x[:p.at] {
+						copy(d[i*u:][:u], s[j*u:])
+					}
+					for i := p.at + p.n; i < len(x); i++ {
+						copy(d[i*u:][:u], s[x[i]*u:])
+					}
+				}
+				copy(d[p.at*u:][:p.n*u], s[p.from*u:])
+			}
+			if y++; y == p.out[1] {
+				y = 0
+				if z++; z == p.out[0] {
+					z, o = 0, o+1
+				}
+			}
+		}
+	})
+}
+
+func padFill[T any](d []T, v T) {
+	for i := range d {
+		d[i] = v
+	}
+}
+
+// padAdd adds each gradient to the entry that its place shows, in the order of the places.
+func padAdd[E float32 | float64](p *padding, dst, g []E, add func(dst, a, b []E)) {
+	u, isz, osz := p.unit, p.inSize(), p.outSize()
+	row := p.out[2] * u
+	x := p.index[2]
+	const grain = 32 << 10
+	par.For(p.outer, max(1, grain/max(1, osz)), func(lo, hi int) {
+		for o := lo; o < hi; o++ {
+			block := dst[o*isz:][:isz]
+			clear(block)
+			s := g[o*osz:][:osz]
+			for _, z := range p.index[0] {
+				for _, y := range p.index[1] {
+					d := block[(z*p.in[1]+y)*p.in[2]*u:][:p.in[2]*u]
+					one := func(i, j int) {
+						if u == 1 {
+							d[j] += s[i]
+							return
+						}
+						a := d[j*u:][:u]
+						add(a, a, s[i*u:][:u])
+					}
+					for i, j := range x[:p.at] {
+						one(i, j)
+					}
+					a := d[p.from*u:][:p.n*u]
+					add(a, a, s[p.at*u:][:p.n*u])
+					for i := p.at + p.n; i < len(x); i++ {
+						one(i, x[i])
+					}
+					s = s[row:]
+				}
+			}
+		}
+	})
+}
+
+// memory is the elements of a tensor that is dense in the format that its user has chosen.
+func memory[T any](t *tensor.Tensor) []T {
+	var one T
+	return unsafe.Slice((*T)(t.Ptr()), t.Numel()*t.ElementSize()/int(unsafe.Sizeof(one)))
+}
+
+// padOn pads t, whose elements are as large as T, into o; places that show nothing take the element at v, which may be nil where there
+// are none.
+func padOn[T any](p *padding, o, t *tensor.Tensor, v unsafe.Pointer) {
+	var e T
+	if v != nil {
+		e = *(*T)(v)
+	}
+	padMove(p, memory[T](o), memory[T](t), e)
+}
+
+// padRun pads t, dense in the format of p, into o.
+func padRun(p *padding, o, t *tensor.Tensor, v unsafe.Pointer) {
+	switch t.ElementSize() {
+	case 1:
+		padOn[uint8](p, o, t, v)
+	case 2:
+		padOn[uint16](p, o, t, v)
+	case 4:
+		padOn[uint32](p, o, t, v)
+	case 8:
+		padOn[uint64](p, o, t, v)
+	default:
+		padOn[[2]uint64](p, o, t, v)
+	}
+}
+
+// padConstant pads the last dimensions with a number if the layout is simple enough.
+func padConstant(o, t *tensor.Tensor, pad []int, num tensor.Num) bool {
+	f := t.SuggestFormat()
+	k, nd := len(pad)/2, t.Dim()
+	if f != tensor.ContiguousFormat {
+		if k > nd-2 {
+			return false
+		}
+		pad = append(slices.Clone(pad), make([]int, 2*(nd-2-k))...)
+	}
+	if k > 3 || o.DType() != t.DType() || !o.IsContiguousFormat(f) || o.Numel() == 0 || t.Numel() == 0 {
+		return false
+	}
+	for i := range len(pad) / 2 {
+		if n := t.Shape()[nd-1-i]; n+min(pad[2*i], 0)+min(pad[2*i+1], 0) <= 0 {
+			return false
+		}
+	}
+	one := tensor.New(nil, t.DType())
+	tensor.CopyRaw(one, num.Tensor())
+	padRun(newPadding(t.Shape(), pad, "constant", f), o, t.DenseIn(f, t.DType()), one.Ptr())
+	return true
+}
+
+// padFormat is the memory format in which t is padded: that of its own, or the ordinary one where channels are padded too.
+func padFormat(t *tensor.Tensor, pad []int, mode string) tensor.MemoryFormat {
+	if f := t.SuggestFormat(); mode != "circular" && len(pad)/2 == t.Dim()-2 {
+		return f
+	}
+	return tensor.ContiguousFormat
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_pad_entries(Tensor self, int[] pad, str mode) -> Tensor",
+		Doc:    "surrounds the last dimensions with entries of the tensor itself.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			t, pad := c.T(0), c.Ints(1)
+			sh := slices.Clone(t.Shape())
+			for i := range len(pad) / 2 {
+				sh[len(sh)-1-i] += pad[2*i] + pad[2*i+1]
+			}
+			c.AllocStrided(0, sh, tensor.FormatStrides(sh, padFormat(t, pad, c.Str(2))), t.DType())
+		},
+		CPU: func(c *Ctx) {
+			t, o := c.T(0), c.Out(0)
+			if o.Numel() == 0 {
+				return
+			}
+			f := padFormat(t, c.Ints(1), c.Str(2))
+			p := newPadding(t.Shape(), c.Ints(1), c.Str(2), f)
+			t = t.DenseIn(f, t.DType())
+			padRun(p, o, t, nil)
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{call1("_pad_entries_backward", g, c.Shape(0), c.Ints(1), c.Str(2))}
+		},
+		Grad: "PadBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_pad_entries_backward(Tensor grad, int[] size, int[] pad, str mode) -> Tensor",
+		Doc:    "adds the gradients of all places that show an entry.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			sh := c.Ints(1)
+			c.AllocStrided(0, sh, tensor.FormatStrides(sh, padFormat(c.T(0), c.Ints(2), c.Str(3))), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			g, o := c.T(0), c.Out(0)
+			if o.Numel() == 0 {
+				return
+			}
+			f := padFormat(g, c.Ints(2), c.Str(3))
+			p := newPadding(c.Ints(1), c.Ints(2), c.Str(3), f)
+			dt := g.DType()
+			if dt.IsComplex() { // two numbers side by side
+				p.unit *= 2
+			}
+			if dt == tensor.Float64 || dt == tensor.Complex128 {
+				padAdd(p, memory[float64](o), memory[float64](g.DenseIn(f, dt)), vec.AddF64)
+				return
+			}
+			if dt == tensor.Float32 || dt == tensor.Complex64 {
+				padAdd(p, memory[float32](o), memory[float32](g.DenseIn(f, dt)), vec.AddF32)
+				return
+			}
+			sum := tensor.NewStrided(o.Shape(), tensor.FormatStrides(o.Shape(), f), tensor.Float32)
+			padAdd(p, memory[float32](sum), memory[float32](g.DenseIn(f, tensor.Float32)), vec.AddF32)
+			tensor.CopyRaw(o, sum)
+		},
+		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("_pad_entries", g, c.Ints(2), c.Str(3))} },
+	})
+}
