@@ -322,58 +322,64 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 
 // gatherBlock runs the kernel on n elements from the linear position lo, whatever rows they lie in.
 func (w *walk) gatherBlock(b *buffers, lo, n int) {
-	k := len(w.shape) - 1
-	inner := w.shape[k]
 	var q Ptrs
-	var p Ptrs
 	for i := 0; i < w.n; i++ {
 		q[i] = b.get(&b.conv, i, w.asSize[i])
-		if i < w.nout {
+	}
+	for i := w.nout; i < w.n; i++ {
+		if w.load[i] == nil {
+			w.moveBlock(i, q[i], lo, n, gather)
 			continue
 		}
-	}
-	move := func(out bool) {
-		first, lastOp := w.nout, w.n
-		if out {
-			first, lastOp = 0, w.nout
-		}
-		for pos := 0; pos < n; {
-			r, x := (lo+pos)/inner, (lo+pos)%inner
-			m := min(inner-x, n-pos)
-			w.at(&p, r, k)
-			for i := first; i < lastOp; i++ {
-				st, sz := w.strides[i][k], w.size[i]
-				mem := unsafe.Add(p[i], x*st)
-				if out {
-					src := q[i]
-					if w.store[i] != nil {
-						src = unsafe.Pointer(&b.raw[i][0])
-					}
-					scatter(mem, unsafe.Add(src, pos*sz), st, m, sz)
-				} else {
-					dst := q[i]
-					if w.load[i] != nil {
-						dst = b.get(&b.raw, i, sz)
-					}
-					gather(unsafe.Add(dst, pos*sz), mem, st, m, sz)
-				}
-			}
-			pos += m
-		}
-	}
-	move(false)
-	for i := w.nout; i < w.n; i++ {
-		if w.load[i] != nil {
-			w.load[i](q[i], unsafe.Pointer(&b.raw[i][0]), n)
-		}
+		raw := b.get(&b.raw, i, w.size[i])
+		w.moveBlock(i, raw, lo, n, gather)
+		w.load[i](q[i], raw, n)
 	}
 	w.kernel(&q, n)
 	for i := 0; i < w.nout; i++ {
+		src := q[i]
 		if w.store[i] != nil {
-			w.store[i](b.get(&b.raw, i, w.size[i]), q[i], n)
+			src = b.get(&b.raw, i, w.size[i])
+			w.store[i](src, q[i], n)
+		}
+		w.moveBlock(i, src, lo, n, scatter)
+	}
+}
+
+// moveBlock moves n elements of operand i from the linear position lo to a contiguous run (gather) or from there (scatter). It goes from
+// row to row like an odometer, for divisions would cost more than short rows.
+func (w *walk) moveBlock(i int, run unsafe.Pointer, lo, n int, move func(d, s unsafe.Pointer, st, n, size int)) {
+	k := len(w.shape) - 1
+	inner, strides, size := w.shape[k], w.strides[i], w.size[i]
+	out := i < w.nout
+	var at [8]int
+	p := w.p[i]
+	x, r := lo%inner, lo/inner
+	for d := k - 1; d >= 0 && r > 0; d-- {
+		at[d] = r % w.shape[d]
+		r /= w.shape[d]
+		p = unsafe.Add(p, at[d]*strides[d])
+	}
+	for {
+		m := min(inner-x, n)
+		if mem := unsafe.Add(p, x*strides[k]); out {
+			move(mem, run, strides[k], m, size)
+		} else {
+			move(run, mem, strides[k], m, size)
+		}
+		if n -= m; n == 0 {
+			return
+		}
+		run, x = unsafe.Add(run, m*size), 0
+		for d := k - 1; d >= 0; d-- {
+			p = unsafe.Add(p, strides[d])
+			if at[d]++; at[d] < w.shape[d] {
+				break
+			}
+			p = unsafe.Add(p, -at[d]*strides[d])
+			at[d] = 0
 		}
 	}
-	move(true)
 }
 
 func copyBytes(d, s unsafe.Pointer, n int) {

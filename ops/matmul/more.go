@@ -102,7 +102,17 @@ func init() {
 				}
 				sa[2*i], sa[2*i+1], sb[2*i], sb[2*i+1], out[i] = x, 1, 1, y, x*y
 			}
-			c.Return(a.Reshape(sa).Mul(b.Reshape(sb)).Reshape(out))
+			a, b = a.Reshape(sa), b.Reshape(sb)
+			if x, y := sa[max(0, 2*n-2):], sb[max(0, 2*n-2):]; n > 0 && y[1] < 64 && x[0] > 1 {
+				// Short rows make slow products: the last dimension is written out on both sides first.
+				wide := func(t *T) *T {
+					sh := slices.Clone(t.Shape())
+					sh[2*n-2], sh[2*n-1] = x[0], y[1]
+					return t.Expand(sh).Reshape(append(sh[:2*n-2], x[0]*y[1]))
+				}
+				a, b = wide(a), wide(b)
+			}
+			c.Return(a.Mul(b).Reshape(out))
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -413,29 +413,45 @@ func init() {
 	})
 
 	tri := func(upper bool) (infer, cpu func(c *Ctx)) {
-		list := func(c *Ctx) (rows, cols []int64) {
+		each := func(c *Ctx, f func(row, lo, hi int)) { // the columns [lo, hi) of every row
 			r, k, off := c.Int(0), c.Int(1), c.Int(2)
-			for i := 0; i < r; i++ {
+			for i := range r {
 				lo, hi := 0, min(k, i+off+1)
 				if upper {
 					lo, hi = max(0, i+off), k
 				}
-				for j := lo; j < hi; j++ {
-					rows, cols = append(rows, int64(i)), append(cols, int64(j))
+				if lo < hi {
+					f(i, lo, hi)
 				}
 			}
-			return
 		}
 		infer = func(c *Ctx) {
 			if c.Int(0) < 0 || c.Int(1) < 0 {
 				c.Fail(tensor.ErrShape, "row and col must be non-negative, got row=%d col=%d", c.Int(0), c.Int(1))
 			}
-			rows, _ := list(c)
-			c.Alloc(0, []int{2, len(rows)}, dtypeOr(c, 3, tensor.Int64))
+			n := 0
+			each(c, func(_, lo, hi int) { n += hi - lo })
+			c.Alloc(0, []int{2, n}, dtypeOr(c, 3, tensor.Int64))
 		}
 		cpu = func(c *Ctx) {
-			rows, cols := list(c)
-			tensor.CopyRaw(c.Out(0), tensor.FromSlice(append(rows, cols...), 2, len(cols)))
+			o := c.Out(0)
+			t := o
+			if o.DType() != tensor.Int64 || !o.IsContiguous() {
+				t = tensor.New(o.Shape(), tensor.Int64)
+			}
+			d := tensor.Data[int64](t)
+			rows, cols := d[:len(d)/2], d[len(d)/2:]
+			at := 0
+			each(c, func(row, lo, hi int) {
+				rs, cs := rows[at:][:hi-lo], cols[at:][:hi-lo]
+				at += hi - lo
+				for j := range cs {
+					rs[j], cs[j] = int64(row), int64(lo+j)
+				}
+			})
+			if t != o {
+				tensor.CopyRaw(o, t)
+			}
 		}
 		return
 	}
