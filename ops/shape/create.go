@@ -471,15 +471,15 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "zero(Tensor self) -> Tensor",
 		Doc:     "is self with every element 0.",
-		InPlace: true,
-		Infer:   func(c *Ctx) { c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0)) },
-		CPU:     factory(func(c *Ctx) tensor.Num { return zeroNum }),
-		VJP:     func(c *Ctx, g *T) []*T { return []*T{zeros(c.Shape(0), c.ArgDType(0))} },
+		InPlace: true, Elementwise: true,
+		Infer: func(c *Ctx) { c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0)) },
+		CPU:   factory(func(c *Ctx) tensor.Num { return zeroNum }),
+		VJP:   func(c *Ctx, g *T) []*T { return []*T{zeros(c.Shape(0), c.ArgDType(0))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "fill.Tensor(Tensor self, Tensor value) -> Tensor",
 		Doc:     "is self with every element replaced by a 0-d value.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.fill_.html",
-		InPlace: true, Scalar: "value",
+		InPlace: true, Elementwise: true, Scalar: "value",
 		Infer: func(c *Ctx) {
 			if n := len(c.Shape(1)); n != 0 {
 				c.Fail(tensor.ErrShape, "fill only supports 0-dimension value tensor but got tensor with %d dimensions.", n)
