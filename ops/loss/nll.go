@@ -47,10 +47,7 @@ func nllForward[E real](out []E, x *T, w []E, target []int64, n, classes, inner,
 	positions := n * inner
 	parts := make([][2]float64, (positions+nllBlock-1)/nllBlock)
 	wide, narrow := memories[E](x)
-	widen := vec.F16ToF32
-	if x.DType() == tensor.BFloat16 {
-		widen = vec.BF16ToF32
-	}
+	brain := x.DType() == tensor.BFloat16
 	par.For(positions, nllBlock, func(lo, hi int) {
 		var s, t float64
 		if out != nil {
@@ -58,10 +55,13 @@ func nllForward[E real](out []E, x *T, w []E, target []int64, n, classes, inner,
 		}
 		nllPlaces(target, lo, hi, classes, inner, ignore, func(p, k, at int) {
 			var v E
-			if wide != nil {
+			switch {
+			case wide != nil:
 				v = wide[at]
-			} else {
-				v = E(widen(narrow[at]))
+			case brain:
+				v = E(vec.BF16ToF32(narrow[at]))
+			default:
+				v = E(vec.F16ToF32(narrow[at]))
 			}
 			wt := E(1)
 			if w != nil {
