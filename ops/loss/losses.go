@@ -149,13 +149,14 @@ func multiMargin(c *Ctx, x, t *T, p, margin float64, w *T) *T {
 	}
 	mask := oneHot(c, t, classes)
 	m := x.Reshape([]int{n, classes})
-	xt := where(mask, m, 0).SumDim([]int{1}, tensor.SumDimOptions{KeepDim: true})
+	at := t.ToDType(tensor.Int64).Reshape([]int{n, 1})
+	xt := op1("aten::gather", m, 1, at, false)
 	z := m.Sub(xt).AddScalar(margin).ReLU()
 	if p == 2 {
 		z = z.Square()
 	}
 	if w != nil {
-		z = z.Mul(where(mask, w.Reshape([]int{1, classes}).Expand([]int{n, classes}), 0).SumDim([]int{1}, tensor.SumDimOptions{KeepDim: true}))
+		z = z.Mul(op1("aten::gather", w.Reshape([]int{1, classes}).Expand([]int{n, classes}), 1, at, false))
 	}
 	z = op1("aten::where.self", mask, number(z, 0), z)
 	return z.SumDim([]int{1}).DivScalar(classes).Reshape(shape)

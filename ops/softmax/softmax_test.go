@@ -88,6 +88,21 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// TestThreadsTypes is TestThreads for the types and lines that have ways of their own.
+func TestThreadsTypes(t *testing.T) {
+	for _, dt := range []tensor.DType{tensor.Float64, tensor.BFloat16} {
+		for _, sh := range [][]int{{3001, 20}, {20, 3001}, {301, 407}} {
+			opstest.SameBits(t, fmt.Sprintf("log_softmax of %v, %v", sh, dt), func() []*T {
+				x := opstest.Fill(tensor.Float64, 1, sh...).ToDType(dt).Detach().SetRequiresGrad(true)
+				y := x.LogSoftmax(len(sh) - 1)
+				z := x.Softmax(0)
+				y.Mul(z).SumDim(nil).Backward()
+				return []*T{y.Detach(), z.Detach(), x.Grad()}
+			})
+		}
+	}
+}
+
 // Each row of a softmax is positive and sums to one.
 func Example() {
 	x := tensor.FromSlice([]float64{0, math.Log(3), 5, 5}, 2, 2)
