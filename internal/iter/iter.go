@@ -213,32 +213,12 @@ func (w *walk) runRows(total int) {
 	par.For(total, grain, w.gather)
 }
 
-// rows runs the kernel on whole rows. It counts the dimensions up: a division for each of them would cost more than a short row.
+// rows runs the kernel on whole rows.
 func (w *walk) rows(lo, hi, k int) {
-	var p, q Ptrs
-	var at [8]int
-	w.at(&p, lo, k)
-	for d, r := k-1, lo; d >= 0 && r > 0; d-- {
-		at[d] = r % w.shape[d]
-		r /= w.shape[d]
-	}
-	for r := lo; ; {
-		q = p // kernels may change what they are given
-		w.kernel(&q, w.shape[k])
-		if r++; r >= hi {
-			return
-		}
-		d := k - 1
-		for ; at[d]+1 == w.shape[d]; d-- {
-			for i := 0; i < w.n; i++ {
-				p[i] = unsafe.Add(p[i], -at[d]*w.strides[i][d])
-			}
-			at[d] = 0
-		}
-		at[d]++
-		for i := 0; i < w.n; i++ {
-			p[i] = unsafe.Add(p[i], w.strides[i][d])
-		}
+	var p Ptrs
+	for r := lo; r < hi; r++ {
+		w.at(&p, r, k)
+		w.kernel(&p, w.shape[k])
 	}
 }
 

@@ -3,6 +3,7 @@ package index
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -80,27 +81,41 @@ func expandMasks(c *Ctx, shape []int, list []*T) []*T {
 
 // nonzeroLists gives, per dimension, the places of the elements that are not zero.
 func nonzeroLists(t *T) [][]int64 {
-	b := tensor.Data[bool](t.DenseAs(tensor.Bool))
-	n := 0
-	for _, x := range b {
-		if x {
-			n++
-		}
-	}
+	b := raw[uint8](t.DenseAs(tensor.Bool))
+	n := vec.CountNonzeroU8(b)
 	nd := t.Dim()
 	out := make([][]int64, nd)
+	if nd == 0 {
+		return out
+	}
 	for d := range out {
-		out[d] = make([]int64, 0, n)
+		out[d] = make([]int64, n+1) // one more, which is written and not used
 	}
 	sh := t.Shape()
-	for i, x := range b {
-		if !x {
-			continue
+	row, last := sh[nd-1], out[nd-1]
+	at := make([]int64, nd-1)
+	k := 0
+	for i := 0; i < len(b); i += row {
+		from := k
+		for j, x := range b[i : i+row] { // no branch: which elements are zero cannot be predicted
+			last[k] = int64(j)
+			k += int(x)
 		}
-		for d := nd - 1; d >= 0; d-- {
-			out[d] = append(out[d], int64(i%sh[d]))
-			i /= sh[d]
+		for d, x := range at {
+			l := out[d][from:k]
+			for j := range l {
+				l[j] = x
+			}
 		}
+		for d := nd - 2; d >= 0; d-- {
+			if at[d]++; int(at[d]) < sh[d] {
+				break
+			}
+			at[d] = 0
+		}
+	}
+	for d := range out {
+		out[d] = out[d][:n]
 	}
 	return out
 }

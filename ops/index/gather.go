@@ -226,12 +226,12 @@ func init() {
 			scatterReduce(w, as(s, dt), ix, a, false, "sum")
 			count := zeros(o.Shape(), tensor.Int64)
 			if c.Bool(5) {
-				for i := range tensor.Data[int64](count) {
-					tensor.Data[int64](count)[i] = 1
+				n := tensor.Data[int64](count)
+				for i := range n {
+					n[i] = 1
 				}
 			}
-			one := tensor.FromSlice([]int64{1})
-			reduceRows(raw[int64](count), raw[int64](one), ix, a, true, add[int64])
+			countAlong(raw[int64](count), ix, a)
 			divide(w, tensor.Data[int64](count))
 			tensor.CopyRaw(o, w)
 		},
@@ -315,19 +315,29 @@ func scatterReduce(o, src *T, ix []int64, a *along, fixed bool, how string) {
 	}
 	switch dt {
 	case tensor.Float32:
-		if how == "sum" && !fixed {
-			addRowsAlong(raw[float32](w), raw[float32](s), ix, a)
-		} else {
+		switch {
+		case fixed:
 			reduceRows(raw[float32](w), raw[float32](s), ix, a, fixed, realReduce[float32](how))
+		case how == "sum":
+			addRowsAlong(raw[float32](w), raw[float32](s), ix, a)
+		default:
+			reduceReal(raw[float32](w), raw[float32](s), ix, a, how)
 		}
 	case tensor.Float64:
-		if how == "sum" && !fixed {
-			addRowsAlong(raw[float64](w), raw[float64](s), ix, a)
-		} else {
+		switch {
+		case fixed:
 			reduceRows(raw[float64](w), raw[float64](s), ix, a, fixed, realReduce[float64](how))
+		case how == "sum":
+			addRowsAlong(raw[float64](w), raw[float64](s), ix, a)
+		default:
+			reduceReal(raw[float64](w), raw[float64](s), ix, a, how)
 		}
 	case tensor.Int64:
-		reduceRows(raw[int64](w), raw[int64](s), ix, a, fixed, realReduce[int64](how))
+		if fixed {
+			reduceRows(raw[int64](w), raw[int64](s), ix, a, fixed, realReduce[int64](how))
+		} else {
+			reduceReal(raw[int64](w), raw[int64](s), ix, a, how)
+		}
 	case tensor.Complex64:
 		reduceRows(raw[complex64](w), raw[complex64](s), ix, a, fixed, complexReduce[complex64](how))
 	default:

@@ -169,12 +169,26 @@ func scatterRows[E moved](dst, src []E, ix []int64, a *along, fixed bool) {
 	sd := a.big[a.dim]
 	a.run(func(big, small, ii, n, step, ss int) {
 		x := ix[ii : ii+n]
-		for j, i := range x {
-			v := src[0]
-			if !fixed {
-				v = src[small+j*ss]
+		switch {
+		case fixed:
+			for j, i := range x {
+				dst[big+int(i)*sd+j*step] = src[0]
 			}
-			dst[big+int(i)*sd+j*step] = v
+		case ss == 1:
+			s := src[small : small+n]
+			if step == 0 {
+				for j, i := range x {
+					dst[big+int(i)*sd] = s[j]
+				}
+				return
+			}
+			for j, i := range x {
+				dst[big+int(i)*sd+j*step] = s[j]
+			}
+		default:
+			for j, i := range x {
+				dst[big+int(i)*sd+j*step] = src[small+j*ss]
+			}
 		}
 	})
 }
@@ -189,6 +203,46 @@ func reduceRows[E number](dst, src []E, ix []int64, a *along, fixed bool, red fu
 				v = src[small+j*ss]
 			}
 			red(&dst[big+int(i)*sd+j*step], v)
+		}
+	})
+}
+
+// reduceReal is reduceRows for the reductions by name: a call per element would cost more than the reduction.
+func reduceReal[E int64 | float32 | float64](dst, src []E, ix []int64, a *along, how string) {
+	sd := a.big[a.dim]
+	a.run(func(big, small, ii, n, step, ss int) {
+		x := ix[ii : ii+n]
+		switch how {
+		case "prod":
+			for j, i := range x {
+				dst[big+int(i)*sd+j*step] *= src[small+j*ss]
+			}
+		case "amax":
+			for j, i := range x {
+				if p, v := big+int(i)*sd+j*step, src[small+j*ss]; v > dst[p] || v != v {
+					dst[p] = v
+				}
+			}
+		case "amin":
+			for j, i := range x {
+				if p, v := big+int(i)*sd+j*step, src[small+j*ss]; v < dst[p] || v != v {
+					dst[p] = v
+				}
+			}
+		default:
+			for j, i := range x {
+				dst[big+int(i)*sd+j*step] += src[small+j*ss]
+			}
+		}
+	})
+}
+
+// countAlong adds 1 where each index points.
+func countAlong(dst, ix []int64, a *along) {
+	sd := a.big[a.dim]
+	a.run(func(big, _, ii, n, step, _ int) {
+		for j, i := range ix[ii : ii+n] {
+			dst[big+int(i)*sd+j*step]++
 		}
 	})
 }

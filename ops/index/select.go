@@ -3,6 +3,7 @@ package index
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -126,8 +127,12 @@ func init() {
 			src, dst := bytesOf(t), bytesOf(o)
 			k := len(ix)
 			parRows(outer*k, row, func(lo, hi int) {
+				a, j := lo/k, lo%k
 				for r := lo; r < hi; r++ {
-					copy(dst[r*row:][:row], src[(r/k*n+int(ix[r%k]))*row:][:row])
+					copy(dst[r*row:][:row], src[(a*n+int(ix[j]))*row:][:row])
+					if j++; j == k {
+						a, j = a+1, 0
+					}
 				}
 			})
 		},
@@ -504,9 +509,29 @@ func pickOnes[E moved](dst, src []E, ix []int64, outer, n int) {
 }
 
 func addRows[E number](dst, src []E, ix []int64, outer, n, inner int, alpha E) {
+	var add func(d, s []E) // of long rows, without a factor
+	if alpha == 1 && inner >= 16 {
+		switch f := any(&add).(type) {
+		case *func(d, s []float32):
+			*f = func(d, s []float32) { vec.AddF32(d, d, s) }
+		case *func(d, s []float64):
+			*f = func(d, s []float64) { vec.AddF64(d, d, s) }
+		}
+	}
 	for a := 0; a < outer; a++ {
+		if inner == 1 && alpha == 1 {
+			d, s := dst[a*n:][:n], src[a*len(ix):][:len(ix)]
+			for k, i := range ix {
+				d[i] += s[k]
+			}
+			continue
+		}
 		for k, i := range ix {
 			d, s := dst[(a*n+int(i))*inner:][:inner], src[(a*len(ix)+k)*inner:][:inner]
+			if add != nil {
+				add(d, s)
+				continue
+			}
 			if alpha == 1 {
 				for j, v := range s {
 					d[j] += v
