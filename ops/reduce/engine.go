@@ -36,10 +36,10 @@ func cast(t *T, dt tensor.DType) *T {
 // kern reduces elements of type E to an accumulator of type A.
 type kern[E, A any] struct {
 	init  A
-	row   func(acc A, s []E) A          // takes up a contiguous run
-	col   func(acc []A, s []E)          // takes up one element per accumulator
-	cols4 func(acc []A, a, b, c, d []E) // col for four runs at once; nil: col four times
-	merge func(into, next A) A          // joins two accumulators, the second of later elements
+	row   func(acc A, s []E) A                   // takes up a contiguous run
+	col   func(acc []A, s []E)                   // takes up one element per accumulator
+	block func(acc []A, s []E, rows, stride int) // col for rows that lie stride apart, at most colTile accumulators; nil: col for each
+	merge func(into, next A) A                   // joins two accumulators, the second of later elements
 }
 
 type axis struct{ n, stride int }
@@ -192,14 +192,17 @@ func mergeBlocks[E, A any](out, part []A, blocks int, k *kern[E, A]) {
 
 // columns takes up rows r to end, which begin at p.
 func (k *kern[E, A]) columns(acc []A, p, r, end int, over []axis, at func(p, n int) []E) {
-	row := func(r int) []E { return at(p+offset(over, r), len(acc)) }
-	if k.cols4 != nil {
-		for ; r+4 <= end; r += 4 {
-			k.cols4(acc, row(r), row(r+1), row(r+2), row(r+3))
+	last := len(over) - 1
+	if k.block == nil || last < 0 {
+		for ; r < end; r++ {
+			k.col(acc, at(p+offset(over, r), len(acc)))
 		}
+		return
 	}
-	for ; r < end; r++ {
-		k.col(acc, row(r))
+	for n, st := over[last].n, over[last].stride; r < end; { // as far as the last of the reduced dimensions goes
+		m := min(end-r, n-r%n)
+		k.block(acc, at(p+offset(over, r), (m-1)*st+len(acc)), m, st)
+		r += m
 	}
 }
 

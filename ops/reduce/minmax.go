@@ -198,6 +198,10 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, vals []E, idx []i
 		})
 		return
 	}
+	if x, ok := any(src).([]float32); ok && n <= 1<<24 {
+		argColumns(x, outer, n, inner, isMax, idx, any(vals).([]float32))
+		return
+	}
 	const tile = 256
 	tiles := (inner + tile - 1) / tile
 	par.For(outer*tiles, max(1, grain/(n*min(inner, tile))), func(lo, hi int) {
@@ -211,8 +215,16 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, vals []E, idx []i
 			clear(at[:])
 			for k := 1; k < n; k++ {
 				row := src[base+k*inner:][:w]
+				if isMax {
+					for j, v := range row {
+						if b := best[j]; v > b || v != v && b == b {
+							best[j], at[j] = v, int64(k)
+						}
+					}
+					continue
+				}
 				for j, v := range row {
-					if better(v, best[j], isMax) {
+					if b := best[j]; v < b || v != v && b == b {
 						best[j], at[j] = v, int64(k)
 					}
 				}
@@ -223,6 +235,48 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, vals []E, idx []i
 			}
 			if idx != nil {
 				copy(idx[p:], at[:w])
+			}
+		}
+	})
+}
+
+// argColumns is argExt for columns of float32: the vector kernel of maximum pooling keeps the extrema and where they stand, as float32,
+// which is exact up to 2^24.
+func argColumns(src []float32, outer, n, inner int, isMax bool, idx []int64, vals []float32) {
+	const tile = 256
+	tiles := (inner + tile - 1) / tile
+	par.For(outer*tiles, max(1, grain/(n*min(inner, tile))), func(lo, hi int) {
+		var best, at, neg [tile]float32
+		for u := lo; u < hi; u++ {
+			from := u % tiles * tile
+			w := min(tile, inner-from)
+			base := u/tiles*n*inner + from
+			row := func(k int) []float32 {
+				r := src[base+k*inner:][:w]
+				if !isMax {
+					vec.NegF32(neg[:w], r)
+					r = neg[:w]
+				}
+				return r
+			}
+			copy(best[:w], row(0))
+			clear(at[:])
+			for k := 1; k < n; k++ {
+				vec.MaxTapAtF32(best[:w], at[:w], row(k), float32(k))
+			}
+			p := u/tiles*inner + from
+			for j, b := range best[:w] {
+				k := int(at[j])
+				if b != b { // the first NaN, where the kernel takes the last one
+					for k = 0; src[base+k*inner+j] == src[base+k*inner+j]; k++ {
+					}
+				}
+				if vals != nil {
+					vals[p+j] = src[base+k*inner+j]
+				}
+				if idx != nil {
+					idx[p+j] = int64(k)
+				}
 			}
 		}
 	})

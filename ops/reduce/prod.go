@@ -1,6 +1,11 @@
 package reduce
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"sync"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 func mulOf[A int64 | float64 | complex128](a, b A) A { return a * b }
 
@@ -8,7 +13,7 @@ func prodKern[E, A any](one A, row func(acc A, s []E) A, col func(acc []A, s []E
 	return &kern[E, A]{init: one, row: row, col: col, merge: merge}
 }
 
-func prodReal[E uint8 | int64 | float32 | float64, A int64 | float64]() *kern[E, A] {
+func prodReal[E, A int64]() *kern[E, A] {
 	return prodKern(1, func(acc A, s []E) A {
 		for _, v := range s {
 			acc *= A(v)
@@ -21,9 +26,49 @@ func prodReal[E uint8 | int64 | float32 | float64, A int64 | float64]() *kern[E,
 	}, mulOf[A])
 }
 
+// Products of floats are formed by halving: the second half of a block is multiplied into the first.
 var (
-	prodF32  = prodReal[float32, float64]()
-	prodF64  = prodReal[float64, float64]()
+	prodF32 = prodKern(1.0, func(acc float64, s []float32) float64 {
+		if len(s) <= 128 {
+			return acc * chains(s)
+		}
+		buf := prodBuffers.Get().(*[colTile]float64)
+		for len(s) > 0 {
+			n := min(len(s), len(buf))
+			vec.F32ToF64s(buf[:n], s[:n])
+			acc *= halves(buf[:n])
+			s = s[n:]
+		}
+		prodBuffers.Put(buf)
+		return acc
+	}, func(acc []float64, s []float32) {
+		buf := prodBuffers.Get().(*[colTile]float64)
+		for len(s) > 0 {
+			n := min(len(s), len(buf))
+			vec.F32ToF64s(buf[:n], s[:n])
+			vec.MulF64(acc[:n], acc[:n], buf[:n])
+			acc, s = acc[n:], s[n:]
+		}
+		prodBuffers.Put(buf)
+	}, mulOf[float64])
+	prodF64 = prodKern(1.0, func(acc float64, s []float64) float64 {
+		if len(s) <= 128 {
+			return acc * chains(s)
+		}
+		buf := prodBuffers.Get().(*[colTile]float64)
+		for len(s) > 0 {
+			n := min(len(s), 2*len(buf))
+			h := n / 2
+			vec.MulF64(buf[:h], s[:h], s[n-h:n])
+			if n%2 == 1 {
+				acc *= s[h]
+			}
+			acc *= halves(buf[:h])
+			s = s[n:]
+		}
+		prodBuffers.Put(buf)
+		return acc
+	}, func(acc, s []float64) { vec.MulF64(acc, acc, s) }, mulOf[float64])
 	prodI64  = prodReal[int64, int64]()
 	prodC128 = prodKern(complex128(1), func(acc complex128, s []complex128) complex128 {
 		for _, v := range s {
@@ -36,6 +81,38 @@ var (
 		}
 	}, mulOf[complex128])
 )
+
+// prodBuffers are kept, because clearing new ones takes longer than a short row.
+var prodBuffers = sync.Pool{New: func() any { return new([colTile]float64) }}
+
+// chains is the product of a short row, in four chains that the processor works on side by side.
+func chains[E float32 | float64](s []E) float64 {
+	a, b, c, d := 1.0, 1.0, 1.0, 1.0
+	for ; len(s) >= 4; s = s[4:] {
+		a, b, c, d = a*float64(s[0]), b*float64(s[1]), c*float64(s[2]), d*float64(s[3])
+	}
+	for _, v := range s {
+		a *= float64(v)
+	}
+	return a * b * (c * d)
+}
+
+// halves is the product of s, which it overwrites.
+func halves(s []float64) float64 {
+	p := 1.0
+	for len(s) > 8 {
+		h := len(s) / 2
+		if len(s)%2 == 1 {
+			p *= s[2*h]
+		}
+		vec.MulF64(s[:h], s[:h], s[h:2*h])
+		s = s[:h]
+	}
+	for _, v := range s {
+		p *= v
+	}
+	return p
+}
 
 func prodInto(o, t *T, red []bool) {
 	t = cast(t, o.DType())

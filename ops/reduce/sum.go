@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -87,7 +88,7 @@ func reducedCount(shape, list []int) int {
 // PyTorch's cascade and as fast.
 var (
 	sumF32 = kern[float32, float64]{row: sumRowF32, col: func(acc []float64, s []float32) { vec.AccumulateF32ToF64(acc, s) },
-		cols4: sumCols4, merge: add[float64]}
+		block: sumRowsF32, merge: add[float64]}
 	sumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumF64(s) },
 		col: func(acc, s []float64) { vec.AddF64(acc, acc, s) }, merge: add[float64]}
 	sumI64  = kern[int64, int64]{row: sumRow[int64, int64], col: sumCol[int64, int64], merge: add[int64]}
@@ -107,22 +108,31 @@ var (
 	}, merge: add[complex128]}
 	// 16-bit floats are added up like float32.
 	sumHalf   = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.F16ToF32s), halfSum(vec.SumBF16, vec.BF16ToF32s)}
-	nansumF32 = kern[float32, float64]{row: nansumRow[float32], col: nansumCol[float32], merge: add[float64]}
-	nansumF64 = kern[float64, float64]{row: nansumRow[float64], col: nansumCol[float64], merge: add[float64]}
+	nansumF32 = kern[float32, float64]{row: nansumRowF32, col: nansumColF32, merge: add[float64]}
+	nansumF64 = kern[float64, float64]{row: nansumRowF64, col: nansumColF64, merge: add[float64]}
 )
 
 func add[A int64 | float64 | complex128](a, b A) A { return a + b }
 
-// sumCols4 joins four rows in float32 before they meet the accumulators: that is what keeps up with memory.
-func sumCols4(acc []float64, a, b, c, d []float32) {
-	var buf [colTile]float32
-	for len(acc) > 0 {
-		n := min(len(acc), len(buf))
-		vec.Add4F32(buf[:n], a, b, c, d)
-		vec.AccumulateF32ToF64(acc[:n], buf[:n])
-		acc, a, b, c, d = acc[n:], a[n:], b[n:], c[n:], d[n:]
+// sumRowsF32 joins sixteen rows in float32 before they meet the accumulators: that is what keeps up with memory.
+func sumRowsF32(acc []float64, s []float32, rows, stride int) {
+	const group = 16
+	n := len(acc)
+	buf := columnBuffers.Get().(*[2][colTile]float32)
+	sum := buf[0][:n]
+	for r := 0; r < rows; r += group {
+		m := min(group, rows-r)
+		copy(sum, s[r*stride:][:n])
+		if m > 1 {
+			vec.AddTapRowsF32(m-1, n, sum, 0, s[(r+1)*stride:], stride)
+		}
+		vec.AccumulateF32ToF64(acc, sum)
 	}
+	columnBuffers.Put(buf)
 }
+
+// columnBuffers are kept, because clearing new ones takes longer than summing a few short rows.
+var columnBuffers = sync.Pool{New: func() any { return new([2][colTile]float32) }}
 
 func sumRowF32(acc float64, s []float32) float64 {
 	const block = 4096
@@ -144,26 +154,24 @@ func halfSum(sum func(s []uint16) float32, widen func(dst []float32, s []uint16)
 			}
 			return acc + float64(sum(s))
 		},
-		col: func(acc []float64, s []uint16) {
-			var buf [colTile]float32
-			for len(s) > 0 {
-				n := min(len(s), len(buf))
-				widen(buf[:n], s)
-				vec.AccumulateF32ToF64(acc[:n], buf[:n])
-				acc, s = acc[n:], s[n:]
-			}
-		},
-		cols4: func(acc []float64, a, b, c, d []uint16) {
-			var w [4][colTile]float32
-			for len(acc) > 0 {
-				n := min(len(acc), colTile)
-				for i, s := range [4][]uint16{a, b, c, d} {
-					widen(w[i][:n], s)
+		block: func(acc []float64, s []uint16, rows, stride int) {
+			const group = 16
+			n := len(acc)
+			buf := columnBuffers.Get().(*[2][colTile]float32)
+			sum, wide := buf[0][:n], buf[1][:n]
+			for r := 0; r < rows; r++ {
+				if r%group == 0 {
+					if r > 0 {
+						vec.AccumulateF32ToF64(acc, sum)
+					}
+					widen(sum, s[r*stride:][:n])
+					continue
 				}
-				vec.Add4F32(w[0][:n], w[0][:n], w[1][:n], w[2][:n], w[3][:n])
-				vec.AccumulateF32ToF64(acc[:n], w[0][:n])
-				acc, a, b, c, d = acc[n:], a[n:], b[n:], c[n:], d[n:]
+				widen(wide, s[r*stride:][:n])
+				vec.AddF32(sum, sum, wide)
 			}
+			vec.AccumulateF32ToF64(acc, sum)
+			columnBuffers.Put(buf)
 		},
 		merge: add[float64],
 	}
@@ -183,7 +191,35 @@ func sumCol[E wholeNumber, A int64](acc []A, s []E) {
 	}
 }
 
-func nansumRow[E float32 | float64](acc float64, s []E) float64 {
+// A sum that is a number has no NaN in it, which most data have not: only where there is one the elements are looked at.
+
+func nansumRowF32(acc float64, s []float32) float64 {
+	for len(s) > 0 {
+		n := min(len(s), 1024)
+		if sum := vec.SumF32(s[:n]); sum == sum {
+			acc += float64(sum)
+		} else {
+			acc = nansumSlow(acc, s[:n])
+		}
+		s = s[n:]
+	}
+	return acc
+}
+
+func nansumRowF64(acc float64, s []float64) float64 {
+	for len(s) > 0 {
+		n := min(len(s), 1024)
+		if sum := vec.SumF64(s[:n]); sum == sum {
+			acc += sum
+		} else {
+			acc = nansumSlow(acc, s[:n])
+		}
+		s = s[n:]
+	}
+	return acc
+}
+
+func nansumSlow[E float32 | float64](acc float64, s []E) float64 {
 	for _, v := range s {
 		if v == v {
 			acc += float64(v)
@@ -192,7 +228,23 @@ func nansumRow[E float32 | float64](acc float64, s []E) float64 {
 	return acc
 }
 
-func nansumCol[E float32 | float64](acc []float64, s []E) {
+func nansumColF32(acc []float64, s []float32) {
+	if sum := vec.SumF32(s); sum == sum {
+		vec.AccumulateF32ToF64(acc, s)
+		return
+	}
+	nansumColSlow(acc, s)
+}
+
+func nansumColF64(acc, s []float64) {
+	if sum := vec.SumF64(s); sum == sum {
+		vec.AddF64(acc, acc, s)
+		return
+	}
+	nansumColSlow(acc, s)
+}
+
+func nansumColSlow[E float32 | float64](acc []float64, s []E) {
 	acc = acc[:len(s)]
 	for i, v := range s {
 		if v == v {
@@ -359,7 +411,7 @@ func init() {
 		Infer:  func(c *Ctx) { c.Alloc(0, nil, meanType(c, c.T(0), c.DType(1))) },
 		CPU:    func(c *Ctx) { mean(c, allDims(c.T(0))) },
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{g.Expand(c.Shape(0)).DivScalar(reducedCount(c.Shape(0), nil))}
+			return []*T{spread(g.DivScalar(reducedCount(c.Shape(0), nil)), c.Shape(0))}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -375,7 +427,8 @@ func init() {
 			mean(c, red)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{unreduce(c, g, c.Ints(1), c.Bool(2)).Expand(c.Shape(0)).DivScalar(reducedCount(c.Shape(0), c.Ints(1)))}
+			g = unreduce(c, g, c.Ints(1), c.Bool(2)).DivScalar(reducedCount(c.Shape(0), c.Ints(1)))
+			return []*T{spread(g, c.Shape(0))}
 		},
 		Grad: "MeanBackward1",
 	})

@@ -150,17 +150,19 @@ func cumKernel(c *Ctx, sum bool) {
 	sh := t.Shape()
 	switch dt := o.DType(); {
 	case dt == tensor.Float64:
-		lines(raw[float64](t.Dense()), raw[float64](o), nil, sh, d, cumOf[float64](sum))
+		cumAlong(raw[float64](t.Dense()), raw[float64](o), sh, d, sum)
 	case dt == tensor.Float32:
-		lines(raw[float32](t.Dense()), raw[float32](o), nil, sh, d, cumF32(sum))
+		cumAlong32(raw[float32](t.Dense()), raw[float32](o), sh, d, sum)
 	case dt.IsFloat():
 		w := tensor.New(sh, tensor.Float32)
-		lines(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), nil, sh, d, cumOf[float32](sum))
+		cumAlong(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), sh, d, sum)
 		tensor.CopyRaw(o, w)
 	case dt.IsComplex():
 		w := tensor.New(sh, tensor.Complex128)
 		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), nil, sh, d, cumOf[complex128](sum))
 		tensor.CopyRaw(o, w)
+	case dt == tensor.Int64:
+		cumAlong(raw[int64](t.Dense()), raw[int64](o), sh, d, sum)
 	default:
 		w := tensor.New(sh, tensor.Int64)
 		lines(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), nil, sh, d, cumOf[int64](sum))
@@ -169,14 +171,7 @@ func cumKernel(c *Ctx, sum bool) {
 }
 
 // flip reverses a dimension.
-func flip(x *T, d int) *T {
-	n := x.Size(d)
-	ix := make([]int64, n)
-	for i := range ix {
-		ix[i] = int64(n - 1 - i)
-	}
-	return x.IndexSelect(d, tensor.FromSlice(ix, n))
-}
+func flip(x *T, d int) *T { return op1("aten::flip", x, []int{d}) }
 
 // reversed is the running sum from the end.
 func reversed(x *T, d int) *T {
