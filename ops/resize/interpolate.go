@@ -23,15 +23,34 @@ func axpy[E float](d, s []E, a E) {
 	}
 }
 
+// weights are the weights of taps as numbers of type E.
+func weights[E float](t *taps) []E {
+	if w, ok := any(t.weight).([]E); ok {
+		return w
+	}
+	return any(t.weight32).([]E)
+}
+
 // along applies the taps to the middle dimension of src [outer, in, inner].
 func along[E float](t *taps, dst, src []E, outer, inner int) {
+	weight := weights[E](t)
 	for o := range outer {
 		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
+		if inner == 1 && t.n == 2 {
+			index, weight := t.index[:2*len(d)], weight[:2*len(d)]
+			for i := range d {
+				var v E
+				v += weight[2*i] * s[index[2*i]]
+				d[i] = v + weight[2*i+1]*s[index[2*i+1]]
+			}
+			continue
+		}
 		if inner == 1 {
 			for i := range d {
 				var v E
-				for k := i * t.n; k < i*t.n+t.n; k++ {
-					v += E(t.weight[k]) * s[t.index[k]]
+				index, weight := t.index[i*t.n:][:t.n], weight[i*t.n:][:t.n]
+				for k, w := range weight {
+					v += w * s[index[k]]
 				}
 				d[i] = v
 			}
@@ -94,13 +113,15 @@ func scale[E float](d, s []E, a E) {
 
 // back is the transpose of along: dst [outer, in, inner] from src [outer, out, inner].
 func back[E float](t *taps, dst, src []E, outer, inner int) {
+	weight := weights[E](t)
 	clear(dst[:outer*t.in*inner])
 	for o := range outer {
 		d, s := dst[o*t.in*inner:][:t.in*inner], src[o*t.out*inner:][:t.out*inner]
 		if inner == 1 {
 			for i, v := range s {
-				for k := i * t.n; k < i*t.n+t.n; k++ {
-					d[t.index[k]] += E(t.weight[k]) * v
+				index, weight := t.index[i*t.n:][:t.n], weight[i*t.n:][:t.n]
+				for k, w := range weight {
+					d[index[k]] += w * v
 				}
 			}
 			continue
@@ -209,14 +230,16 @@ func resize[E any](g grid, ts []*taps, dst, src []E, backward bool, p pass[E]) {
 
 // gather copies elements of any type: the nearest modes.
 func gather[E any](_ int, t *taps, dst, src []E, outer, inner int) {
-	for o := range outer {
-		for i := range t.out {
-			s := src[(o*t.in+t.index[i*t.n])*inner:][:inner]
-			if inner == 1 {
-				dst[o*t.out+i] = s[0]
-			} else {
-				copy(dst[(o*t.out+i)*inner:][:inner], s)
+	for o := range outer { // a single tap each
+		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
+		if inner == 1 {
+			for i, j := range t.index[:len(d)] {
+				d[i] = s[j]
 			}
+			continue
+		}
+		for i, j := range t.index[:t.out] {
+			copy(d[i*inner:][:inner], s[j*inner:])
 		}
 	}
 }

@@ -7,6 +7,7 @@ type taps struct {
 	in, out, n int
 	index      []int
 	weight     []float64
+	weight32   []float32 // the same in single precision
 	identity   bool
 }
 
@@ -44,6 +45,15 @@ func position(st float64, i int, align, cubic bool, r precision) float64 {
 
 // table builds the taps of a mode along one dimension.
 func table(mode string, in, out int, align bool, scale float64, antialias bool, r precision) *taps {
+	t := exact(mode, in, out, align, scale, antialias, r)
+	t.weight32 = make([]float32, len(t.weight))
+	for i, w := range t.weight {
+		t.weight32[i] = float32(w)
+	}
+	return t
+}
+
+func exact(mode string, in, out int, align bool, scale float64, antialias bool, r precision) *taps {
 	if antialias {
 		return smooth(mode, in, out, align, scale, r)
 	}
