@@ -1,6 +1,7 @@
 package dtype
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -29,11 +30,32 @@ func num[D, S number](d, s unsafe.Pointer, n int) {
 	}
 }
 
-// floats go to small integers by way of int64, as C compilers do
-func floatToInt[D, S number](d, s unsafe.Pointer, n int) {
+// whole cuts the fraction off. What an int64 cannot hold becomes the smallest one, as x86 processors and with them PyTorch have it; in Go
+// that depends on the processor.
+func whole[S float32 | float64](v S) int64 {
+	if v >= -1<<63 && v < 1<<63 {
+		return int64(v)
+	}
+	return math.MinInt64
+}
+
+// floatToWide converts to int64 and, by way of it, to uint8.
+func floatToWide[D int64 | uint8, S float32 | float64](d, s unsafe.Pointer, n int) {
 	dd, ss := sl[D](d, n), sl[S](s, n)
 	for i, v := range ss {
-		dd[i] = D(int64(v))
+		dd[i] = D(whole(v))
+	}
+}
+
+// floatToInt converts by way of int32, the smallest of which stands for all that do not fit it: PyTorch's numbers on x86.
+func floatToInt[D int32 | int16 | int8, S float32 | float64](d, s unsafe.Pointer, n int) {
+	dd, ss := sl[D](d, n), sl[S](s, n)
+	for i, v := range ss {
+		w := whole(v)
+		if w != int64(int32(w)) {
+			w = math.MinInt32
+		}
+		dd[i] = D(w)
 	}
 }
 
@@ -85,36 +107,40 @@ func via(first, second Converter, mid DType, from, to DType) Converter {
 	}
 }
 
-func fromReal[S number](s DType, float bool) {
+func fromReal[S number](s DType) {
 	c := &converters
-	conv := func(d DType, direct, truncating Converter) {
-		if float {
-			direct = truncating
-		}
-		c[d][s] = direct
-	}
 	c[Bool][s] = toBool[S]
-	conv(Uint8, num[uint8, S], floatToInt[uint8, S])
-	conv(Int8, num[int8, S], floatToInt[int8, S])
-	conv(Int16, num[int16, S], floatToInt[int16, S])
-	conv(Int32, num[int32, S], floatToInt[int32, S])
-	conv(Int64, num[int64, S], num[int64, S])
+	c[Uint8][s] = num[uint8, S]
+	c[Int8][s] = num[int8, S]
+	c[Int16][s] = num[int16, S]
+	c[Int32][s] = num[int32, S]
+	c[Int64][s] = num[int64, S]
 	c[Float32][s] = num[float32, S]
 	c[Float64][s] = num[float64, S]
 	c[Complex64][s] = toC64[S]
 	c[Complex128][s] = toC128[S]
 }
 
+func fromFloat[S float32 | float64](s DType) {
+	fromReal[S](s)
+	c := &converters
+	c[Uint8][s] = floatToWide[uint8, S]
+	c[Int8][s] = floatToInt[int8, S]
+	c[Int16][s] = floatToInt[int16, S]
+	c[Int32][s] = floatToInt[int32, S]
+	c[Int64][s] = floatToWide[int64, S]
+}
+
 func init() {
 	c := &converters
-	fromReal[uint8](Bool, false)
-	fromReal[uint8](Uint8, false)
-	fromReal[int8](Int8, false)
-	fromReal[int16](Int16, false)
-	fromReal[int32](Int32, false)
-	fromReal[int64](Int64, false)
-	fromReal[float32](Float32, true)
-	fromReal[float64](Float64, true)
+	fromReal[uint8](Bool)
+	fromReal[uint8](Uint8)
+	fromReal[int8](Int8)
+	fromReal[int16](Int16)
+	fromReal[int32](Int32)
+	fromReal[int64](Int64)
+	fromFloat[float32](Float32)
+	fromFloat[float64](Float64)
 	c[Bool][Bool], c[Uint8][Uint8] = same[uint8], same[uint8]
 	for _, d := range []DType{Float32, Float64, Int64, Int32, Int16, Int8} {
 		d := d
