@@ -292,7 +292,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			x, t := c.T(0).Detach(), c.T(1).Detach()
 			for _, v := range raw[float64](x.DenseAs(tensor.Float64)) {
-				if v < 0 || v > 1 {
+				if !(v >= 0 && v <= 1) {
 					c.Fail(tensor.ErrValue, "all elements of input should be between 0 and 1")
 				}
 			}

@@ -18,7 +18,10 @@ const pairRun = 1024
 
 // pairLoss is one such loss. p is its parameter: beta of smooth_l1_loss, delta of huber_loss.
 type pairLoss struct {
-	name, grad string // the operator's and, in autograd's graph, the gradient's
+	name string
+	// grad names the gradient in autograd's graph. It is empty where PyTorch composes the loss: there the name is that of the last step,
+	// the reduction or, without one, last.
+	grad, last string
 	amp        tensor.AMPClass
 	f32        pairKernels[float32]
 	f64        pairKernels[float64]
@@ -41,7 +44,26 @@ func (l *pairLoss) reduced(c *Ctx, x, t *T, p float64, how int) *T {
 	if x.DType() != t.DType() || l.rounds && x.DType().Size() == 2 || !x.DType().IsFloat() || x.Numel() == 0 || !tensor.SameShape(x.Shape(), t.Shape()) || !l.mirrored && t.RequiresGrad() && tensor.IsGradEnabled() {
 		return reduce(l.composed(c, x, t, p), how)
 	}
-	return op1("aten::"+l.name, x, t, how, p)
+	return op1("aten::"+l.op(how), x, t, how, p)
+}
+
+// op is the name of the operator for a reduction. All have one, unless their gradients have different names.
+func (l *pairLoss) op(how int) string {
+	switch {
+	case l.grad == "" && how == none:
+		return l.name + "_none"
+	case l.grad == "" && how == sumOf:
+		return l.name + "_sum"
+	}
+	return l.name
+}
+
+// ops are the operators of the loss and the names of their gradients.
+func (l *pairLoss) ops() map[string]string {
+	if l.grad != "" {
+		return map[string]string{l.name: l.grad}
+	}
+	return map[string]string{l.op(none): l.last + "Backward0", l.op(meanOf): "MeanBackward0", l.op(sumOf): "SumBackward0"}
 }
 
 // The following take the first two arguments as input and target.
@@ -146,13 +168,14 @@ func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 	par.For(n, pairGrain, func(lo, hi int) {
 		at := lo / pairGrain
 		if fast {
-			s, ok := l.sum(raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], p)
-			parts[at], bad[at] = s, !ok
+			a := raw[float32](x)[lo:hi]
+			s, ok := l.sum(a, raw[float32](t)[lo:hi], p)
+			parts[at], bad[at] = s, !ok || s != s && l.unit && !reals32.unit(a) // NaN is not between 0 and 1 either
 			return
 		}
 		runs(lo, hi, func(i, n int, load func(v *T, slot int) []E, dst, tmp []E) {
 			a, b := load(x, 0), load(t, 1)
-			if l.unit && (v.min(a) < 0 || v.max(a) > 1) {
+			if l.unit && !v.unit(a) {
 				bad[at] = true
 			}
 			if how != none {
@@ -239,21 +262,23 @@ func (l *pairLoss) vjp(c *Ctx, g *T) []*T {
 
 func init() {
 	for _, l := range pairLosses {
-		tensor.Register(tensor.Def{
-			Schema: l.name + "(Tensor self, Tensor target, int reduction, float p) -> Tensor",
-			Doc:    "is the loss of its name in one pass.",
-			Go:     "-", AMP: l.amp, Grad: l.grad,
-			Infer: func(c *Ctx) {
-				var out []int
-				if c.Int(2) == none {
-					out = c.Shape(0)
-				}
-				c.Alloc(0, out, c.ArgDType(0))
-			},
-			CPU:  l.forward,
-			Save: "self target",
-			VJP:  l.vjp,
-		})
+		for name, grad := range l.ops() {
+			tensor.Register(tensor.Def{
+				Schema: name + "(Tensor self, Tensor target, int reduction, float p) -> Tensor",
+				Doc:    "is the loss of its name in one pass.",
+				Go:     "-", AMP: l.amp, Grad: grad,
+				Infer: func(c *Ctx) {
+					var out []int
+					if c.Int(2) == none {
+						out = c.Shape(0)
+					}
+					c.Alloc(0, out, c.ArgDType(0))
+				},
+				CPU:  l.forward,
+				Save: "self target",
+				VJP:  l.vjp,
+			})
+		}
 		tensor.Register(tensor.Def{
 			Schema: l.name + "_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float p) -> Tensor",
 			Doc:    "is the gradient of self.",

@@ -99,3 +99,48 @@ func TestOnePassTarget(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientNames: where PyTorch composes a loss, the gradient has the name of the last step.
+func TestGradientNames(t *testing.T) {
+	want := map[string][3]string{ // none, mean, sum
+		"l1":                   {"AbsBackward0", "MeanBackward0", "SumBackward0"},
+		"kl div":               {"SubBackward0", "MeanBackward0", "SumBackward0"},
+		"kl div of logarithms": {"MulBackward0", "MeanBackward0", "SumBackward0"},
+		"mse":                  {"MseLossBackward0", "MseLossBackward0", "MseLossBackward0"},
+	}
+	x, q := torch.Ones([]int{3}).SetRequiresGrad(true), torch.Ones([]int{3})
+	for _, c := range pairLosses {
+		for i, how := range []string{"none", "mean", "sum"} {
+			if w, ok := want[c.name]; ok {
+				if got := c.f(x, nil, q, how).GradFn().Name(); got != w[i] {
+					t.Errorf("%s, %s: %s, want %s", c.name, how, got, w[i])
+				}
+			}
+		}
+	}
+}
+
+// NaN is no probability, and does not hide others that are none.
+func TestNoProbability(t *testing.T) {
+	nan := math.NaN()
+	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
+		for _, how := range []string{"mean", "none"} {
+			for _, c := range []struct {
+				x, y float64
+				ok   bool
+			}{{0.5, 1, true}, {nan, 0.5, false}, {nan, 2, false}, {0.5, -0.1, false}, {0.5, 1.1, false}} {
+				p := torch.FromSlice([]float64{c.x, c.y}, 2).To(dt)
+				err := torch.Try(func() {
+					F.BinaryCrossEntropy(p, torch.Ones([]int{2}).To(dt), F.BinaryCrossEntropyOptions{Reduction: how})
+				})
+				if (err == nil) != c.ok {
+					t.Errorf("%s, %s, %g and %g: %v", dt, how, c.x, c.y, err)
+				}
+			}
+		}
+	}
+	p := torch.FromSlice([]float32{0.5, 0.5}, 2) // a target may be NaN
+	if y := F.BinaryCrossEntropy(p, torch.FromSlice([]float32{1, float32(nan)}, 2)); !math.IsNaN(y.Item()) {
+		t.Errorf("NaN as target: %v", y)
+	}
+}

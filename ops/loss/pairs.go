@@ -19,6 +19,9 @@ type reals[E real] struct {
 	sum                                         func(a []E) float64
 }
 
+// unit reports whether all of a lie between 0 and 1, as NaN does not.
+func (v *reals[E]) unit(a []E) bool { return v.min(a) >= 0 && v.max(a) <= 1 }
+
 var (
 	reals32 = reals[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.NegF32, vec.AbsF32, vec.SignF32, vec.SquareF32, vec.ExpF32, vec.LogF32, vec.Log1pF32,
 		vec.SigmoidF32, vec.LogSigmoidF32, vec.ReciprocalF32, vec.AddScalarF32, vec.MulScalarF32, vec.RSubScalarF32, vec.MinimumScalarF32, vec.MaximumScalarF32,
@@ -48,7 +51,7 @@ var (
 		f32: pairKernels[float32]{squaredError[float32], squaredErrorSlope[float32]}, f64: pairKernels[float64]{squaredError[float64], squaredErrorSlope[float64]},
 		back:     func(dst, x, t []float32, s float32, _ float64) { vec.SquaredErrorGradF32(dst, x, t, 2*s) },
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Square() }}
-	l1Loss = &pairLoss{name: "_l1_loss", grad: "MeanBackward0", sum: total(vec.AbsErrorF32), mirrored: true, back: plainBack(vec.AbsErrorGradF32),
+	l1Loss = &pairLoss{name: "_l1_loss", last: "Abs", sum: total(vec.AbsErrorF32), mirrored: true, back: plainBack(vec.AbsErrorGradF32),
 		f32: pairKernels[float32]{absError[float32], absErrorSlope[float32]}, f64: pairKernels[float64]{absError[float64], absErrorSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Abs() }}
 	smoothL1Loss = &pairLoss{name: "_smooth_l1_loss", grad: "SmoothL1LossBackward0", mirrored: true,
@@ -75,24 +78,24 @@ var (
 	bceLogitsLoss = &pairLoss{name: "_binary_cross_entropy_with_logits", grad: "BinaryCrossEntropyWithLogitsBackward0", sum: total(vec.LogitEntropyF32), back: plainBack(vec.LogitEntropyGradF32),
 		f32: pairKernels[float32]{logitEntropy[float32], logitEntropySlope[float32]}, f64: pairKernels[float64]{logitEntropy[float64], logitEntropySlope[float64]},
 		composed: func(c *Ctx, x, t *T, _ float64) *T { return bceLogits(c, x, t, nil, nil) }}
-	klLoss = &pairLoss{name: "_kl_div", grad: "MeanBackward0", sum: total(vec.DivergenceF32),
+	klLoss = &pairLoss{name: "_kl_div", last: "Sub", sum: total(vec.DivergenceF32),
 		f32: pairKernels[float32]{divergence[float32], divergenceSlope[float32]}, f64: pairKernels[float64]{divergence[float64], divergenceSlope[float64]},
 		back:     func(dst, _, t []float32, s float32, _ float64) { vec.MulScalarF32(dst, t, -s) },
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, false) }}
-	klLogLoss = &pairLoss{name: "_kl_div_log", grad: "MeanBackward0", sum: total(vec.LogDivergenceF32),
+	klLogLoss = &pairLoss{name: "_kl_div_log", last: "Mul", sum: total(vec.LogDivergenceF32),
 		f32: pairKernels[float32]{logDivergence[float32], logDivergenceSlope[float32]}, f64: pairKernels[float64]{logDivergence[float64], logDivergenceSlope[float64]},
 		back:     func(dst, x, t []float32, s float32, _ float64) { vec.LogDivergenceGradF32(dst, x, t, -s) },
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, true) }}
 	softMarginLoss = &pairLoss{name: "_soft_margin_loss", grad: "SoftMarginLossBackward0", rounds: true,
 		f32: pairKernels[float32]{softMarginOf[float32], softMarginSlope[float32]}, f64: pairKernels[float64]{softMarginOf[float64], softMarginSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return softMargin(x, t) }}
-	poissonLogLoss = &pairLoss{name: "_poisson_nll_loss_log", grad: "MeanBackward0",
+	poissonLogLoss = &pairLoss{name: "_poisson_nll_loss_log", last: "Sub",
 		f32: pairKernels[float32]{poissonLog[float32], poissonLogSlope[float32]}, f64: pairKernels[float64]{poissonLog[float64], poissonLogSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return poissonNLL(x, t, true, false, 0) }}
-	poissonLoss = &pairLoss{name: "_poisson_nll_loss", grad: "MeanBackward0",
+	poissonLoss = &pairLoss{name: "_poisson_nll_loss", last: "Sub",
 		f32: pairKernels[float32]{poisson[float32], poissonSlope[float32]}, f64: pairKernels[float64]{poisson[float64], poissonSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, eps float64) *T { return poissonNLL(x, t, false, false, eps) }}
-	hingeLoss = &pairLoss{name: "_hinge_embedding_loss", grad: "MeanBackward0", rounds: true,
+	hingeLoss = &pairLoss{name: "_hinge_embedding_loss", last: "Add", rounds: true,
 		f32: pairKernels[float32]{hinge[float32], hingeSlope[float32]}, f64: pairKernels[float64]{hinge[float64], hingeSlope[float64]},
 		composed: func(_ *Ctx, x, t *T, margin float64) *T { return hingeEmbedding(x, t, margin) }}
 )

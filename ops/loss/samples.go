@@ -1,6 +1,8 @@
 package loss
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/samples"
@@ -31,7 +33,7 @@ func init() {
 	)
 	samples.None("a fused step of cross_entropy, whose arguments are its results; the family's tests compare it with the composed form", "_cross_entropy _cross_entropy2d _cross_entropy_backward")
 	for _, l := range pairLosses {
-		samples.None("the one-pass form of a loss, which float32 alone takes; the family's tests compare it with the composed form", l.name+" "+l.name+"_backward")
+		samples.None("the one-pass form of a loss; the family's tests compare it with the composed form", strings.Join(slices.Sorted(maps.Keys(l.ops())), " ")+" "+l.name+"_backward")
 	}
 	samples.None("an inner step of ctc_loss whose arguments are its results", "_ctc_loss_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {

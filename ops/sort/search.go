@@ -48,6 +48,11 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	}
 	keys := make([]uint64, len(rows))
 	keysOf(keys, rows, false)
+	for i, v := range rows {
+		if v != v {
+			keys[i] = 0 // no value belongs in front of NaN
+		}
+	}
 	if perm != nil {
 		inOrder := make([]uint64, len(rows))
 		for i, p := range perm {
@@ -60,11 +65,11 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 		keysOf(want[:], vals[lo:hi], false)
 		for i := lo; i < hi; i++ {
 			x, row := want[i-lo], keys[i/per*n:][:n]
-			if right { // behind equal ones: in front of the next key
-				if x == math.MaxUint64 {
-					out[i] = int64(n)
-					continue
-				}
+			switch v := vals[i]; {
+			case v != v || right && x == math.MaxUint64:
+				out[i] = int64(n)
+				continue
+			case right: // behind equal ones: in front of the next key
 				x++
 			}
 			out[i] = int64(lowerBound(row, x))
@@ -72,17 +77,15 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	})
 }
 
-// lowerBound is the number of keys below x in sorted keys.
+// lowerBound is the number of keys below x in sorted keys. Keys that are not sorted are looked at in PyTorch's order.
 func lowerBound(keys []uint64, x uint64) int {
-	at, left := 0, len(keys)
-	for left > 1 {
-		half := left / 2
-		_, below := bits.Sub64(keys[at+half-1], x, 0) // 1 where the key is below x; the compiler would make a branch of an if
-		at += half & -int(below)
-		left -= half
-	}
-	if left == 1 && keys[at] < x {
-		at++
+	at, end := 0, len(keys)
+	for at < end {
+		mid := int(uint(at+end) / 2)
+		_, below := bits.Sub64(keys[mid], x, 0) // 1 where the key is below x; the compiler would make a branch of an if
+		m := -int(below)
+		at += (mid + 1 - at) & m
+		end += (mid - end) &^ m
 	}
 	return at
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/opstest"
 	_ "github.com/gotorch-dev/torch/ops/all"
 	"github.com/gotorch-dev/torch/tensor"
@@ -55,4 +56,26 @@ func Example() {
 	values, indices := tensor.FromSlice([]float32{3, 1, 2}, 3).Sort()
 	fmt.Println(tensor.Data[float32](values), tensor.Data[int64](indices))
 	// Output: [1 2 3] [1 2 0]
+}
+
+// Boundaries that are NaN, values that are, and boundaries that are not sorted: all is looked at in
+// PyTorch's order. The figures are PyTorch's.
+func TestSearchOddities(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		seq, vals   []float64
+		left, right []int64
+	}{
+		{[]float64{-1, 0, 2, nan, nan}, []float64{-2, 0, math.Copysign(0, -1), 2, nan}, []int64{0, 1, 1, 2, 5}, []int64{0, 2, 2, 5, 5}},
+		{[]float64{3, 1, 2, 5, 4}, []float64{0, 2, 4.5}, []int64{0, 2, 5}, []int64{0, 3, 5}},
+	} {
+		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
+			seq, vals := torch.FromSlice(c.seq, len(c.seq)).To(dt), torch.FromSlice(c.vals, len(c.vals)).To(dt)
+			for right, want := range map[bool][]int64{false: c.left, true: c.right} {
+				if got := tensor.Data[int64](torch.Searchsorted(seq, vals, torch.SearchsortedOptions{Right: right})); !slices.Equal(got, want) {
+					t.Errorf("%v in %v, right %v: %v, want %v", c.vals, c.seq, right, got, want)
+				}
+			}
+		}
+	}
 }
