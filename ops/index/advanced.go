@@ -81,7 +81,7 @@ func expandMasks(c *Ctx, shape []int, list []*T) []*T {
 
 // nonzeroLists gives, per dimension, the places of the elements that are not zero.
 func nonzeroLists(t *T) [][]int64 {
-	b := raw[uint8](t.DenseAs(tensor.Bool))
+	b := raw[uint8](t.DenseAs(tensor.Bool))[:t.Numel()]
 	n := vec.CountNonzeroU8(b)
 	nd := t.Dim()
 	out := make([][]int64, nd)

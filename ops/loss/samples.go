@@ -24,6 +24,8 @@ func init() {
 		"triplet_margin_loss F::triplet_margin_loss F::triplet_margin_with_distance_loss :: 3x4 3x4 3x4 ; 3x4 3x4 3x4 swap=true",
 		"multi_margin_loss F::multi_margin_loss :: 3x4 {0,2,1} ; 3x4 {0,2,1} p=2",
 		"multilabel_margin_loss F::multilabel_margin_loss :: 3x4 {0,2,-1,1;3,-1,0,1;1,0,2,3}",
+		"_multilabel_margin :: 3x4 {0,2,-1,1;3,-1,0,1;1,0,2,3}", "_multilabel_margin_backward :: 3 3x4 {0,2,-1,1;3,-1,0,1;1,0,2,3}",
+		"_cosine_similarity :: 3x4 3x4 1e-8",
 		"F::multilabel_soft_margin_loss :: 3x4 {0,1,1,0;1,0,1,0;0,0,0,1} | nograd",
 		"nll_loss nll_loss_nd F::nll_loss cross_entropy_loss F::cross_entropy :: 3x4 {0,2,1} ; 3x4 {0,2,1} 4@0.5..2 | const=2 ; 3x4 {0,-100,1}",
 		"nll_loss_forward :: 3x4 {0,2,1} None 1 -100 ; 3x4 {0,2,1} 4@0.5..2 0 -100 | const=2 first", "nll_loss_backward :: s 3x4 {0,2,1} None 1 -100 s | nograd",
@@ -35,6 +37,7 @@ func init() {
 	for _, l := range pairLosses {
 		samples.None("the one-pass form of a loss; the family's tests compare it with the composed form", strings.Join(slices.Sorted(maps.Keys(l.ops())), " ")+" "+l.name+"_backward")
 	}
+	samples.None("the gradient's step of cosine_similarity, whose results are as many as are asked for; the family's tests compare it with the composed form", "_cosine_similarity_backward")
 	samples.None("an inner step of ctc_loss whose arguments are its results", "_ctc_loss_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
 		for _, n := range strings.Fields("mse_loss l1_loss huber_loss smooth_l1_loss soft_margin_loss hinge_embedding_loss kl_div poisson_nll_loss margin_ranking_loss cosine_embedding_loss " +

@@ -54,6 +54,8 @@ func init() {
 		"repeat :: 3x4 [2,3] ; 3 [2,2]", "tile :: 3x4 [2]", "tril triu :: 3x4 ; 4x4 1 ; 2x3x3 -1",
 		"repeat_interleave.self_int :: 3x4 2 ; 3x4 2 1", "repeat_interleave.self_Tensor :: 3x4 {1,0,2} 0", "repeat_interleave.Tensor :: {1,0,2}",
 		"pad F::pad :: 3x4 [1,2] ; 3x4 [1,2,-1,1] ; 2x3x4 [1,1] reflect ; 2x3x4 [2,1] replicate ; 2x3x4 [1,1] circular", "constant_pad_nd :: 3x4 [1,2] ; 3x4 [1,2,0,1] 1.5",
+		"_pad_entries :: 2x3x4 [1,2] reflect ; 2x3x4 [2,1,1,0] replicate ; 2x3x4 [1,2] circular",
+		"_pad_entries_backward :: 2x3x7 [2,3,4] [1,2] reflect ; 2x4x7 [2,3,4] [2,1,1,0] replicate ; 2x3x7 [2,3,4] [1,2] circular",
 		"_pad_circular :: 2x3x4 [1,2]", "reflection_pad1d replication_pad1d :: 2x3x5 [1,2]", "reflection_pad2d replication_pad2d :: 2x3x4 [1,2,1,0]",
 		"reflection_pad3d replication_pad3d :: 2x3x4x3 [1,2,1,0,1,1]",
 		"channel_shuffle F::channel_shuffle :: 1x4x2x2 2", "sum_to_size :: 3x4 [1,4] ; 2x3x4 [4]",
