@@ -38,7 +38,7 @@ type kern[E, A any] struct {
 	init  A
 	row   func(acc A, s []E) A                   // takes up a contiguous run
 	col   func(acc []A, s []E)                   // takes up one element per accumulator
-	block func(acc []A, s []E, rows, stride int) // col for rows that lie stride apart, at most colTile accumulators; nil: col for each
+	block func(acc []A, s []E, rows, stride int) // where set, stands for col: rows that lie stride apart, for at most colTile accumulators
 	merge func(into, next A) A                   // joins two accumulators, the second of later elements
 }
 
@@ -192,11 +192,15 @@ func mergeBlocks[E, A any](out, part []A, blocks int, k *kern[E, A]) {
 
 // columns takes up rows r to end, which begin at p.
 func (k *kern[E, A]) columns(acc []A, p, r, end int, over []axis, at func(p, n int) []E) {
-	last := len(over) - 1
-	if k.block == nil || last < 0 {
+	if k.block == nil {
 		for ; r < end; r++ {
 			k.col(acc, at(p+offset(over, r), len(acc)))
 		}
+		return
+	}
+	last := len(over) - 1
+	if last < 0 { // dimensions of size 1: a row
+		k.block(acc, at(p, len(acc)), 1, 0)
 		return
 	}
 	for n, st := over[last].n, over[last].stride; r < end; { // as far as the last of the reduced dimensions goes
