@@ -96,7 +96,8 @@ func allK[E any](d []uint8, a []E) {
 
 func isNaNK[E complex64 | complex128](d []uint8, a []E) {
 	for i, x := range a[:len(d)] {
-		d[i] = b2u(x != x)
+		z := complex128(x)
+		d[i] = b2u(math.IsNaN(real(z)) || math.IsNaN(imag(z)))
 	}
 }
 

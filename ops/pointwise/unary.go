@@ -147,8 +147,6 @@ func logBase(base float64) func(complex128) complex128 {
 	}
 }
 
-func sigmoid64(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
 func sigmoidC(x complex128) complex128 { return divC(1, 1+expC(-x)) }
 
 func sinc(x float64) float64 {
