@@ -2,6 +2,7 @@ package dtype
 
 import (
 	"math"
+	"runtime"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -33,7 +34,7 @@ func num[D, S number](d, s unsafe.Pointer, n int) {
 // whole cuts the fraction off. What an int64 cannot hold becomes the smallest one, as x86 processors and with them PyTorch have it; in Go
 // that depends on the processor.
 func whole[S float32 | float64](v S) int64 {
-	if v >= -1<<63 && v < 1<<63 {
+	if runtime.GOARCH == "amd64" || v >= -1<<63 && v < 1<<63 {
 		return int64(v)
 	}
 	return math.MinInt64

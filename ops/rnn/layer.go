@@ -78,11 +78,9 @@ func (l *layer[E]) scatter(dst, plane []E, stride, n int) {
 // grain is how many blocks make a task, from the multiplications of a block.
 func (l *layer[E]) grain() int { return max(1, 1<<16/(l.N*width*l.gates*l.H+1)) }
 
-// each calls f for all blocks. A thread takes a run of them, in the hope that it will be the same at the next step: its part of the weights
-// is then still in its cache. What is computed does not depend on it.
+// each calls f for all blocks.
 func (l *layer[E]) each(f func(b int)) {
-	t := par.NumThreads()
-	par.For(l.blocks, max(l.grain(), (l.blocks+t-1)/t), func(lo, hi int) {
+	par.For(l.blocks, l.grain(), func(lo, hi int) {
 		for b := lo; b < hi; b++ {
 			f(b)
 		}
