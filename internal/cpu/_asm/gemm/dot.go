@@ -1,0 +1,160 @@
+// Dot products: a matrix of few rows with a transposed one.
+
+package main
+
+import "fmt"
+
+// dot emits out[i*4+j] = sum over k of a[i][k]*b[j][k], for rows 1..4 of a and
+// four rows of b, all contiguous along k: the product with a transposed matrix
+// when there are too few rows to be worth packing it. Groups of four rows of b
+// follow each other, and so do their sums.
+//
+//	DI = a   BX = b   R8 = a's stride   R11, R12 = b's, 1 and 3 times
+//	SI = this group of b   R10 = groups left   DX = out   CX = k left
+func (g *gen) dot(name string, s isa, maxRows int) {
+	const nj = 4
+	g.L("")
+	g.L("// func %s(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-72", name)
+	g.I("MOVQ out+0(FP), DX")
+	g.I("MOVQ b+16(FP), SI")
+	g.I("MOVQ rsA+24(FP), R8")
+	g.I("MOVQ rsB+32(FP), R11")
+	g.I("MOVQ rows+48(FP), R15")
+	g.I("MOVQ groups+56(FP), R10")
+	g.I("MOVQ mask+64(FP), AX")
+	g.I("LEAQ (R8)(R8*2), R9")
+	g.I("LEAQ (R11)(R11*2), R12")
+	for r := maxRows; r > 1; r-- {
+		g.I("CMPQ R15, $%d", r)
+		g.I("JEQ %s_r%d", name, r)
+	}
+	bAddr := []string{"(BX)", "(BX)(R11*1)", "(BX)(R11*2)", "(BX)(R12*1)"}
+	for rows := 1; rows <= maxRows; rows++ {
+		acc := func(r, j int) string { return s.V(r*nj + j) }
+		// Few rows: two sets of sums, or the additions' latency shows.
+		sets := 1
+		if rows*nj*2+rows+2 <= s.Regs/2+s.Regs/4 {
+			sets = 2
+		}
+		second := rows // the row of registers that the second set begins with
+		av := func(r int) string { return s.V(s.Regs - 1 - r) }
+		bv := s.V(s.Regs - 1 - rows)
+		mv := s.V(s.Regs - 2 - rows) // AVX2's mask
+		l := fmt.Sprintf("%s_r%d", name, rows)
+		g.L("%s:", l)
+		g.I("MOVQ a+8(FP), DI")
+		g.I("MOVQ SI, BX")
+		g.I("MOVQ k+40(FP), CX")
+		for i := range rows * nj * sets {
+			g.I("VXORPS %s, %s, %s", s.V(i), s.V(i), s.V(i))
+		}
+		step := func(set int, masked bool) {
+			ld := func(addr, dst string) {
+				switch {
+				case !masked:
+					g.I("VMOVU%s %s, %s", s.P(), addr, dst)
+				case s.Mask:
+					g.I("VMOVU%s.Z %s, K1, %s", s.P(), addr, dst)
+				default:
+					g.I("VMASKMOV%s %s, %s, %s", s.P(), addr, mv, dst)
+				}
+			}
+			for r := range rows {
+				ld(rowAddr[r], av(r))
+			}
+			for j := range nj {
+				src := bAddr[j]
+				if rows > 1 || masked {
+					ld(bAddr[j], bv)
+					src = bv
+				}
+				for r := range rows {
+					g.I("VFMADD231%s %s, %s, %s", s.P(), src, av(r), acc(r+set*second, j))
+				}
+			}
+			if !masked {
+				g.I("ADDQ $%d, DI", s.Width)
+				g.I("ADDQ $%d, BX", s.Width)
+			}
+		}
+		n := s.Lanes()
+		g.I("SUBQ $%d, CX", n*sets)
+		g.I("JLT %s_t", l)
+		g.I("PCALIGN $32")
+		g.L("%s_k:", l)
+		for set := range sets {
+			step(set, false)
+		}
+		g.I("SUBQ $%d, CX", n*sets)
+		g.I("JGE %s_k", l)
+		g.L("%s_t:", l)
+		g.I("ADDQ $%d, CX", n*sets)
+		if sets == 2 {
+			g.I("CMPQ CX, $%d", n)
+			g.I("JLT %s_m", l)
+			step(0, false)
+			g.I("SUBQ $%d, CX", n)
+			g.L("%s_m:", l)
+		}
+		g.I("TESTQ CX, CX")
+		g.I("JZ %s_e", l)
+		if s.Mask {
+			g.I("MOVQ $1, R13")
+			g.I("SHLQ CX, R13")
+			g.I("DECQ R13")
+			g.I("KMOVW R13, K1")
+		} else {
+			g.I("VMOVU%s (AX), %s", s.P(), mv)
+		}
+		step(0, true)
+		g.L("%s_e:", l)
+		if sets == 2 {
+			for i := range rows * nj {
+				g.I("VADD%s %s, %s, %s", s.P(), s.V(rows*nj+i), s.V(i), s.V(i))
+			}
+		}
+		for r := range rows {
+			g.fold(s, r*nj, s.Regs-4)
+		}
+		g.I("LEAQ (SI)(R11*4), SI")
+		g.I("DECQ R10")
+		g.I("JG %s", l)
+		g.I("VZEROUPPER")
+		g.I("RET")
+	}
+}
+
+// fold emits the sums of four registers' lanes, stored at DX, which moves on:
+// neighbours are added while they come together in one register, and then its
+// halves. The four are overwritten, and the scratch registers from t on.
+func (g *gen) fold(s isa, a, t int) {
+	pair := func(unpack string, a, b, to int) { // to = sums of neighbours in a and b, alternating
+		g.I("VUNPCKL%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t))
+		g.I("VUNPCKH%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t+1))
+		g.I("VADD%s %s, %s, %s", s.P(), s.V(t+1), s.V(t), s.V(to))
+	}
+	halve := func(a int) {
+		if s.Reg == "Z" {
+			g.I("VEXTRACTF64X4 $1, Z%d, Y%d", a, t)
+			g.I("VADD%s Y%d, Y%d, Y%d", s.P(), t, a, a)
+			g.I("VEXTRACTF32X4 $1, Y%d, X%d", a, t)
+		} else {
+			g.I("VEXTRACTF128 $1, Y%d, X%d", a, t)
+		}
+		g.I("VADD%s X%d, X%d, X%d", s.P(), t, a, a)
+	}
+	pair(s.P(), a, a+1, a)
+	pair(s.P(), a+2, a+3, a+2)
+	if s.ES == 4 {
+		pair("PD", a, a+2, a)
+		halve(a)
+		g.I("VMOVUPS X%d, (DX)", a)
+	} else {
+		halve(a)
+		halve(a + 2)
+		g.I("VMOVUPD X%d, (DX)", a)
+		g.I("VMOVUPD X%d, 16(DX)", a+2)
+	}
+	g.I("ADDQ $%d, DX", 4*s.ES)
+}
