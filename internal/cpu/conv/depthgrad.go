@@ -152,7 +152,7 @@ func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLi
 		p.c0 = unsafe.Pointer(&out[(c/l*len(taps)+r.first+skip)*l])
 		if second >= 0 && n == r.n && second == r.first+r.n {
 			p.a1 = unsafe.Add(other, at)
-			depthGradTile[T](j.pt, p, 2*n)
+			depthTile[T](j.pt, p, 2*n, true)
 			f.check(p)
 			return
 		}
@@ -160,7 +160,7 @@ func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLi
 		if n > 1 {
 			p.a1 = unsafe.Add(p.a0, (n+1)/2*p.rs)
 		}
-		depthGradTile[T](j.pt, p, n)
+		depthTile[T](j.pt, p, n, true)
 		if second >= 0 {
 			p.a0 = unsafe.Add(other, at)
 			p.a1 = p.a0
@@ -168,7 +168,7 @@ func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLi
 				p.a1 = unsafe.Add(p.a0, (n+1)/2*p.rs)
 			}
 			p.c0 = unsafe.Pointer(&out[(c/l*len(taps)+second+skip)*l])
-			depthGradTile[T](j.pt, p, n)
+			depthTile[T](j.pt, p, n, true)
 		}
 		f.check(p)
 	}

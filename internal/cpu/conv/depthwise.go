@@ -340,19 +340,19 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	p.blockEnd = channels * d.es
 	p.mask = 1<<uint(tail) - 1
 	if d.pt != pathAVX2 && d.pt != pathNEON || tail == 0 {
-		depthTile[T](d.pt, p, r)
+		depthTile[T](d.pt, p, r, false)
 		return
 	}
 	// Without masks the last vector is moved left to be whole.
 	if channels < l {
-		depthTile[T](pathGeneric, p, r)
+		depthTile[T](pathGeneric, p, r, false)
 		return
 	}
 	p.blockEnd -= tail * d.es
-	depthTile[T](d.pt, p, r)
+	depthTile[T](d.pt, p, r, false)
 	set(channels - l)
 	p.blockEnd = l * d.es
-	depthTile[T](d.pt, p, r)
+	depthTile[T](d.pt, p, r, false)
 }
 
 // runBands computes planar images, two vectors of channels at a time.
@@ -570,7 +570,7 @@ func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, es int) {
 		} else {
 			p.a1 = unsafe.Add(p.a0, (m+1)/2*p.rs)
 		}
-		depthGradTile[T](j.pt, &p, r)
+		depthTile[T](j.pt, &p, r, true)
 		i += r
 	}
 }

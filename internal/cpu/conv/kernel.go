@@ -161,30 +161,21 @@ func gradTile[T Float](pt path, p *args, rows int) {
 	asmTile[T](pt, p, rows, true)
 }
 
-// depthTile computes the given rows of a depthwise convolution.
+// depthTile computes the given rows of a depthwise convolution, or of the gradient of its weights.
 //
 //go:noinline
-func depthTile[T Float](pt path, p *args, rows int) {
-	if pt == pathGeneric {
-		p.rows = rows
-		genericDepth[T](p)
-		return
-	}
-	p.variant = rows
-	asmDepth[T](pt, p, false)
-}
-
-// depthGradTile computes the gradient of the given rows of depthwise weights.
-//
-//go:noinline
-func depthGradTile[T Float](pt path, p *args, rows int) {
-	if pt == pathGeneric {
+func depthTile[T Float](pt path, p *args, rows int, grad bool) {
+	switch {
+	case pt != pathGeneric:
+		p.variant = rows
+		asmDepth[T](pt, p, grad)
+	case grad:
 		p.rows = rows
 		genericDepthGrad[T](p)
-		return
+	default:
+		p.rows = rows
+		genericDepth[T](p)
 	}
-	p.variant = rows
-	asmDepth[T](pt, p, true)
 }
 
 // eachTile calls f for one tile after the other, for kernels that know one.
