@@ -239,3 +239,35 @@ func TestDroppedGradients(t *testing.T) {
 		}
 	}
 }
+
+// Operators that move elements let go of all their memory: a kernel that shows its memory to the program would have it wait for the
+// garbage collector, and every result come from fresh pages.
+func TestTidyFreesAtOnce(t *testing.T) {
+	x := torch.Rand([]int{100, 100})
+	ix := torch.Randint(100, []int{100, 100})
+	row := torch.Randint(100, []int{100})
+	for name, f := range map[string]func(){
+		"cat":          func() { torch.Cat([]*torch.Tensor{x, x}) },
+		"stack":        func() { torch.Stack([]*torch.Tensor{x, x}) },
+		"roll":         func() { x.Roll([]int{3}) },
+		"diag_embed":   func() { x.DiagEmbed() },
+		"tril":         func() { x.Tril() },
+		"full":         func() { torch.Full([]int{100, 100}, 3) },
+		"zeros":        func() { torch.Zeros([]int{100, 100}) },
+		"eye":          func() { torch.Eye(100) },
+		"gather":       func() { x.Gather(1, ix) },
+		"scatter":      func() { x.Scatter(1, ix, x) },
+		"scatter_add":  func() { x.ScatterAdd(1, ix, x) },
+		"index_select": func() { x.IndexSelect(0, row) },
+		"index_add":    func() { x.IndexAdd(0, row, x) },
+		"take":         func() { x.Take(ix) },
+		"embedding":    func() { torch.Embedding(x, row) },
+	} {
+		before := mem.ReadStats()
+		torch.NoGrad(func() { torch.Tidy(f) })
+		after := mem.ReadStats()
+		if made, freed := after.Allocations-before.Allocations, after.FreedAtOnce-before.FreedAtOnce; made == 0 || made != freed {
+			t.Errorf("%s: made %d blocks of memory, freed %d at once", name, made, freed)
+		}
+	}
+}

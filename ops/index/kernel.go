@@ -24,8 +24,7 @@ func raw[E any](t *T) []E {
 	if t.Numel() == 0 {
 		return nil
 	}
-	b := t.Storage().Bytes()[t.StorageOffset()*t.ElementSize():]
-	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/t.ElementSize())
+	return sl[E](t.Ptr(), t.Storage().NumBytes()/t.ElementSize()-t.StorageOffset())
 }
 
 // computeType is the dtype that sums and products over t's elements are computed in.

@@ -549,7 +549,5 @@ func bytesOf(t *T) []byte {
 	if t.Numel() == 0 {
 		return nil
 	}
-	b := t.Storage().Bytes()
-	es := t.ElementSize()
-	return b[t.StorageOffset()*es:][:t.Numel()*es]
+	return sl[byte](t.Ptr(), t.Numel()*t.ElementSize())
 }

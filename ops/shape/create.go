@@ -2,6 +2,7 @@ package shape
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
@@ -62,10 +63,9 @@ func zeroPar(t *T) {
 	par.For(len(b), 1<<20, func(lo, hi int) { clear(b[lo:hi]) })
 }
 
-// bytesFrom is the memory of n elements from the first one on.
+// bytesFrom is the memory of n elements from the first one on. (Storage.Bytes would keep the memory from being reused at once.)
 func bytesFrom(t *T, n int) []byte {
-	es := t.ElementSize()
-	return t.Storage().Bytes()[t.StorageOffset()*es:][:n*es]
+	return unsafe.Slice((*byte)(t.Ptr()), n*t.ElementSize())
 }
 
 var (

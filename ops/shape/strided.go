@@ -133,8 +133,10 @@ func offsetArg(c *Ctx, arg, def int) int {
 
 // cloneStorage copies a tensor with all of its storage, so that the copy has the same strides and offset.
 func cloneStorage(t *T) *T {
-	s := tensor.NewStorage(t.Storage().NumBytes())
-	copy(s.Bytes(), t.Storage().Bytes())
+	n := t.Storage().NumBytes()
+	s := tensor.NewStorage(n)
+	c := tensor.FromStorage(s, tensor.Uint8, []int{n}, []int{1}, 0)
+	tensor.CopyRaw(c, tensor.FromStorage(t.Storage(), tensor.Uint8, []int{n}, []int{1}, 0))
 	return tensor.FromStorage(s, t.DType(), t.Shape(), t.Strides(), t.StorageOffset())
 }
 
