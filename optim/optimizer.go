@@ -436,7 +436,7 @@ func like(p *Tensor) *Tensor {
 // zerosLike is like, cleared.
 func zerosLike(p *Tensor) *Tensor {
 	z := like(p)
-	clear(z.Storage().Bytes())
+	z.ZeroRaw()
 	return z
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/gotorch-dev/torch/internal/iter"
 )
 
 // Node is the record of one call on the tape: what it read, and where the gradients of its inputs go.
@@ -623,12 +625,11 @@ func (t *Tensor) ZeroRaw() {
 	}
 	if !t.IsDense() {
 		z := New(nil, t.dt)
-		clear(z.st.Bytes())
+		z.ZeroRaw()
 		copyRaw(t, z)
 		return
 	}
-	p := t.Ptr()
-	clear(bytesAt(p, t.numel*t.dt.Size()))
+	iter.Zero(t.Ptr(), t.numel*t.dt.Size())
 }
 
 // RequiresGrad reports whether operators on t are recorded.

@@ -691,7 +691,7 @@ func copyRaw(dst, src *Tensor) {
 			return
 		}
 		if src.isOne() && dst.dt == src.dt {
-			fillRun(dst.Ptr(), src.Ptr(), dst.numel, dst.dt.Size())
+			iter.Fill(dst.Ptr(), src.Ptr(), dst.numel, dst.dt.Size())
 			return
 		}
 	}
@@ -707,14 +707,6 @@ func (t *Tensor) isOne() bool {
 		}
 	}
 	return t.numel > 0
-}
-
-// fillRun writes n copies of one element.
-func fillRun(dst, src unsafe.Pointer, n, size int) {
-	d := unsafe.Slice((*byte)(dst), n*size)
-	for done := copy(d, unsafe.Slice((*byte)(src), size)); done < len(d); {
-		done += copy(d[done:], d[:done])
-	}
 }
 
 // CopyRaw copies src (broadcast, converted) into dst without recording and without counting a version: for kernels.

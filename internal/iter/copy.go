@@ -47,20 +47,7 @@ func (w *walk) spread(total int) {
 	size := w.size[0]
 	var one [2]uint64
 	w.kernel(&Ptrs{unsafe.Pointer(&one), w.p[1]}, 1)
-	p := w.p[0]
-	par.For(total, 4*grain, func(lo, hi int) {
-		d := unsafe.Slice((*byte)(unsafe.Add(p, lo*size)), (hi-lo)*size)
-		if one == [2]uint64{} {
-			clear(d)
-			return
-		}
-		// A piece that stays in the nearest cache is copied again and again.
-		first := d[:min(len(d), 4096)]
-		copyBytes(unsafe.Pointer(&first[0]), unsafe.Pointer(&one), size)
-		fill(unsafe.Pointer(&first[0]), len(first)/size, size)
-		for k := len(first); k < len(d); k += copy(d[k:], first) {
-		}
-	})
+	Fill(w.p[0], unsafe.Pointer(&one), total, size)
 }
 
 // move copies elements as they are. The walk is cut into planes of two dimensions, which a function of its own copies (see plane): the
@@ -186,7 +173,7 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 	case dk == size && sk == 0 && nk*size > 64:
 		for range na {
 			copyBytes(d, s, size)
-			fill(d, nk, size)
+			Fill(d, d, nk, size)
 			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
 		}
 	case dk == size && sk == -size && nk > 8:

@@ -296,7 +296,7 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 			copyBytes(c, src, m*w.size[i])
 		}
 		if st == 0 {
-			fill(c, min(b.run, w.shape[k]), w.asSize[i]) // as much as any block of the row needs
+			Fill(c, c, min(b.run, w.shape[k]), w.asSize[i]) // as much as any block of the row needs
 			b.last[i] = p[i]
 		}
 	}
@@ -440,13 +440,5 @@ func scatter(d, s unsafe.Pointer, st, n, size int) {
 		scatterT[uint64](d, s, st, n)
 	default:
 		scatterT[c16](d, s, st, n)
-	}
-}
-
-// fill repeats the first element over n elements.
-func fill(p unsafe.Pointer, n, size int) {
-	b := unsafe.Slice((*byte)(p), n*size)
-	for k := size; k < len(b); k *= 2 {
-		copy(b[k:], b[:k])
 	}
 }

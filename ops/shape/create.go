@@ -4,7 +4,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -35,32 +35,16 @@ func fillNum(t *T, n tensor.Num) {
 		return
 	}
 	if n.C == 0 && !math.Signbit(n.F) && !math.Signbit(imag(n.C)) && t.IsDense() && !n.IsNaN() {
-		zeroPar(t)
+		t.ZeroRaw()
 		return
 	}
 	if t.IsDense() {
 		one := tensor.New(nil, t.DType())
 		tensor.CopyRaw(one, n.Tensor())
-		b := bytesFrom(t, t.Numel())
-		src := bytesFrom(one, 1)
-		const grain = 1 << 20
-		par.For(len(b), grain, func(lo, hi int) { repeatBytes(b[lo:hi], src) })
+		iter.Fill(t.Ptr(), one.Ptr(), t.Numel(), t.ElementSize())
 		return
 	}
 	tensor.CopyRaw(t, n.Tensor())
-}
-
-// repeatBytes fills b, whose length is a multiple of len(src), with copies of src.
-func repeatBytes(b, src []byte) {
-	n := copy(b, src)
-	for n < len(b) {
-		n += copy(b[n:], b[:min(n, 1<<15)])
-	}
-}
-
-func zeroPar(t *T) {
-	b := bytesFrom(t, t.Numel())
-	par.For(len(b), 1<<20, func(lo, hi int) { clear(b[lo:hi]) })
 }
 
 // bytesFrom is the memory of n elements from the first one on. (Storage.Bytes would keep the memory from being reused at once.)
@@ -76,7 +60,7 @@ var (
 // zeros is a tensor of zeros that no operator made: for gradient rules.
 func zeros(shape []int, dt tensor.DType) *T {
 	t := tensor.New(shape, dt)
-	zeroPar(t)
+	t.ZeroRaw()
 	return t
 }
 
