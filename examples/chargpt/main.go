@@ -1,6 +1,6 @@
 // Command chargpt trains a small GPT on the characters of a text file and lets it continue a prompt.
 //
-//	go run ./examples/chargpt -text FILE [-steps 500] [-prompt "ROMEO:"]
+//	go run ./examples/chargpt -text FILE [-steps 500] [-prompt "Once upon"]
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 func main() {
 	path := flag.String("text", "", "text file to learn from")
 	steps := flag.Int("steps", 500, "training steps")
-	prompt := flag.String("prompt", "ROMEO:", "text to continue")
+	prompt := flag.String("prompt", "", "text to continue (the first characters of the file if empty)")
 	flag.Parse()
 	if *path == "" {
 		log.Fatal("chargpt: give a text file: -text FILE")
@@ -30,6 +30,16 @@ func main() {
 		log.Fatal(err)
 	}
 	const batch, window = 32, 64
+	if text.Train.Windows(window) <= 0 {
+		log.Fatalf("chargpt: %s is too short for windows of %d characters", *path, window)
+	}
+	ids, err := text.Vocab.Encode(*prompt) // before the training, in case the file lacks a character
+	if err != nil {
+		log.Fatal(err)
+	}
+	if len(ids) == 0 {
+		ids, _ = text.Train.Window(0, 8)
+	}
 
 	torch.ManualSeed(0)
 	net := models.NewGPT(models.GPTConfig{Vocab: text.Vocab.Len(), Context: window, Layers: 3, Heads: 4, Width: 96})
@@ -51,10 +61,6 @@ func main() {
 		if step%50 == 0 || step == *steps-1 {
 			fmt.Printf("step %d: loss %.4f\n", step, loss.Num().F)
 		}
-	}
-	ids, err := text.Vocab.Encode(*prompt)
-	if err != nil {
-		log.Fatal(err)
 	}
 	out, err := text.Vocab.Decode(net.Generate(ids, 300, models.Sampling{Temperature: 0.8}, nil))
 	if err != nil {
