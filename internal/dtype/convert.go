@@ -40,23 +40,10 @@ func whole[S float32 | float64](v S) int64 {
 	return math.MinInt64
 }
 
-// floatToWide converts to int64 and, by way of it, to uint8.
-func floatToWide[D int64 | uint8, S float32 | float64](d, s unsafe.Pointer, n int) {
-	dd, ss := sl[D](d, n), sl[S](s, n)
+func floatToInt64[S float32 | float64](d, s unsafe.Pointer, n int) {
+	dd, ss := sl[int64](d, n), sl[S](s, n)
 	for i, v := range ss {
-		dd[i] = D(whole(v))
-	}
-}
-
-// floatToInt converts by way of int32, the smallest of which stands for all that do not fit it: PyTorch's numbers on x86.
-func floatToInt[D int32 | int16 | int8, S float32 | float64](d, s unsafe.Pointer, n int) {
-	dd, ss := sl[D](d, n), sl[S](s, n)
-	for i, v := range ss {
-		w := whole(v)
-		if w != int64(int32(w)) {
-			w = math.MinInt32
-		}
-		dd[i] = D(w)
+		dd[i] = whole(v)
 	}
 }
 
@@ -71,11 +58,22 @@ func toBool[S number](d, s unsafe.Pointer, n int) {
 	}
 }
 
-func toC64[S number](d, s unsafe.Pointer, n int) {
-	dd, ss := sl[complex64](d, n), sl[S](s, n)
-	for i, v := range ss {
-		dd[i] = complex(float32(v), 0)
+// ints fills in the pairs of integers and those of integers and floats that have kernels.
+func ints() {
+	c := &converters
+	for _, s := range []DType{Bool, Uint8} {
+		c[Int16][s], c[Int32][s], c[Int64][s], c[Float32][s], c[Float64][s] = by(vec.U8ToI16s), by(vec.U8ToI32s), by(vec.U8ToI64s), by(vec.U8ToF32s), by(vec.U8ToF64s)
 	}
+	c[Int16][Int8], c[Int32][Int8], c[Int64][Int8], c[Float32][Int8], c[Float64][Int8] = by(vec.I8ToI16s), by(vec.I8ToI32s), by(vec.I8ToI64s), by(vec.I8ToF32s), by(vec.I8ToF64s)
+	c[Int32][Int16], c[Int64][Int16], c[Float32][Int16], c[Float64][Int16] = by(vec.I16ToI32s), by(vec.I16ToI64s), by(vec.I16ToF32s), by(vec.I16ToF64s)
+	c[Int64][Int32], c[Float32][Int32], c[Float64][Int32] = by(vec.I32ToI64s), by(vec.I32ToF32s), by(vec.I32ToF64s)
+	c[Int16][Int32], c[Int16][Int64], c[Int32][Int64] = by(vec.I32ToI16s), by(vec.I64ToI16s), by(vec.I64ToI32s)
+	for _, d := range []DType{Uint8, Int8} { // the low byte, whatever its sign
+		c[d][Int16], c[d][Int32], c[d][Int64] = by(vec.I16ToU8s), by(vec.I32ToU8s), by(vec.I64ToU8s)
+	}
+	c[Uint8][Float32], c[Int8][Float32], c[Int16][Float32], c[Int32][Float32] = by(vec.F32ToU8s), by(vec.F32ToI8s), by(vec.F32ToI16s), by(vec.F32ToI32s)
+	c[Uint8][Float64], c[Int8][Float64], c[Int16][Float64], c[Int32][Float64] = by(vec.F64ToU8s), by(vec.F64ToI8s), by(vec.F64ToI16s), by(vec.F64ToI32s)
+	c[Bool][Uint8], c[Bool][Int8], c[Bool][Int16], c[Bool][Int32], c[Bool][Int64] = by(vec.NonzeroInt[uint8]), by(vec.NonzeroInt[int8]), by(vec.NonzeroInt[int16]), by(vec.NonzeroInt[int32]), by(vec.NonzeroInt[int64])
 }
 
 func toC128[S number](d, s unsafe.Pointer, n int) {
@@ -85,12 +83,10 @@ func toC128[S number](d, s unsafe.Pointer, n int) {
 	}
 }
 
-func halfTo32(d, s unsafe.Pointer, n int)  { vec.F16ToF32s(sl[float32](d, n), sl[uint16](s, n)) }
-func bf16To32(d, s unsafe.Pointer, n int)  { vec.BF16ToF32s(sl[float32](d, n), sl[uint16](s, n)) }
-func f32ToHalf(d, s unsafe.Pointer, n int) { vec.F32ToF16s(sl[uint16](d, n), sl[float32](s, n)) }
-func f32ToBF16(d, s unsafe.Pointer, n int) { vec.F32ToBF16s(sl[uint16](d, n), sl[float32](s, n)) }
-
-func u8To32(d, s unsafe.Pointer, n int) { vec.U8ToF32s(sl[float32](d, n), sl[uint8](s, n)) }
+// by makes a converter of a kernel.
+func by[D, S any](k func(d []D, s []S)) Converter {
+	return func(d, s unsafe.Pointer, n int) { k(sl[D](d, n), sl[S](s, n)) }
+}
 
 // via converts through an intermediate type in blocks that stay in the cache.
 func via(first, second Converter, mid DType, from, to DType) Converter {
@@ -118,18 +114,12 @@ func fromReal[S number](s DType) {
 	c[Int64][s] = num[int64, S]
 	c[Float32][s] = num[float32, S]
 	c[Float64][s] = num[float64, S]
-	c[Complex64][s] = toC64[S]
 	c[Complex128][s] = toC128[S]
 }
 
 func fromFloat[S float32 | float64](s DType) {
 	fromReal[S](s)
-	c := &converters
-	c[Uint8][s] = floatToWide[uint8, S]
-	c[Int8][s] = floatToInt[int8, S]
-	c[Int16][s] = floatToInt[int16, S]
-	c[Int32][s] = floatToInt[int32, S]
-	c[Int64][s] = floatToWide[int64, S]
+	converters[Int64][s] = floatToInt64[S]
 }
 
 func init() {
@@ -149,18 +139,16 @@ func init() {
 		c[d][d] = func(p, q unsafe.Pointer, n int) { copy(sl[byte](p, n*size), sl[byte](q, n*size)) }
 	}
 	c[Uint8][Bool], c[Int8][Uint8], c[Uint8][Int8], c[Int8][Bool] = same[uint8], same[uint8], same[uint8], same[uint8]
-	// What has a vector kernel.
+	// What has a vector kernel. Floats become integers as PyTorch has them on x86: what does not fit int32 (for uint8 and int64: int64) is
+	// the smallest one, of which the narrower types take the low bits.
+	ints()
 	c[Bool][Float32] = func(p, q unsafe.Pointer, n int) { vec.NeScalarF32(sl[uint8](p, n), sl[float32](q, n), 0) }
 	c[Bool][Float64] = func(p, q unsafe.Pointer, n int) { vec.NeScalarF64(sl[uint8](p, n), sl[float64](q, n), 0) }
-	c[Float32][Bool], c[Float32][Uint8] = u8To32, u8To32
-	c[Float32][Int8] = func(p, q unsafe.Pointer, n int) { vec.I8ToF32s(sl[float32](p, n), sl[int8](q, n)) }
-	c[Float32][Int32] = func(p, q unsafe.Pointer, n int) { vec.I32ToF32s(sl[float32](p, n), sl[int32](q, n)) }
-	c[Float32][Float64] = func(p, q unsafe.Pointer, n int) { vec.F64ToF32s(sl[float32](p, n), sl[float64](q, n)) }
-	c[Float64][Float32] = func(p, q unsafe.Pointer, n int) { vec.F32ToF64s(sl[float64](p, n), sl[float32](q, n)) }
+	c[Float32][Float64], c[Float64][Float32] = by(vec.F64ToF32s), by(vec.F32ToF64s)
 	c[Float16][Float16], c[BFloat16][BFloat16] = same[uint16], same[uint16]
 	c[Complex64][Complex64], c[Complex128][Complex128] = same[complex64], same[complex128]
-	c[Complex128][Complex64] = func(p, q unsafe.Pointer, n int) { num[float64, float32](p, q, 2*n) }
-	c[Complex64][Complex128] = func(p, q unsafe.Pointer, n int) { num[float32, float64](p, q, 2*n) }
+	c[Complex128][Complex64] = func(p, q unsafe.Pointer, n int) { vec.F32ToF64s(sl[float64](p, 2*n), sl[float32](q, 2*n)) }
+	c[Complex64][Complex128] = func(p, q unsafe.Pointer, n int) { vec.F64ToF32s(sl[float32](p, 2*n), sl[float64](q, 2*n)) }
 	c[Float32][Complex64] = func(p, q unsafe.Pointer, n int) {
 		d, s := sl[float32](p, n), sl[complex64](q, n)
 		for i, v := range s {
@@ -197,8 +185,13 @@ func init() {
 	for _, d := range []DType{Uint8, Int8, Int16, Int32, Int64, Float32} {
 		c[d][Complex128] = via(c[Float64][Complex128], c[d][Float64], Float64, Complex128, d)
 	}
-	c[Float32][Float16], c[Float32][BFloat16] = halfTo32, bf16To32
-	c[Float16][Float32], c[BFloat16][Float32] = f32ToHalf, f32ToBF16
+	// A complex number without an imaginary part is a float and a zero.
+	c[Complex64][Float32] = by(vec.U32ToU64s)
+	for _, s := range []DType{Bool, Uint8, Int8, Int16, Int32, Int64, Float64} {
+		c[Complex64][s] = via(c[Float32][s], c[Complex64][Float32], Float32, s, Complex64)
+	}
+	c[Float32][Float16], c[Float32][BFloat16] = by(vec.F16ToF32s), by(vec.BF16ToF32s)
+	c[Float16][Float32], c[BFloat16][Float32] = by(vec.F32ToF16s), by(vec.F32ToBF16s)
 	for _, h := range []DType{Float16, BFloat16} {
 		for _, d := range All {
 			if d != h && d != Float32 {
@@ -210,4 +203,5 @@ func init() {
 			}
 		}
 	}
+	c[Bool][Float16], c[Bool][BFloat16] = by(vec.F16ToBools), by(vec.BF16ToBools)
 }

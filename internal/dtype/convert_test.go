@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
 func converted[D, S any](to, from DType, src []S) []D {
@@ -41,5 +43,59 @@ func TestFloatsBeyondIntegers(t *testing.T) {
 	narrow := converted[float32](Float32, Float64, in)
 	if got := converted[int32](Int32, Float32, narrow); got[0] != least32 || got[3] != least32 || got[11] != least32 || got[6] != 300 {
 		t.Errorf("float32 to int32 %v", got)
+	}
+}
+
+// pair checks one pair of types on numbers at the ends of the source's range and around 0, in runs that leave a rest.
+func pair[D, S number](t *testing.T, to, from DType) {
+	for n := 1; n < 70; n++ {
+		src, want := make([]S, n), make([]D, n)
+		for i := range src {
+			// The highest bits of a product change with every i.
+			src[i] = S(int64(uint64(i+n)*0x9e3779b97f4a7c15) >> (i % 64))
+			want[i] = D(src[i])
+			if to == Bool {
+				want[i] = D(map[bool]int{true: 1}[src[i] != 0])
+			}
+		}
+		if got := converted[D](to, from, src); !slices.Equal(got, want) {
+			t.Fatalf("%v from %v: %v becomes %v, want %v", to, from, src, got, want)
+		}
+	}
+}
+
+func pairs[S int8 | uint8 | int16 | int32 | int64](t *testing.T, from DType) {
+	pair[uint8, S](t, Bool, from)
+	pair[uint8, S](t, Uint8, from)
+	pair[int8, S](t, Int8, from)
+	pair[int16, S](t, Int16, from)
+	pair[int32, S](t, Int32, from)
+	pair[int64, S](t, Int64, from)
+	pair[float32, S](t, Float32, from)
+	pair[float64, S](t, Float64, from)
+}
+
+func TestIntegers(t *testing.T) {
+	for _, l := range cpu.Levels() {
+		t.Run(l.Name, func(t *testing.T) {
+			defer cpu.Set(l.Features)()
+			pairs[uint8](t, Uint8)
+			pairs[int8](t, Int8)
+			pairs[int16](t, Int16)
+			pairs[int32](t, Int32)
+			pairs[int64](t, Int64)
+		})
+	}
+}
+
+// A number without an imaginary part.
+func TestRealToComplex(t *testing.T) {
+	for _, c := range converted[complex64](Complex64, Float32, []float32{1, -2, float32(math.Inf(1)), 4, 5}) {
+		if imag(c) != 0 || real(c) == 0 {
+			t.Errorf("%v", c)
+		}
+	}
+	if got := converted[complex64](Complex64, Int16, []int16{-7, 300, 5}); got[0] != -7 || got[1] != 300 || got[2] != 5 {
+		t.Errorf("%v", got)
 	}
 }

@@ -391,6 +391,12 @@ type c16 [2]uint64
 
 func gatherT[T any](d, s unsafe.Pointer, st, n int) {
 	dd := unsafe.Slice((*T)(d), n)
+	// Four at a time: the addresses then do not wait for each other.
+	for ; len(dd) >= 4; dd = dd[4:] {
+		s2 := unsafe.Add(s, 2*st)
+		dd[0], dd[1], dd[2], dd[3] = *(*T)(s), *(*T)(unsafe.Add(s, st)), *(*T)(s2), *(*T)(unsafe.Add(s2, st))
+		s = unsafe.Add(s2, 2*st)
+	}
 	for i := range dd {
 		dd[i] = *(*T)(s)
 		s = unsafe.Add(s, st)

@@ -155,3 +155,17 @@ func LogicalXorU8(dst, a, b []uint8) {
 		dst[i] = b2u8(a[i] != 0) ^ b2u8(b[i] != 0)
 	}
 }
+
+// zeros is a run that stands for an operand of zeros and stays in the nearest cache.
+var zeros [512]int64
+
+// NonzeroInt sets dst[i] = 1 where a[i] is not 0, else 0.
+func NonzeroInt[E Integer](dst []uint8, a []E) {
+	a = a[:len(dst)]
+	run := int(unsafe.Sizeof(zeros) / unsafe.Sizeof(E(0)))
+	zero := unsafe.Slice((*E)(unsafe.Pointer(&zeros)), run)
+	for i := 0; i < len(dst); i += run {
+		n := min(run, len(dst)-i)
+		NeInt(dst[i:i+n], a[i:], zero)
+	}
+}

@@ -54,8 +54,14 @@ func fillTest(v reflect.Value, r *rand.Rand, special bool) {
 			e.SetUint(uint64(r.Intn(65536)))
 		case reflect.Int8:
 			e.SetInt(int64(r.Intn(256) - 128))
+		case reflect.Int16:
+			e.SetInt(int64(int16(r.Uint32())))
 		case reflect.Int32:
 			e.SetInt(int64(int32(r.Uint32())))
+		case reflect.Int64:
+			e.SetInt(int64(r.Uint64()))
+		case reflect.Uint32:
+			e.SetUint(uint64(r.Uint32()))
 		default:
 			panic(e.Kind().String())
 		}
@@ -70,7 +76,7 @@ func canary(e reflect.Value) {
 		e.SetFloat(float64(math.Float32frombits(0x7fc0dead)))
 	case reflect.Float64:
 		e.SetFloat(math.NaN())
-	case reflect.Int32, reflect.Int8:
+	case reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
 		e.SetInt(-77)
 	default:
 		e.SetUint(0xa5)
@@ -81,7 +87,7 @@ func isCanary(e reflect.Value) bool {
 	switch e.Kind() {
 	case reflect.Float32, reflect.Float64:
 		return e.Float() != e.Float()
-	case reflect.Int32, reflect.Int8:
+	case reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
 		return e.Int() == -77
 	}
 	return e.Uint() == 0xa5
@@ -93,7 +99,7 @@ func sameBits(a, b reflect.Value) bool {
 	case reflect.Float32, reflect.Float64:
 		x, y := a.Float(), b.Float()
 		return x != x && y != y || math.Float64bits(x) == math.Float64bits(y)
-	case reflect.Int32, reflect.Int8:
+	case reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
 		return a.Int() == b.Int()
 	}
 	return a.Uint() == b.Uint()

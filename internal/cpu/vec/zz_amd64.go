@@ -9609,6 +9609,874 @@ func f32ToI8sAVX512(dst *int8, a *float32, n int)
 //go:noescape
 func f32ToI8sAVX2(dst *int8, a *float32, n int)
 
+// F32ToI16s converts towards zero to int32 and keeps the low half.
+func F32ToI16s(dst []int16, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			f32ToI16sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			f32ToI16sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	f32ToI16sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f32ToI16sAVX512(dst *int16, a *float32, n int)
+
+//go:noescape
+func f32ToI16sAVX2(dst *int16, a *float32, n int)
+
+// I16ToF32s converts int16.
+func I16ToF32s(dst []float32, a []int16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i16ToF32sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			i16ToF32sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i16ToF32sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i16ToF32sAVX512(dst *float32, a *int16, n int)
+
+//go:noescape
+func i16ToF32sAVX2(dst *float32, a *int16, n int)
+
+// F16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
+func F16ToBools(dst []uint8, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			f16ToBoolsAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			f16ToBoolsAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	f16ToBoolsGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f16ToBoolsAVX512(dst *uint8, a *uint16, n int)
+
+//go:noescape
+func f16ToBoolsAVX2(dst *uint8, a *uint16, n int)
+
+// BF16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
+func BF16ToBools(dst []uint8, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			bF16ToBoolsAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			bF16ToBoolsAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	bF16ToBoolsGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func bF16ToBoolsAVX512(dst *uint8, a *uint16, n int)
+
+//go:noescape
+func bF16ToBoolsAVX2(dst *uint8, a *uint16, n int)
+
+// U8ToI16s widens integers.
+func U8ToI16s(dst []int16, a []uint8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			u8ToI16sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			u8ToI16sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	u8ToI16sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func u8ToI16sAVX512(dst *int16, a *uint8, n int)
+
+//go:noescape
+func u8ToI16sAVX2(dst *int16, a *uint8, n int)
+
+// U8ToI32s widens integers.
+func U8ToI32s(dst []int32, a []uint8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			u8ToI32sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			u8ToI32sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	u8ToI32sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func u8ToI32sAVX512(dst *int32, a *uint8, n int)
+
+//go:noescape
+func u8ToI32sAVX2(dst *int32, a *uint8, n int)
+
+// U8ToI64s widens integers.
+func U8ToI64s(dst []int64, a []uint8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			u8ToI64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			u8ToI64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	u8ToI64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func u8ToI64sAVX512(dst *int64, a *uint8, n int)
+
+//go:noescape
+func u8ToI64sAVX2(dst *int64, a *uint8, n int)
+
+// U8ToF64s converts integers.
+func U8ToF64s(dst []float64, a []uint8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			u8ToF64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			u8ToF64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	u8ToF64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func u8ToF64sAVX512(dst *float64, a *uint8, n int)
+
+//go:noescape
+func u8ToF64sAVX2(dst *float64, a *uint8, n int)
+
+// I8ToI16s widens integers.
+func I8ToI16s(dst []int16, a []int8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i8ToI16sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			i8ToI16sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i8ToI16sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i8ToI16sAVX512(dst *int16, a *int8, n int)
+
+//go:noescape
+func i8ToI16sAVX2(dst *int16, a *int8, n int)
+
+// I8ToI32s widens integers.
+func I8ToI32s(dst []int32, a []int8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i8ToI32sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			i8ToI32sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i8ToI32sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i8ToI32sAVX512(dst *int32, a *int8, n int)
+
+//go:noescape
+func i8ToI32sAVX2(dst *int32, a *int8, n int)
+
+// I8ToI64s widens integers.
+func I8ToI64s(dst []int64, a []int8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i8ToI64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			i8ToI64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i8ToI64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i8ToI64sAVX512(dst *int64, a *int8, n int)
+
+//go:noescape
+func i8ToI64sAVX2(dst *int64, a *int8, n int)
+
+// I8ToF64s converts integers.
+func I8ToF64s(dst []float64, a []int8) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i8ToF64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			i8ToF64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i8ToF64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i8ToF64sAVX512(dst *float64, a *int8, n int)
+
+//go:noescape
+func i8ToF64sAVX2(dst *float64, a *int8, n int)
+
+// I16ToU8s keeps the low bits of integers.
+func I16ToU8s(dst []uint8, a []int16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i16ToU8sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			i16ToU8sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i16ToU8sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i16ToU8sAVX512(dst *uint8, a *int16, n int)
+
+//go:noescape
+func i16ToU8sAVX2(dst *uint8, a *int16, n int)
+
+// I16ToI32s widens integers.
+func I16ToI32s(dst []int32, a []int16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i16ToI32sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			i16ToI32sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i16ToI32sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i16ToI32sAVX512(dst *int32, a *int16, n int)
+
+//go:noescape
+func i16ToI32sAVX2(dst *int32, a *int16, n int)
+
+// I16ToI64s widens integers.
+func I16ToI64s(dst []int64, a []int16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i16ToI64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			i16ToI64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i16ToI64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i16ToI64sAVX512(dst *int64, a *int16, n int)
+
+//go:noescape
+func i16ToI64sAVX2(dst *int64, a *int16, n int)
+
+// I16ToF64s converts integers.
+func I16ToF64s(dst []float64, a []int16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i16ToF64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			i16ToF64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i16ToF64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i16ToF64sAVX512(dst *float64, a *int16, n int)
+
+//go:noescape
+func i16ToF64sAVX2(dst *float64, a *int16, n int)
+
+// I32ToU8s keeps the low bits of integers.
+func I32ToU8s(dst []uint8, a []int32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i32ToU8sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			i32ToU8sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i32ToU8sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i32ToU8sAVX512(dst *uint8, a *int32, n int)
+
+//go:noescape
+func i32ToU8sAVX2(dst *uint8, a *int32, n int)
+
+// I32ToI16s keeps the low bits of integers.
+func I32ToI16s(dst []int16, a []int32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i32ToI16sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			i32ToI16sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i32ToI16sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i32ToI16sAVX512(dst *int16, a *int32, n int)
+
+//go:noescape
+func i32ToI16sAVX2(dst *int16, a *int32, n int)
+
+// I32ToI64s widens integers.
+func I32ToI64s(dst []int64, a []int32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i32ToI64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i32ToI64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i32ToI64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i32ToI64sAVX512(dst *int64, a *int32, n int)
+
+//go:noescape
+func i32ToI64sAVX2(dst *int64, a *int32, n int)
+
+// I32ToF64s converts integers.
+func I32ToF64s(dst []float64, a []int32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i32ToF64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i32ToF64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i32ToF64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i32ToF64sAVX512(dst *float64, a *int32, n int)
+
+//go:noescape
+func i32ToF64sAVX2(dst *float64, a *int32, n int)
+
+// I64ToU8s keeps the low bits of integers.
+func I64ToU8s(dst []uint8, a []int64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToU8sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			i64ToU8sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i64ToU8sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i64ToU8sAVX512(dst *uint8, a *int64, n int)
+
+//go:noescape
+func i64ToU8sAVX2(dst *uint8, a *int64, n int)
+
+// I64ToI16s keeps the low bits of integers.
+func I64ToI16s(dst []int16, a []int64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToI16sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			i64ToI16sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	i64ToI16sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i64ToI16sAVX512(dst *int16, a *int64, n int)
+
+//go:noescape
+func i64ToI16sAVX2(dst *int16, a *int64, n int)
+
+// I64ToI32s keeps the low bits of integers.
+func I64ToI32s(dst []int32, a []int64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToI32sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToI32sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i64ToI32sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i64ToI32sAVX512(dst *int32, a *int64, n int)
+
+//go:noescape
+func i64ToI32sAVX2(dst *int32, a *int64, n int)
+
+// F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
+func F64ToI32s(dst []int32, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			f64ToI32sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			f64ToI32sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	f64ToI32sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f64ToI32sAVX512(dst *int32, a *float64, n int)
+
+//go:noescape
+func f64ToI32sAVX2(dst *int32, a *float64, n int)
+
+// F64ToI16s converts towards zero to int32 and keeps the low half.
+func F64ToI16s(dst []int16, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			f64ToI16sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			f64ToI16sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	f64ToI16sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f64ToI16sAVX512(dst *int16, a *float64, n int)
+
+//go:noescape
+func f64ToI16sAVX2(dst *int16, a *float64, n int)
+
+// F64ToI8s converts towards zero to int32 and keeps the low byte.
+func F64ToI8s(dst []int8, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			f64ToI8sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			f64ToI8sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	f64ToI8sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f64ToI8sAVX512(dst *int8, a *float64, n int)
+
+//go:noescape
+func f64ToI8sAVX2(dst *int8, a *float64, n int)
+
+// F64ToU8s converts towards zero to int64, whose smallest stands for what does not fit, and keeps the low byte.
+func F64ToU8s(dst []uint8, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			f64ToU8sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 3
+		for i < full {
+			cnt := min(full-i, chunk)
+			f64ToU8sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	f64ToU8sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f64ToU8sAVX512(dst *uint8, a *float64, n int)
+
+//go:noescape
+func f64ToU8sAVX2(dst *uint8, a *float64, n int)
+
+// U32ToU64s puts a zero behind every element.
+func U32ToU64s(dst []int64, a []uint32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			u32ToU64sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			u32ToU64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	u32ToU64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func u32ToU64sAVX512(dst *int64, a *uint32, n int)
+
+//go:noescape
+func u32ToU64sAVX2(dst *int64, a *uint32, n int)
+
 // MaxTapF32 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF32(dst, a []float32) {
 	a = a[:len(dst)]

@@ -5668,6 +5668,510 @@ func F32ToI8s(dst []int8, a []float32) {
 //go:noescape
 func f32ToI8sNEON(dst *int8, a *float32, n int)
 
+// F32ToI16s converts towards zero to int32 and keeps the low half.
+func F32ToI16s(dst []int16, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f32ToI16sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f32ToI16sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f32ToI16sNEON(dst *int16, a *float32, n int)
+
+// I16ToF32s converts int16.
+func I16ToF32s(dst []float32, a []int16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i16ToF32sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i16ToF32sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i16ToF32sNEON(dst *float32, a *int16, n int)
+
+// F16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
+func F16ToBools(dst []uint8, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f16ToBoolsGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f16ToBoolsNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f16ToBoolsNEON(dst *uint8, a *uint16, n int)
+
+// BF16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
+func BF16ToBools(dst []uint8, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		bF16ToBoolsGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		bF16ToBoolsNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func bF16ToBoolsNEON(dst *uint8, a *uint16, n int)
+
+// U8ToI16s widens integers.
+func U8ToI16s(dst []int16, a []uint8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		u8ToI16sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		u8ToI16sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func u8ToI16sNEON(dst *int16, a *uint8, n int)
+
+// U8ToI32s widens integers.
+func U8ToI32s(dst []int32, a []uint8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		u8ToI32sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		u8ToI32sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func u8ToI32sNEON(dst *int32, a *uint8, n int)
+
+// U8ToI64s widens integers.
+func U8ToI64s(dst []int64, a []uint8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		u8ToI64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		u8ToI64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func u8ToI64sNEON(dst *int64, a *uint8, n int)
+
+// U8ToF64s converts integers.
+func U8ToF64s(dst []float64, a []uint8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		u8ToF64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		u8ToF64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func u8ToF64sNEON(dst *float64, a *uint8, n int)
+
+// I8ToI16s widens integers.
+func I8ToI16s(dst []int16, a []int8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i8ToI16sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i8ToI16sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i8ToI16sNEON(dst *int16, a *int8, n int)
+
+// I8ToI32s widens integers.
+func I8ToI32s(dst []int32, a []int8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i8ToI32sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i8ToI32sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i8ToI32sNEON(dst *int32, a *int8, n int)
+
+// I8ToI64s widens integers.
+func I8ToI64s(dst []int64, a []int8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i8ToI64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i8ToI64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i8ToI64sNEON(dst *int64, a *int8, n int)
+
+// I8ToF64s converts integers.
+func I8ToF64s(dst []float64, a []int8) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i8ToF64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i8ToF64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i8ToF64sNEON(dst *float64, a *int8, n int)
+
+// I16ToU8s keeps the low bits of integers.
+func I16ToU8s(dst []uint8, a []int16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i16ToU8sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i16ToU8sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i16ToU8sNEON(dst *uint8, a *int16, n int)
+
+// I16ToI32s widens integers.
+func I16ToI32s(dst []int32, a []int16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i16ToI32sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i16ToI32sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i16ToI32sNEON(dst *int32, a *int16, n int)
+
+// I16ToI64s widens integers.
+func I16ToI64s(dst []int64, a []int16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i16ToI64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i16ToI64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i16ToI64sNEON(dst *int64, a *int16, n int)
+
+// I16ToF64s converts integers.
+func I16ToF64s(dst []float64, a []int16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i16ToF64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i16ToF64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i16ToF64sNEON(dst *float64, a *int16, n int)
+
+// I32ToU8s keeps the low bits of integers.
+func I32ToU8s(dst []uint8, a []int32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i32ToU8sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i32ToU8sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i32ToU8sNEON(dst *uint8, a *int32, n int)
+
+// I32ToI16s keeps the low bits of integers.
+func I32ToI16s(dst []int16, a []int32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i32ToI16sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i32ToI16sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i32ToI16sNEON(dst *int16, a *int32, n int)
+
+// I32ToI64s widens integers.
+func I32ToI64s(dst []int64, a []int32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i32ToI64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i32ToI64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i32ToI64sNEON(dst *int64, a *int32, n int)
+
+// I32ToF64s converts integers.
+func I32ToF64s(dst []float64, a []int32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i32ToF64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i32ToF64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i32ToF64sNEON(dst *float64, a *int32, n int)
+
+// I64ToU8s keeps the low bits of integers.
+func I64ToU8s(dst []uint8, a []int64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i64ToU8sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i64ToU8sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i64ToU8sNEON(dst *uint8, a *int64, n int)
+
+// I64ToI16s keeps the low bits of integers.
+func I64ToI16s(dst []int16, a []int64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i64ToI16sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i64ToI16sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i64ToI16sNEON(dst *int16, a *int64, n int)
+
+// I64ToI32s keeps the low bits of integers.
+func I64ToI32s(dst []int32, a []int64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i64ToI32sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i64ToI32sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i64ToI32sNEON(dst *int32, a *int64, n int)
+
+// F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
+func F64ToI32s(dst []int32, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f64ToI32sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f64ToI32sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f64ToI32sNEON(dst *int32, a *float64, n int)
+
+// F64ToI16s converts towards zero to int32 and keeps the low half.
+func F64ToI16s(dst []int16, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f64ToI16sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f64ToI16sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f64ToI16sNEON(dst *int16, a *float64, n int)
+
+// F64ToI8s converts towards zero to int32 and keeps the low byte.
+func F64ToI8s(dst []int8, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f64ToI8sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f64ToI8sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f64ToI8sNEON(dst *int8, a *float64, n int)
+
+// F64ToU8s converts towards zero to int64, whose smallest stands for what does not fit, and keeps the low byte.
+func F64ToU8s(dst []uint8, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f64ToU8sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f64ToU8sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f64ToU8sNEON(dst *uint8, a *float64, n int)
+
+// U32ToU64s puts a zero behind every element.
+func U32ToU64s(dst []int64, a []uint32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		u32ToU64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		u32ToU64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func u32ToU64sNEON(dst *int64, a *uint32, n int)
+
 // MaxTapF32 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF32(dst, a []float32) {
 	a = a[:len(dst)]

@@ -12365,6 +12365,304 @@ func f32ToI8sGeneric(dst []int8, a []float32) {
 	}
 }
 
+// f32ToI16sGeneric is the plain Go version of F32ToI16s.
+func f32ToI16sGeneric(dst []int16, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := truncI32(v0)
+		dst[i] = int16(v1)
+	}
+}
+
+// i16ToF32sGeneric is the plain Go version of I16ToF32s.
+func i16ToF32sGeneric(dst []float32, a []int16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		dst[i] = v1
+	}
+}
+
+// f16ToBoolsGeneric is the plain Go version of F16ToBools.
+func f16ToBoolsGeneric(dst []uint8, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 != 0
+		dst[i] = b2u8(v1)
+	}
+}
+
+// bF16ToBoolsGeneric is the plain Go version of BF16ToBools.
+func bF16ToBoolsGeneric(dst []uint8, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 != 0
+		dst[i] = b2u8(v1)
+	}
+}
+
+// u8ToI16sGeneric is the plain Go version of U8ToI16s.
+func u8ToI16sGeneric(dst []int16, a []uint8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		dst[i] = int16(v0)
+	}
+}
+
+// u8ToI32sGeneric is the plain Go version of U8ToI32s.
+func u8ToI32sGeneric(dst []int32, a []uint8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		dst[i] = v0
+	}
+}
+
+// u8ToI64sGeneric is the plain Go version of U8ToI64s.
+func u8ToI64sGeneric(dst []int64, a []uint8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		dst[i] = v0
+	}
+}
+
+// u8ToF64sGeneric is the plain Go version of U8ToF64s.
+func u8ToF64sGeneric(dst []float64, a []uint8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		v1 := v0 + 4843621399236968448
+		v2 := math.Float64frombits(uint64(v1))
+		v3 := v2 - 0x1.8p+52
+		dst[i] = v3
+	}
+}
+
+// i8ToI16sGeneric is the plain Go version of I8ToI16s.
+func i8ToI16sGeneric(dst []int16, a []int8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		dst[i] = int16(v0)
+	}
+}
+
+// i8ToI32sGeneric is the plain Go version of I8ToI32s.
+func i8ToI32sGeneric(dst []int32, a []int8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		dst[i] = v0
+	}
+}
+
+// i8ToI64sGeneric is the plain Go version of I8ToI64s.
+func i8ToI64sGeneric(dst []int64, a []int8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		dst[i] = v0
+	}
+}
+
+// i8ToF64sGeneric is the plain Go version of I8ToF64s.
+func i8ToF64sGeneric(dst []float64, a []int8) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		v1 := v0 + 4843621399236968448
+		v2 := math.Float64frombits(uint64(v1))
+		v3 := v2 - 0x1.8p+52
+		dst[i] = v3
+	}
+}
+
+// i16ToU8sGeneric is the plain Go version of I16ToU8s.
+func i16ToU8sGeneric(dst []uint8, a []int16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		dst[i] = uint8(v0)
+	}
+}
+
+// i16ToI32sGeneric is the plain Go version of I16ToI32s.
+func i16ToI32sGeneric(dst []int32, a []int16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		dst[i] = v0
+	}
+}
+
+// i16ToI64sGeneric is the plain Go version of I16ToI64s.
+func i16ToI64sGeneric(dst []int64, a []int16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		dst[i] = v0
+	}
+}
+
+// i16ToF64sGeneric is the plain Go version of I16ToF64s.
+func i16ToF64sGeneric(dst []float64, a []int16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		v1 := v0 + 4843621399236968448
+		v2 := math.Float64frombits(uint64(v1))
+		v3 := v2 - 0x1.8p+52
+		dst[i] = v3
+	}
+}
+
+// i32ToU8sGeneric is the plain Go version of I32ToU8s.
+func i32ToU8sGeneric(dst []uint8, a []int32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		dst[i] = uint8(v0)
+	}
+}
+
+// i32ToI16sGeneric is the plain Go version of I32ToI16s.
+func i32ToI16sGeneric(dst []int16, a []int32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		dst[i] = int16(v0)
+	}
+}
+
+// i32ToI64sGeneric is the plain Go version of I32ToI64s.
+func i32ToI64sGeneric(dst []int64, a []int32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		dst[i] = v0
+	}
+}
+
+// i32ToF64sGeneric is the plain Go version of I32ToF64s.
+func i32ToF64sGeneric(dst []float64, a []int32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		v1 := v0 + 4843621399236968448
+		v2 := math.Float64frombits(uint64(v1))
+		v3 := v2 - 0x1.8p+52
+		dst[i] = v3
+	}
+}
+
+// i64ToU8sGeneric is the plain Go version of I64ToU8s.
+func i64ToU8sGeneric(dst []uint8, a []int64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		dst[i] = uint8(v0)
+	}
+}
+
+// i64ToI16sGeneric is the plain Go version of I64ToI16s.
+func i64ToI16sGeneric(dst []int16, a []int64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		dst[i] = int16(v0)
+	}
+}
+
+// i64ToI32sGeneric is the plain Go version of I64ToI32s.
+func i64ToI32sGeneric(dst []int32, a []int64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		dst[i] = int32(v0)
+	}
+}
+
+// f64ToI32sGeneric is the plain Go version of F64ToI32s.
+func f64ToI32sGeneric(dst []int32, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Trunc(v0)
+		v2 := v1 >= -0x1p+31
+		v3 := v1 < 0x1p+31
+		v4 := v2 && v3
+		v5 := sel64(v4, v1, -0x1p+31)
+		v6 := v5 + 0x1.8p+52
+		v7 := int64(math.Float64bits(v6))
+		dst[i] = int32(v7)
+	}
+}
+
+// f64ToI16sGeneric is the plain Go version of F64ToI16s.
+func f64ToI16sGeneric(dst []int16, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Trunc(v0)
+		v2 := v1 >= -0x1p+31
+		v3 := v1 < 0x1p+31
+		v4 := v2 && v3
+		v5 := sel64(v4, v1, -0x1p+31)
+		v6 := v5 + 0x1.8p+52
+		v7 := int64(math.Float64bits(v6))
+		dst[i] = int16(v7)
+	}
+}
+
+// f64ToI8sGeneric is the plain Go version of F64ToI8s.
+func f64ToI8sGeneric(dst []int8, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Trunc(v0)
+		v2 := v1 >= -0x1p+31
+		v3 := v1 < 0x1p+31
+		v4 := v2 && v3
+		v5 := sel64(v4, v1, -0x1p+31)
+		v6 := v5 + 0x1.8p+52
+		v7 := int64(math.Float64bits(v6))
+		dst[i] = int8(v7)
+	}
+}
+
+// f64ToU8sGeneric is the plain Go version of F64ToU8s.
+func f64ToU8sGeneric(dst []uint8, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Trunc(v0)
+		v2 := float64(v1 * 0x1p-08)
+		v3 := math.Floor(v2)
+		v4 := math.FMA(-v3, 256, v1)
+		v5 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v6 := v5 < 0x1p+62
+		v7 := sel64(v6, v4, 0)
+		v8 := v7 + 0x1.8p+52
+		v9 := int64(math.Float64bits(v8))
+		dst[i] = uint8(v9)
+	}
+}
+
+// u32ToU64sGeneric is the plain Go version of U32ToU64s.
+func u32ToU64sGeneric(dst []int64, a []uint32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int64(a[i])
+		dst[i] = v0
+	}
+}
+
 // maxTapF32Generic is the plain Go version of MaxTapF32.
 func maxTapF32Generic(dst, a []float32) {
 	a = a[:len(dst)]

@@ -719,11 +719,21 @@ DATA pool<>+5664(SB)/8, $0x00007fff00007fff
 DATA pool<>+5672(SB)/8, $0x00007fff00007fff
 DATA pool<>+5680(SB)/8, $0x4f0000004f000000
 DATA pool<>+5688(SB)/8, $0x4f0000004f000000
-DATA pool<>+5696(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+5704(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+5712(SB)/8, $0x2b8cbccc2b8cbccc
-DATA pool<>+5720(SB)/8, $0x2b8cbccc2b8cbccc
-GLOBL pool<>(SB), RODATA|NOPTR, $5728
+DATA pool<>+5696(SB)/8, $0xc1e0000000000000
+DATA pool<>+5704(SB)/8, $0xc1e0000000000000
+DATA pool<>+5712(SB)/8, $0x41e0000000000000
+DATA pool<>+5720(SB)/8, $0x41e0000000000000
+DATA pool<>+5728(SB)/8, $0x3f70000000000000
+DATA pool<>+5736(SB)/8, $0x3f70000000000000
+DATA pool<>+5744(SB)/8, $0x4070000000000000
+DATA pool<>+5752(SB)/8, $0x4070000000000000
+DATA pool<>+5760(SB)/8, $0x43d0000000000000
+DATA pool<>+5768(SB)/8, $0x43d0000000000000
+DATA pool<>+5776(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+5784(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+5792(SB)/8, $0x2b8cbccc2b8cbccc
+DATA pool<>+5800(SB)/8, $0x2b8cbccc2b8cbccc
+GLOBL pool<>(SB), RODATA|NOPTR, $5808
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -45121,6 +45131,1979 @@ l4:
 done:
 	RET
 
+// f32ToI16sNEON: 4 lanes x 4. R0=dst int16, R1=a float32; R9=elements left.
+TEXT ·f32ToI16sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ 5680(R11), F1
+	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
+	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
+	FMOVQ 384(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	WORD $0x0e612820 // xtn v0.4h, v1.4s
+	FMOVD F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 5680(R11), F1
+	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
+	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
+	FMOVQ 384(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	WORD $0x0e612820 // xtn v0.4h, v1.4s
+	FMOVD F0, 8(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 5680(R11), F1
+	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
+	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
+	FMOVQ 384(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	WORD $0x0e612820 // xtn v0.4h, v1.4s
+	FMOVD F0, 16(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 5680(R11), F1
+	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
+	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
+	FMOVQ 384(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	WORD $0x0e612820 // xtn v0.4h, v1.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ 5680(R11), F1
+	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
+	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
+	FMOVQ 384(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	WORD $0x0e612820 // xtn v0.4h, v1.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	FMOVQ 5680(R11), F1
+	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
+	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
+	FMOVQ 384(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	WORD $0x0e612820 // xtn v0.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F0, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V0.H[0], (R0)
+l4:
+done:
+	RET
+
+// i16ToF32sNEON: 4 lanes x 4. R0=dst float32, R1=a int16; R9=elements left.
+TEXT ·i16ToF32sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	FMOVQ F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	FMOVQ F0, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	FMOVQ F0, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD F0, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F0, (R0)
+l4:
+done:
+	RET
+
+// f16ToBoolsNEON: 4 lanes x 4. R0=dst uint8, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·f16ToBoolsNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, 4(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, 8(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, 12(R0)
+	ADD $16, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, (R0)
+	ADD $4, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	TBZ $1, R9, l3
+	VST1 V2.H[0], (R0)
+	TBZ $0, R9, l4
+	ADD $2, R0, R10
+	VST1 V2.B[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.B[0], (R0)
+l4:
+done:
+	RET
+
+// bF16ToBoolsNEON: 4 lanes x 4. R0=dst uint8, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·bF16ToBoolsNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, 4(R0)
+	FMOVD 16(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, 8(R0)
+	FMOVD 24(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, 12(R0)
+	ADD $16, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	FMOVS F2, (R0)
+	ADD $4, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e421 // fcmeq v1.4s, v1.4s, v0.4s
+	WORD $0x6e205822 // not v2.16b, v1.16b
+	VUSHR $31, V2.S4, V2.S4
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e212842 // xtn v2.8b, v2.8h
+	TBZ $1, R9, l3
+	VST1 V2.H[0], (R0)
+	TBZ $0, R9, l4
+	ADD $2, R0, R10
+	VST1 V2.B[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.B[0], (R0)
+l4:
+done:
+	RET
+
+// u8ToI16sNEON: 4 lanes x 4. R0=dst int16, R1=a uint8; R9=elements left.
+TEXT ·u8ToI16sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVS 4(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVS 8(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVS 12(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $16, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $4, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R1), V0.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R1, R10
+	VLD1 (R10), V0.B[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.B[0]
+l2:
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// u8ToI32sNEON: 4 lanes x 4. R0=dst int32, R1=a uint8; R9=elements left.
+TEXT ·u8ToI32sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	FMOVQ F0, (R0)
+	FMOVS 4(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	FMOVQ F0, 16(R0)
+	FMOVS 8(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	FMOVQ F0, 32(R0)
+	FMOVS 12(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $16, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $4, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R1), V0.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R1, R10
+	VLD1 (R10), V0.B[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.B[0]
+l2:
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	TBZ $1, R9, l3
+	FMOVD F0, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F0, (R0)
+l4:
+done:
+	RET
+
+// u8ToI64sNEON: 2 lanes x 4. R0=dst int64, R1=a uint8; R9=elements left.
+TEXT ·u8ToI64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	VLD1 (R1), V0.H[0]
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, (R0)
+	ADD $2, R1, R10
+	VLD1 (R10), V0.H[0]
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, 16(R0)
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[0]
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, 32(R0)
+	ADD $6, R1, R10
+	VLD1 (R10), V0.H[0]
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $8, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	VLD1 (R1), V0.H[0]
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $2, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R1), V0.B[0]
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VUXTL V0.S2, V0.D2
+	FMOVD F0, (R0)
+done:
+	RET
+
+// u8ToF64sNEON: 2 lanes x 4. R0=dst float64, R1=a uint8; R9=elements left.
+// Constants: V0-V1.
+TEXT ·u8ToF64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 2688(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	VLD1 (R1), V2.H[0]
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VUXTL V2.S2, V2.D2
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	ADD $2, R1, R10
+	VLD1 (R10), V2.H[0]
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VUXTL V2.S2, V2.D2
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 16(R0)
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[0]
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VUXTL V2.S2, V2.D2
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 32(R0)
+	ADD $6, R1, R10
+	VLD1 (R10), V2.H[0]
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VUXTL V2.S2, V2.D2
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $8, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	VLD1 (R1), V2.H[0]
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VUXTL V2.S2, V2.D2
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $2, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R1), V2.B[0]
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VUXTL V2.S2, V2.D2
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVD F2, (R0)
+done:
+	RET
+
+// i8ToI16sNEON: 4 lanes x 4. R0=dst int16, R1=a int8; R9=elements left.
+TEXT ·i8ToI16sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVS 4(R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVS 8(R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVS 12(R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $16, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $4, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R1), V0.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R1, R10
+	VLD1 (R10), V0.B[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.B[0]
+l2:
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// i8ToI32sNEON: 4 lanes x 4. R0=dst int32, R1=a int8; R9=elements left.
+TEXT ·i8ToI32sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, (R0)
+	FMOVS 4(R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, 16(R0)
+	FMOVS 8(R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, 32(R0)
+	FMOVS 12(R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $16, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R1), F0
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $4, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R1), V0.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R1, R10
+	VLD1 (R10), V0.B[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.B[0]
+l2:
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVD F0, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F0, (R0)
+l4:
+done:
+	RET
+
+// i8ToI64sNEON: 2 lanes x 4. R0=dst int64, R1=a int8; R9=elements left.
+TEXT ·i8ToI64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	VLD1 (R1), V0.H[0]
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, (R0)
+	ADD $2, R1, R10
+	VLD1 (R10), V0.H[0]
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 16(R0)
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[0]
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 32(R0)
+	ADD $6, R1, R10
+	VLD1 (R10), V0.H[0]
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $8, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	VLD1 (R1), V0.H[0]
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $2, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R1), V0.B[0]
+	WORD $0x0f08a400 // sxtl v0.8h, v0.8b
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVD F0, (R0)
+done:
+	RET
+
+// i8ToF64sNEON: 2 lanes x 4. R0=dst float64, R1=a int8; R9=elements left.
+// Constants: V0-V1.
+TEXT ·i8ToF64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 2688(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	VLD1 (R1), V2.H[0]
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	ADD $2, R1, R10
+	VLD1 (R10), V2.H[0]
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 16(R0)
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[0]
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 32(R0)
+	ADD $6, R1, R10
+	VLD1 (R10), V2.H[0]
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $8, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	VLD1 (R1), V2.H[0]
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $2, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R1), V2.B[0]
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVD F2, (R0)
+done:
+	RET
+
+// i16ToU8sNEON: 4 lanes x 4. R0=dst uint8, R1=a int16; R9=elements left.
+TEXT ·i16ToU8sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 4(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 8(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 12(R0)
+	ADD $16, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, (R0)
+	ADD $4, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	TBZ $1, R9, l3
+	VST1 V1.H[0], (R0)
+	TBZ $0, R9, l4
+	ADD $2, R0, R10
+	VST1 V1.B[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.B[0], (R0)
+l4:
+done:
+	RET
+
+// i16ToI32sNEON: 4 lanes x 4. R0=dst int32, R1=a int16; R9=elements left.
+TEXT ·i16ToI32sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVD F0, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F0, (R0)
+l4:
+done:
+	RET
+
+// i16ToI64sNEON: 2 lanes x 4. R0=dst int64, R1=a int16; R9=elements left.
+TEXT ·i16ToI64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVS (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, (R0)
+	FMOVS 4(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 16(R0)
+	FMOVS 8(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 32(R0)
+	FMOVS 12(R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVS (R1), F0
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $4, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R1), V0.H[0]
+	WORD $0x0f10a400 // sxtl v0.4s, v0.4h
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVD F0, (R0)
+done:
+	RET
+
+// i16ToF64sNEON: 2 lanes x 4. R0=dst float64, R1=a int16; R9=elements left.
+// Constants: V0-V1.
+TEXT ·i16ToF64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 2688(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVS (R1), F2
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	FMOVS 4(R1), F2
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 16(R0)
+	FMOVS 8(R1), F2
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 32(R0)
+	FMOVS 12(R1), F2
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVS (R1), F2
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $4, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R1), V2.H[0]
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVD F2, (R0)
+done:
+	RET
+
+// i32ToU8sNEON: 4 lanes x 4. R0=dst uint8, R1=a int32; R9=elements left.
+TEXT ·i32ToU8sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, (R0)
+	FMOVQ 16(R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 4(R0)
+	FMOVQ 32(R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 8(R0)
+	FMOVQ 48(R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 12(R0)
+	ADD $16, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, (R0)
+	ADD $4, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	TBZ $1, R9, l3
+	VST1 V1.H[0], (R0)
+	TBZ $0, R9, l4
+	ADD $2, R0, R10
+	VST1 V1.B[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.B[0], (R0)
+l4:
+done:
+	RET
+
+// i32ToI16sNEON: 4 lanes x 4. R0=dst int16, R1=a int32; R9=elements left.
+TEXT ·i32ToI16sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVQ 16(R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVQ 32(R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVQ 48(R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// i32ToI64sNEON: 2 lanes x 4. R0=dst int64, R1=a int32; R9=elements left.
+TEXT ·i32ToI64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F0
+	WORD $0x0f20a400 // sxtl v0.2d, v0.2s
+	FMOVD F0, (R0)
+done:
+	RET
+
+// i32ToF64sNEON: 2 lanes x 4. R0=dst float64, R1=a int32; R9=elements left.
+// Constants: V0-V1.
+TEXT ·i32ToF64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2688(R11), F0
+	FMOVQ 2688(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 16(R0)
+	FMOVD 16(R1), F2
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 32(R0)
+	FMOVD 24(R1), F2
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F2
+	WORD $0x0f20a442 // sxtl v2.2d, v2.2s
+	VADD V0.D2, V2.D2, V2.D2
+	WORD $0x4ee1d442 // fsub v2.2d, v2.2d, v1.2d
+	FMOVD F2, (R0)
+done:
+	RET
+
+// i64ToU8sNEON: 2 lanes x 4. R0=dst uint8, R1=a int64; R9=elements left.
+TEXT ·i64ToU8sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	VST1 V1.H[0], (R0)
+	FMOVQ 16(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	ADD $2, R0, R10
+	VST1 V1.H[0], (R10)
+	FMOVQ 32(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	ADD $4, R0, R10
+	VST1 V1.H[0], (R10)
+	FMOVQ 48(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	ADD $6, R0, R10
+	VST1 V1.H[0], (R10)
+	ADD $8, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	VST1 V1.H[0], (R0)
+	ADD $2, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	VST1 V1.B[0], (R0)
+done:
+	RET
+
+// i64ToI16sNEON: 2 lanes x 4. R0=dst int16, R1=a int64; R9=elements left.
+TEXT ·i64ToI16sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	FMOVS F1, (R0)
+	FMOVQ 16(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	FMOVS F1, 4(R0)
+	FMOVQ 32(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	FMOVS F1, 8(R0)
+	FMOVQ 48(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	FMOVS F1, 12(R0)
+	ADD $16, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	FMOVS F1, (R0)
+	ADD $4, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	WORD $0x0e612821 // xtn v1.4h, v1.4s
+	VST1 V1.H[0], (R0)
+done:
+	RET
+
+// i64ToI32sNEON: 2 lanes x 4. R0=dst int32, R1=a int64; R9=elements left.
+TEXT ·i64ToI32sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	FMOVD F1, (R0)
+	FMOVQ 16(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	FMOVD F1, 8(R0)
+	FMOVQ 32(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	FMOVD F1, 16(R0)
+	FMOVQ 48(R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	WORD $0x0ea12801 // xtn v1.2s, v0.2d
+	FMOVS F1, (R0)
+done:
+	RET
+
+// f64ToI32sNEON: 2 lanes x 4. R0=dst int32, R1=a float64; R9=elements left.
+// Constants: V0-V2.
+TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5696(R11), F0
+	FMOVQ 5712(R11), F1
+	FMOVQ 2688(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	FMOVD F3, (R0)
+	FMOVQ 16(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	FMOVD F3, 8(R0)
+	FMOVQ 32(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	FMOVD F3, 16(R0)
+	FMOVQ 48(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	FMOVS F3, (R0)
+done:
+	RET
+
+// f64ToI16sNEON: 2 lanes x 4. R0=dst int16, R1=a float64; R9=elements left.
+// Constants: V0-V2.
+TEXT ·f64ToI16sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5696(R11), F0
+	FMOVQ 5712(R11), F1
+	FMOVQ 2688(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	FMOVS F3, (R0)
+	FMOVQ 16(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	FMOVS F3, 4(R0)
+	FMOVQ 32(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	FMOVS F3, 8(R0)
+	FMOVQ 48(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	FMOVS F3, 12(R0)
+	ADD $16, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	FMOVS F3, (R0)
+	ADD $4, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	VST1 V3.H[0], (R0)
+done:
+	RET
+
+// f64ToI8sNEON: 2 lanes x 4. R0=dst int8, R1=a float64; R9=elements left.
+// Constants: V0-V2.
+TEXT ·f64ToI8sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5696(R11), F0
+	FMOVQ 5712(R11), F1
+	FMOVQ 2688(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	WORD $0x0e212863 // xtn v3.8b, v3.8h
+	VST1 V3.H[0], (R0)
+	FMOVQ 16(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	WORD $0x0e212863 // xtn v3.8b, v3.8h
+	ADD $2, R0, R10
+	VST1 V3.H[0], (R10)
+	FMOVQ 32(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	WORD $0x0e212863 // xtn v3.8b, v3.8h
+	ADD $4, R0, R10
+	VST1 V3.H[0], (R10)
+	FMOVQ 48(R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	WORD $0x0e212863 // xtn v3.8b, v3.8h
+	ADD $6, R0, R10
+	VST1 V3.H[0], (R10)
+	ADD $8, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	WORD $0x0e212863 // xtn v3.8b, v3.8h
+	VST1 V3.H[0], (R0)
+	ADD $2, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F3
+	WORD $0x4ee19863 // frintz v3.2d, v3.2d
+	WORD $0x6e60e464 // fcmge v4.2d, v3.2d, v0.2d
+	WORD $0x6ee3e425 // fcmgt v5.2d, v1.2d, v3.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V0.B16, V3.B16, V4.B16
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x0ea12883 // xtn v3.2s, v4.2d
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	WORD $0x0e212863 // xtn v3.8b, v3.8h
+	VST1 V3.B[0], (R0)
+done:
+	RET
+
+// f64ToU8sNEON: 2 lanes x 2. R0=dst uint8, R1=a float64; R9=elements left.
+// Constants: V0-V4.
+TEXT ·f64ToU8sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5728(R11), F0
+	FMOVQ 5744(R11), F1
+	FMOVQ 5760(R11), F2
+	FMOVQ 16(R11), F3
+	FMOVQ 2688(R11), F4
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R1), F5
+	WORD $0x4ee198a5 // frintz v5.2d, v5.2d
+	WORD $0x6e60dca6 // fmul v6.2d, v5.2d, v0.2d
+	WORD $0x4e6198c6 // frintm v6.2d, v6.2d
+	VORR V5.B16, V5.B16, V7.B16
+	VFMLS V1.D2, V6.D2, V7.D2
+	WORD $0x4ee0f8a5 // fabs v5.2d, v5.2d
+	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
+	VBSL V3.B16, V7.B16, V5.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	WORD $0x0ea128a6 // xtn v6.2s, v5.2d
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	VST1 V6.H[0], (R0)
+	FMOVQ 16(R1), F5
+	WORD $0x4ee198a5 // frintz v5.2d, v5.2d
+	WORD $0x6e60dca6 // fmul v6.2d, v5.2d, v0.2d
+	WORD $0x4e6198c6 // frintm v6.2d, v6.2d
+	VORR V5.B16, V5.B16, V7.B16
+	VFMLS V1.D2, V6.D2, V7.D2
+	WORD $0x4ee0f8a5 // fabs v5.2d, v5.2d
+	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
+	VBSL V3.B16, V7.B16, V5.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	WORD $0x0ea128a6 // xtn v6.2s, v5.2d
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	ADD $2, R0, R10
+	VST1 V6.H[0], (R10)
+	ADD $4, R0
+	ADD $32, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F5
+	WORD $0x4ee198a5 // frintz v5.2d, v5.2d
+	WORD $0x6e60dca6 // fmul v6.2d, v5.2d, v0.2d
+	WORD $0x4e6198c6 // frintm v6.2d, v6.2d
+	VORR V5.B16, V5.B16, V7.B16
+	VFMLS V1.D2, V6.D2, V7.D2
+	WORD $0x4ee0f8a5 // fabs v5.2d, v5.2d
+	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
+	VBSL V3.B16, V7.B16, V5.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	WORD $0x0ea128a6 // xtn v6.2s, v5.2d
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	VST1 V6.H[0], (R0)
+	ADD $2, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F5
+	WORD $0x4ee198a5 // frintz v5.2d, v5.2d
+	WORD $0x6e60dca6 // fmul v6.2d, v5.2d, v0.2d
+	WORD $0x4e6198c6 // frintm v6.2d, v6.2d
+	VORR V5.B16, V5.B16, V7.B16
+	VFMLS V1.D2, V6.D2, V7.D2
+	WORD $0x4ee0f8a5 // fabs v5.2d, v5.2d
+	WORD $0x6ee5e445 // fcmgt v5.2d, v2.2d, v5.2d
+	VBSL V3.B16, V7.B16, V5.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	WORD $0x0ea128a6 // xtn v6.2s, v5.2d
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	VST1 V6.B[0], (R0)
+done:
+	RET
+
+// u32ToU64sNEON: 2 lanes x 4. R0=dst int64, R1=a uint32; R9=elements left.
+TEXT ·u32ToU64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, (R0)
+	FMOVD 8(R1), F0
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, 16(R0)
+	FMOVD 16(R1), F0
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, 32(R0)
+	FMOVD 24(R1), F0
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	VUXTL V0.S2, V0.D2
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F0
+	VUXTL V0.S2, V0.D2
+	FMOVD F0, (R0)
+done:
+	RET
+
 // maxTapF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32; R9=elements left.
 TEXT ·maxTapF32NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
@@ -48068,7 +50051,7 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 128(R11), F14
 	FMOVQ 112(R11), F15
 	FMOVQ 496(R11), F16
-	FMOVQ 5696(R11), F17
+	FMOVQ 5776(R11), F17
 	FMOVQ 640(R11), F18
 	FMOVQ 32(R11), F19
 	FMOVQ 416(R11), F20
@@ -49389,7 +51372,7 @@ TEXT ·crossEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVQ 0(R11), F1
-	FMOVQ 5712(R11), F2
+	FMOVQ 5792(R11), F2
 	CMP $8, R9
 	BLT single
 loop:

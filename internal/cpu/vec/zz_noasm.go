@@ -1054,6 +1054,90 @@ func F32ToU8s(dst []uint8, a []float32) { f32ToU8sGeneric(dst, a) }
 // F32ToI8s converts towards zero to int32 and keeps the low byte.
 func F32ToI8s(dst []int8, a []float32) { f32ToI8sGeneric(dst, a) }
 
+// F32ToI16s converts towards zero to int32 and keeps the low half.
+func F32ToI16s(dst []int16, a []float32) { f32ToI16sGeneric(dst, a) }
+
+// I16ToF32s converts int16.
+func I16ToF32s(dst []float32, a []int16) { i16ToF32sGeneric(dst, a) }
+
+// F16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
+func F16ToBools(dst []uint8, a []uint16) { f16ToBoolsGeneric(dst, a) }
+
+// BF16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
+func BF16ToBools(dst []uint8, a []uint16) { bF16ToBoolsGeneric(dst, a) }
+
+// U8ToI16s widens integers.
+func U8ToI16s(dst []int16, a []uint8) { u8ToI16sGeneric(dst, a) }
+
+// U8ToI32s widens integers.
+func U8ToI32s(dst []int32, a []uint8) { u8ToI32sGeneric(dst, a) }
+
+// U8ToI64s widens integers.
+func U8ToI64s(dst []int64, a []uint8) { u8ToI64sGeneric(dst, a) }
+
+// U8ToF64s converts integers.
+func U8ToF64s(dst []float64, a []uint8) { u8ToF64sGeneric(dst, a) }
+
+// I8ToI16s widens integers.
+func I8ToI16s(dst []int16, a []int8) { i8ToI16sGeneric(dst, a) }
+
+// I8ToI32s widens integers.
+func I8ToI32s(dst []int32, a []int8) { i8ToI32sGeneric(dst, a) }
+
+// I8ToI64s widens integers.
+func I8ToI64s(dst []int64, a []int8) { i8ToI64sGeneric(dst, a) }
+
+// I8ToF64s converts integers.
+func I8ToF64s(dst []float64, a []int8) { i8ToF64sGeneric(dst, a) }
+
+// I16ToU8s keeps the low bits of integers.
+func I16ToU8s(dst []uint8, a []int16) { i16ToU8sGeneric(dst, a) }
+
+// I16ToI32s widens integers.
+func I16ToI32s(dst []int32, a []int16) { i16ToI32sGeneric(dst, a) }
+
+// I16ToI64s widens integers.
+func I16ToI64s(dst []int64, a []int16) { i16ToI64sGeneric(dst, a) }
+
+// I16ToF64s converts integers.
+func I16ToF64s(dst []float64, a []int16) { i16ToF64sGeneric(dst, a) }
+
+// I32ToU8s keeps the low bits of integers.
+func I32ToU8s(dst []uint8, a []int32) { i32ToU8sGeneric(dst, a) }
+
+// I32ToI16s keeps the low bits of integers.
+func I32ToI16s(dst []int16, a []int32) { i32ToI16sGeneric(dst, a) }
+
+// I32ToI64s widens integers.
+func I32ToI64s(dst []int64, a []int32) { i32ToI64sGeneric(dst, a) }
+
+// I32ToF64s converts integers.
+func I32ToF64s(dst []float64, a []int32) { i32ToF64sGeneric(dst, a) }
+
+// I64ToU8s keeps the low bits of integers.
+func I64ToU8s(dst []uint8, a []int64) { i64ToU8sGeneric(dst, a) }
+
+// I64ToI16s keeps the low bits of integers.
+func I64ToI16s(dst []int16, a []int64) { i64ToI16sGeneric(dst, a) }
+
+// I64ToI32s keeps the low bits of integers.
+func I64ToI32s(dst []int32, a []int64) { i64ToI32sGeneric(dst, a) }
+
+// F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
+func F64ToI32s(dst []int32, a []float64) { f64ToI32sGeneric(dst, a) }
+
+// F64ToI16s converts towards zero to int32 and keeps the low half.
+func F64ToI16s(dst []int16, a []float64) { f64ToI16sGeneric(dst, a) }
+
+// F64ToI8s converts towards zero to int32 and keeps the low byte.
+func F64ToI8s(dst []int8, a []float64) { f64ToI8sGeneric(dst, a) }
+
+// F64ToU8s converts towards zero to int64, whose smallest stands for what does not fit, and keeps the low byte.
+func F64ToU8s(dst []uint8, a []float64) { f64ToU8sGeneric(dst, a) }
+
+// U32ToU64s puts a zero behind every element.
+func U32ToU64s(dst []int64, a []uint32) { u32ToU64sGeneric(dst, a) }
+
 // MaxTapF32 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF32(dst, a []float32) { maxTapF32Generic(dst, a) }
 

@@ -422,6 +422,14 @@ func (x *neon) load(v *Value, u int, masked bool) {
 		for to := a64.H8; to <= x.arr; to++ {
 			widen(name, to)
 		}
+	case I16:
+		for to := a64.S4; to <= x.arr; to++ {
+			widen("sxtl", to)
+		}
+	case I32, U32:
+		if x.arr == a64.D2 {
+			widen(map[Type]string{I32: "sxtl", U32: "uxtl"}[a.T], a64.D2)
+		}
 	case F16:
 		widen("fcvtl", a64.S4)
 	case BF16:
@@ -464,6 +472,12 @@ func (x *neon) store(v *Value, r int, inverted bool, u int, masked bool, tmp fun
 		for from := x.arr; from > a64.B16; from-- {
 			narrow("xtn", from)
 		}
+	case a.T == I16:
+		for from := x.arr; from > a64.H8; from-- {
+			narrow("xtn", from)
+		}
+	case a.T == I32 && x.arr == a64.D2:
+		narrow("xtn", a64.D2)
 	case a.T == BF16:
 		narrow("xtn", a64.S4)
 	case a.T == F16 || a.T == F32 && x.arr == a64.D2:

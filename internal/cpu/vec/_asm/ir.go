@@ -36,15 +36,17 @@ const (
 	F16  // IEEE half precision, in uint16
 	BF16 // upper half of a float32, in uint16
 	Mask // one truth value per lane
+	I16
+	U32
 )
 
 // Go names the type in Go source.
 func (t Type) Go() string {
-	return [...]string{"float32", "float64", "int32", "int64", "uint8", "int8", "uint16", "uint16", "bool"}[t]
+	return [...]string{"float32", "float64", "int32", "int64", "uint8", "int8", "uint16", "uint16", "bool", "int16", "uint32"}[t]
 }
 
 // Size is the size of one element in memory.
-func (t Type) Size() int { return [...]int{4, 8, 4, 8, 1, 1, 2, 2, 0}[t] }
+func (t Type) Size() int { return [...]int{4, 8, 4, 8, 1, 1, 2, 2, 0, 2, 4}[t] }
 
 // ArgKind says what a kernel does with an argument.
 type ArgKind int
@@ -190,8 +192,8 @@ func (b *B) argIndex(name string) int {
 	panic(b.k.Name + ": no argument " + name)
 }
 
-// Load reads an argument, widened to the lane type. A byte argument is read
-// as an integer lane.
+// Load reads an argument, widened to the lane type. Integers are read as
+// integer lanes.
 func (b *B) Load(name string) *Value {
 	i := b.argIndex(name)
 	a := b.k.Args[i]
@@ -200,7 +202,7 @@ func (b *B) Load(name string) *Value {
 	}
 	t := b.lane()
 	switch a.T {
-	case U8, I8, I32, I64:
+	case U8, I8, I16, I32, U32, I64:
 		t = b.intLane()
 	}
 	return b.push(&Value{op: opLoad, t: t, arg: i})
@@ -348,6 +350,16 @@ func (b *B) Float(x *Value) *Value {
 // I2F and F2I convert (int32 and float32 lanes only).
 func (b *B) I2F(x *Value) *Value { return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}}) }
 func (b *B) F2I(x *Value) *Value { return b.push(&Value{op: opF2I, t: I32, a: []*Value{x}}) }
+
+// L2F converts an int64 lane to float64, exactly below 2^51: added to the bits
+// of the rounding constant, the integer becomes the low bits of its mantissa.
+func (b *B) L2F(x *Value) *Value {
+	return b.Sub(b.Float(b.IAdd(x, b.CI(math.Float64bits(roundMagic64)))), b.C(roundMagic64))
+}
+
+// F2L converts a float64 lane whose integral value lies below 2^51: the low 32
+// bits of the result are those of the integer.
+func (b *B) F2L(x *Value) *Value { return b.Bits(b.Add(x, b.C(roundMagic64))) }
 
 // Ldexp is p * 2^n for p near one and an integral |n| <= 160 (1100 in float64); t
 // is n plus the rounding constant of the lane, whose low bits are the integer.

@@ -411,6 +411,8 @@ func optimizers(t Type, sfx string) {
 		}})
 }
 
+func nonzero(b *B, x *Value) *Value { return b.Cmp(NEQ, x, b.C(0)) }
+
 func conversions() {
 	conv := func(name, doc string, lane, from, to Type, f func(b *B, x *Value) *Value, noAVX2 bool) {
 		add(Kernel{Name: name, Doc: doc, Lane: lane, NoAVX2: noAVX2,
@@ -430,4 +432,41 @@ func conversions() {
 	conv("F32ToI32s", "converts towards zero; NaN and what does not fit give the smallest int32.", F32, F32, I32, (*B).F2I, false)
 	conv("F32ToU8s", "converts towards zero to int32 and keeps the low byte.", F32, F32, U8, (*B).F2I, false)
 	conv("F32ToI8s", "converts towards zero to int32 and keeps the low byte.", F32, F32, I8, (*B).F2I, false)
+	conv("F32ToI16s", "converts towards zero to int32 and keeps the low half.", F32, F32, I16, (*B).F2I, false)
+	conv("I16ToF32s", "converts int16.", F32, I16, F32, (*B).I2F, false)
+	conv("F16ToBools", "sets dst[i] = 1 where a[i] is not 0, else 0.", F32, F16, U8, nonzero, false)
+	conv("BF16ToBools", "sets dst[i] = 1 where a[i] is not 0, else 0.", F32, BF16, U8, nonzero, false)
+	ints := []Type{U8, I8, I16, I32, I64}
+	title := map[Type]string{U8: "U8", I8: "I8", I16: "I16", I32: "I32", I64: "I64"}
+	for i, from := range ints {
+		for j, to := range ints {
+			lane := F32
+			if from == I64 || to == I64 {
+				lane = F64
+			}
+			switch {
+			case from.Size() < to.Size():
+				conv(title[from]+"To"+title[to]+"s", "widens integers.", lane, from, to, same, false)
+			case i > j && from.Size() > to.Size() && to != I8:
+				conv(title[from]+"To"+title[to]+"s", "keeps the low bits of integers.", lane, from, to, same, false)
+			}
+		}
+		if from != I64 {
+			conv(title[from]+"ToF64s", "converts integers.", F64, from, F64, (*B).L2F, false)
+		}
+	}
+	// What does not fit int32, NaN among it, becomes the smallest one: the number that the instruction for float32 gives.
+	toInt := func(b *B, x *Value) *Value {
+		t := b.Round(x, 3)
+		return b.F2L(b.Sel(b.MAnd(b.Cmp(GE, t, b.C(-0x1p31)), b.Cmp(LT, t, b.C(0x1p31))), t, b.C(-0x1p31)))
+	}
+	conv("F64ToI32s", "converts towards zero; NaN and what does not fit give the smallest int32.", F64, F64, I32, toInt, false)
+	conv("F64ToI16s", "converts towards zero to int32 and keeps the low half.", F64, F64, I16, toInt, false)
+	conv("F64ToI8s", "converts towards zero to int32 and keeps the low byte.", F64, F64, I8, toInt, false)
+	conv("F64ToU8s", "converts towards zero to int64, whose smallest stands for what does not fit, and keeps the low byte.", F64, F64, U8, func(b *B, x *Value) *Value {
+		t := b.Round(x, 3)
+		low := b.FNMA(b.Round(b.Mul(t, b.C(0x1p-8)), 1), b.C(0x1p8), t) // exact
+		return b.F2L(b.Sel(b.Cmp(LT, b.Abs(t), b.C(0x1p62)), low, b.C(0)))
+	}, false)
+	conv("U32ToU64s", "puts a zero behind every element.", F64, U32, I64, same, false)
 }

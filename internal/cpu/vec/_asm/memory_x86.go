@@ -31,7 +31,11 @@ func (x *x86) load(v *Value, u int, masked bool) {
 	case a.T == F64:
 		name = "VMOVUPD"
 	case a.T == I32 && wide:
-		name = "VCVTDQ2PD"
+		name = "VPMOVSXDQ"
+	case a.T == U32 && wide:
+		name = "VPMOVZXDQ"
+	case a.T == I16:
+		name = "VPMOVSXW" + x.isfx()
 	case a.T == I32:
 		name = "VMOVDQU"
 	case a.T == I64:
@@ -68,9 +72,9 @@ func (x *x86) load(v *Value, u int, masked bool) {
 			}
 			fmt.Fprintf(x.w, "words%d:\n", x.labels)
 			x.p("%s X%d, %s", name, v.reg, d)
-		case name == "VCVTPS2PD":
+		case a.T.Size() == 4 && wide:
 			x.p("VMASKMOVPS %s, X14, X%d", m, v.reg)
-			x.p("VCVTPS2PD X%d, %s", v.reg, d)
+			x.p("%s X%d, %s", name, v.reg, d)
 		case a.T.Size() == 8:
 			x.p("VMASKMOVPD %s, Y15, %s", m, d)
 		default:
@@ -129,6 +133,10 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 			x.p("VPMOVDW Z%d, %s%s", r, k, m)
 		case a.T == U8 || a.T == I8:
 			x.p("VPMOV%sB Z%d, %s%s", x.isfx(), r, k, m)
+		case a.T == I16:
+			x.p("VPMOV%sW Z%d, %s%s", x.isfx(), r, k, m)
+		case a.T == I32 && wide:
+			x.p("VPMOVQD Z%d, %s%s", r, k, m)
 		case a.T == I32 || a.T == I64:
 			x.p("VMOVDQU%d Z%d, %s%s", 8*a.T.Size(), r, k, m)
 		default:
@@ -137,6 +145,35 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		return
 	}
 	switch {
+	case v.t != Mask && wide && (a.T == I32 || a.T.Size() < 4):
+		// The low half of each lane, then of that what is stored, so that the packs do not saturate.
+		t, t2 := tmp(), tmp()
+		x.p("VEXTRACTF128 $1, Y%d, X%d", r, t)
+		x.p("VSHUFPS $0x88, X%d, X%d, X%d", t, r, t)
+		switch {
+		case a.T == I32 && masked:
+			x.p("VMASKMOVPS X%d, X14, %s", t, m)
+		case a.T == I32:
+			x.p("VMOVUPS X%d, %s", t, m)
+		default:
+			x.p("VPBROADCASTQ %s, X%d", x.data.constant(8, map[int]uint64{1: 0xff000000ff, 2: 0xffff0000ffff}[a.T.Size()]), t2)
+			x.p("VPAND X%d, X%d, X%d", t2, t, t)
+			x.p("VPACKUSDW X%d, X%d, X%d", t, t, t)
+			if a.T == I16 {
+				x.p("VMOVQ X%d, %s", t, m)
+				break
+			}
+			x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
+			x.p("VMOVD X%d, %s", t, m)
+		}
+	case a.T == I16:
+		t, t2 := tmp(), tmp()
+		x.p("VEXTRACTI128 $1, Y%d, X%d", r, t)
+		x.p("VPBROADCASTQ %s, X%d", x.data.constant(8, 0xffff0000ffff), t2)
+		x.p("VPAND X%d, X%d, X%d", t2, t, t)
+		x.p("VPAND X%d, X%d, X%d", t2, r, t2)
+		x.p("VPACKUSDW X%d, X%d, X%d", t, t2, t)
+		x.p("VMOVDQU X%d, %s", t, m)
 	case v.t == Mask || a.T == U8 || a.T == I8:
 		check(!masked, "masked byte store on AVX2")
 		t, t2 := tmp(), tmp()
@@ -197,10 +234,10 @@ func (x *x86) advance(n int) {
 	x.p("SUBQ $%d, BX", n*x.lanes)
 }
 
-// mixed reports float32 memory in float64 lanes, which needs a second mask.
+// mixed reports memory of 4 bytes in lanes of 8, which needs a second mask.
 func mixed(k *Kernel) bool {
 	for _, a := range k.Args {
-		if k.Lane == F64 && a.T == F32 && a.Kind != ArgScalar {
+		if k.Lane == F64 && a.T.Size() == 4 && a.Kind != ArgScalar {
 			return true
 		}
 	}
