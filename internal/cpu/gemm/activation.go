@@ -16,7 +16,7 @@ func (g *product[T]) activateBlock(i0, i1, j0, j1 int) {
 }
 
 // activate applies an activation to a run of finished elements.
-func activate[T float](act Activation, x []T) {
+func activate[T element](act Activation, x []T) {
 	if f, ok := any(x).([]float32); ok {
 		switch act {
 		case ActGELU:

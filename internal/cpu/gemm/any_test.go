@@ -12,7 +12,7 @@ import (
 func checkAny[T Number](t *testing.T, random func(*rand.Rand) T) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(9, 9))
-	for _, d := range [][3]int{{1, 1, 1}, {3, 5, 7}, {20, 300, 33}, {4, 600, 2}, {2, 3, 0}} {
+	for _, d := range [][3]int{{1, 1, 1}, {3, 5, 7}, {20, 300, 33}, {4, 600, 2}, {2, 3, 0}, {1, 1, 70}, {1, 1, 70000}, {1, 40, 65}, {35, 1, 20}, {2, 3, 40}, {13, 33, 12}, {31, 70, 40}, {1, 67, 900}, {45, 47, 700}, {300, 3, 9}} {
 		m, n, k := d[0], d[1], d[2]
 		for li := range layouts {
 			la, lb, lc := layouts[li], layouts[(li+1)%len(layouts)], layouts[(li*5+1)%len(layouts)]
@@ -47,6 +47,10 @@ func checkAny[T Number](t *testing.T, random func(*rand.Rand) T) {
 }
 
 func TestAny(t *testing.T) {
+	onEveryPath(t, testAny)
+}
+
+func testAny(t *testing.T) {
 	// Small whole numbers, exact in every type; integers may wrap.
 	checkAny(t, func(r *rand.Rand) uint8 { return uint8(r.Uint32()) })
 	checkAny(t, func(r *rand.Rand) int8 { return int8(r.Uint32()) })

@@ -1,8 +1,9 @@
 // Package gemm multiplies matrices on the CPU.
 //
 // C = act(alpha·A·B + beta·C + bias), for float32 and float64 in assembly
-// (AVX-512, AVX2, NEON) with a portable fallback, for 16-bit floats and bytes as
-// below, and for the other element types in Go. A and B may have any strides, so transposed and sliced operands need no
+// (AVX-512, AVX2, NEON) with a portable fallback, for int32 and int64 on AVX-512
+// and in Go; shorter types are widened to these, or see below, and complex
+// products are made of real ones (complex.go). A and B may have any strides, so transposed and sliced operands need no
 // copy by the caller.
 //
 // # How it works

@@ -10,16 +10,20 @@ import (
 // contiguous along k and A has too few rows for packing B to pay.
 func (g *product[T]) useDot() bool {
 	es := g.es()
-	if g.k < 8 || g.a.cs != es || g.b.rs != es || g.n < 4 || g.act > ActReLU {
+	if g.k < 8 || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
 		return false
 	}
-	if g.b.cs == es {
-		return false // B is row-major as well: one row of it, or k is 1
+	if g.b.cs == es && g.n > 1 {
+		return false // one row of B repeated
 	}
 	return g.m <= 4 || g.m <= 8 && g.k >= 512 || g.m <= 12 && g.k >= 1024
 }
 
 func (g *job[T]) runDot() {
+	if g.m*g.n == 1 && g.nb == 1 && g.k > 4*dotPiece {
+		g.longDot()
+		return
+	}
 	// Four columns at a time, in blocks worth a task. The matrix streams from
 	// memory, so little arithmetic is already much work.
 	const task = minTask / 16
@@ -39,6 +43,37 @@ func (g *job[T]) runDot() {
 	})
 }
 
+// dotPiece is the length in which long rows are taken, which follows from k
+// alone.
+const dotPiece = 1 << 14
+
+// longDot is the product of two long vectors: pieces in parallel, whose sums
+// are added in dots' order.
+func (g *job[T]) longDot() {
+	es := g.es()
+	pieces := (g.k + dotPiece - 1) / dotPiece
+	sums := make([]T, pieces)
+	par.For(pieces, 4, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			k0 := i * dotPiece * es
+			sums[i] = dotPair[T](g.pt, unsafe.Add(g.a.p, k0), unsafe.Add(g.b.p, k0), min(dotPiece, g.k-i*dotPiece))
+		}
+	})
+	var s T
+	for _, x := range sums {
+		s += x
+	}
+	g.finish(0, 0, 0, []T{s})
+}
+
+// dotPair is the dot product of two vectors: the kernel sees b four times,
+// which costs no more than reading it from beyond the L1 cache once.
+func dotPair[T element](pt path, a, b unsafe.Pointer, k int) T {
+	var out [dotSums]T
+	dotFast(pt, &out, a, b, 0, 0, k, 1, 1)
+	return out[0]
+}
+
 // dotSums is room for the sums of four rows and four columns, or of fewer rows
 // and more columns: one call takes several groups of four.
 const dotSums = 64
@@ -51,6 +86,10 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 	if g.m <= 2 {
 		most = min(max(1<<14/g.k, 1), dotSums/8) // no call may last even when the data comes from memory
 	}
+	if g.n < 4 {
+		g.fewDots(offA, offB, offC)
+		return
+	}
 	var out, sum [dotSums]T
 	for q := q0; q < q1; {
 		// The last group is moved left to be whole; what it shares with its
@@ -62,11 +101,9 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 		}
 		for i := 0; i < g.m; i += step {
 			rows := min(step, g.m-i)
-			// Long rows in pieces, which depend on k alone.
-			const piece = 1 << 14
 			res := &out
-			for k0 := 0; k0 < g.k; k0 += piece {
-				kk := min(piece, g.k-k0)
+			for k0 := 0; k0 < g.k; k0 += dotPiece {
+				kk := min(dotPiece, g.k-k0)
 				dotFast(g.pt, &out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
 					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), g.a.rs, g.b.cs, kk, rows, w)
 				if kk == g.k {
@@ -88,6 +125,21 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 			}
 		}
 		q += w
+	}
+}
+
+// fewDots is dots with fewer columns than a group.
+func (g *product[T]) fewDots(offA, offB, offC int) {
+	es := g.es()
+	for i := range g.m {
+		for j := range g.n {
+			var s T
+			for k0 := 0; k0 < g.k; k0 += dotPiece {
+				s += dotPair[T](g.pt, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es), unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), min(dotPiece, g.k-k0))
+			}
+			sums := [1]T{s}
+			g.finish(i, j, offC, sums[:])
+		}
 	}
 }
 

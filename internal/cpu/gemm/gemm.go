@@ -17,7 +17,7 @@ const (
 
 // Epilogue is what happens to C while it is still in registers or cache. The
 // zero value does nothing.
-type Epilogue[T float32 | float64] struct {
+type Epilogue[T element] struct {
 	BiasCol []T // nil, or n values: BiasCol[j] is added to column j
 	BiasRow []T // nil, or m values: BiasRow[i] is added to row i
 	Act     Activation
@@ -46,7 +46,7 @@ func DGEMM(m, n, k int, alpha float64, a []float64, rsA, csA int, b []float64, r
 
 // GEMM is [SGEMM] and [DGEMM] with an optional epilogue: bias and activation
 // are applied to alpha·A·B + beta·C.
-func GEMM[T float32 | float64](m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int, ep *Epilogue[T]) {
+func GEMM[T element](m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int, ep *Epilogue[T]) {
 	GEMMBatch(nil, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 }
 
@@ -64,7 +64,7 @@ func DGEMMBatch(batch, m, n, k int, alpha float64, a []float64, strideA, rsA, cs
 // GEMMBatch runs [GEMM] on every matrix of a batch with any number of
 // dimensions, none meaning a single product. The same epilogue applies to each
 // matrix. Matrices and their parts are computed in parallel.
-func GEMMBatch[T float32 | float64](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int, ep *Epilogue[T]) {
+func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int, ep *Epilogue[T]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
@@ -74,11 +74,14 @@ func GEMMBatch[T float32 | float64](batch []BatchDim, m, n, k int, alpha T, a []
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	g := product[T]{pt: currentPath(), batch: batch, nb: nb, m: m, n: n, k: k, alpha: alpha, beta: beta}
+	g := product[T]{pt: pathOf[T](), batch: batch, nb: nb, m: m, n: n, k: k, alpha: alpha, beta: beta}
 	g.a = operand{unsafe.Pointer(unsafe.SliceData(a)), rsA * es, csA * es}
 	g.b = operand{unsafe.Pointer(unsafe.SliceData(b)), rsB * es, csB * es}
 	g.c = operand{unsafe.Pointer(unsafe.SliceData(c)), rsC * es, csC * es}
 	if ep != nil {
+		if whole[T]() {
+			panic("gemm: integers have no epilogue")
+		}
 		if ep.BiasCol != nil {
 			checkSpan("BiasCol", len(ep.BiasCol), 1, 0, n, 1, 0)
 			g.biasCol = unsafe.Pointer(&ep.BiasCol[0])

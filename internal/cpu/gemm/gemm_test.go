@@ -41,13 +41,13 @@ var layouts = []layout{
 // matrix is a test operand inside a slice whose other elements are NaN: a
 // kernel that reads too far poisons its result, one that writes too far is
 // caught by intact.
-type matrix[T float] struct {
+type matrix[T element] struct {
 	rows, cols, rs, cs int
 	raw                []T
 	data               []T // from element (0,0)
 }
 
-func newMatrix[T float](rng *rand.Rand, rows, cols int, l layout, misalign int) *matrix[T] {
+func newMatrix[T element](rng *rand.Rand, rows, cols int, l layout, misalign int) *matrix[T] {
 	x := &matrix[T]{rows: rows, cols: cols}
 	x.rs, x.cs = l.stride(rows, cols)
 	span := max(0, (rows-1)*x.rs+(cols-1)*x.cs+1)
@@ -101,7 +101,7 @@ func (p problem) String() string {
 	return fmt.Sprintf("%dx%dx%d A %s B %s C %s alpha %v beta %v bias %d act %d", p.m, p.n, p.k, p.la.name, p.lb.name, p.lc.name, p.alpha, p.beta, p.bias, p.act)
 }
 
-func check[T float](t *testing.T, seed uint64, p problem) {
+func check[T element](t *testing.T, seed uint64, p problem) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	a := newMatrix[T](rng, p.m, p.k, p.la, rng.IntN(5))
@@ -504,7 +504,7 @@ func ExampleSGEMM() {
 	// Output: [4 2 10 5]
 }
 
-func benchmark[T float](b *testing.B, m, n, k int, transB bool) {
+func benchmark[T element](b *testing.B, m, n, k int, transB bool) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	fill := func(l int) []T {
 		x := make([]T, l)

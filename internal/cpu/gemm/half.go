@@ -15,22 +15,18 @@ const (
 	BFloat16             // the upper half of a float32
 )
 
-// widen converts a run to float32.
-func (h Half) widen(dst []float32, src []uint16) {
-	if h == BFloat16 {
-		vec.BF16ToF32s(dst, src)
-	} else {
-		vec.F16ToF32s(dst, src)
-	}
+// widening is how a type of at most 16 bits is stored and what it is computed in.
+type widening[N any, W element] struct {
+	widen  func(dst []W, src []N)
+	narrow func(dst []N, src []W)
 }
 
-// narrow rounds a run of float32 to the format, ties to even.
-func (h Half) narrow(dst []uint16, src []float32) {
+// storage returns the conversions of the format; narrowing rounds ties to even.
+func (h Half) storage() widening[uint16, float32] {
 	if h == BFloat16 {
-		vec.F32ToBF16s(dst, src)
-	} else {
-		vec.F32ToF16s(dst, src)
+		return widening[uint16, float32]{vec.BF16ToF32s, vec.F32ToBF16s}
 	}
+	return widening[uint16, float32]{vec.F16ToF32s, vec.F32ToF16s}
 }
 
 // smallBF16 is the multiply-adds up to which widening costs less than packing.
@@ -46,6 +42,20 @@ const smallBF16 = 1 << 18
 // additions differs, and numbers too small to be normal count as zero, be they
 // elements or sums. PyTorch's oneDNN uses the same instruction.
 func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
+	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k > smallBF16 && alpha != 0 {
+		nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
+		if nb == 0 {
+			return
+		}
+		gemmBF16(kernel, nb, batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
+		return
+	}
+	gemmWidened(h.storage(), batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
+}
+
+// gemmWidened computes a product of a stored type in the wider one, to which
+// parts of the operands are converted that fit the cache.
+func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
@@ -53,10 +63,8 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	if alpha == 0 {
 		k = 0
 	}
-	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k > smallBF16 {
-		gemmBF16(kernel, nb, batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
-		return
-	}
+	var z W
+	es := int(unsafe.Sizeof(z))
 	// B and C in blocks that fit the cache as float32, so that the memory is
 	// read and written in 16 bits only; all at once when there are so many rows
 	// that the conversion hardly counts. Where the rows of B lie in memory one
@@ -76,14 +84,14 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 		if k == 0 {
 			oa, ob = 0, 0
 		}
-		bufA := getBuffer(4 * m * k)
+		bufA := getBuffer(es * m * k)
 		defer bufA.put()
-		fa := unsafe.Slice((*float32)(bufA.p), m*k)
+		fa := unsafe.Slice((*W)(bufA.p), m*k)
 		ra, ca := h.widenMatrix(fa, a[oa:], m, k, rsA, csA)
 		par.For(blocks, max(1, minTask/16/max(1, width*max(k, m))), func(lo, hi int) {
-			buf := getBuffer(4 * (depth + m) * width)
+			buf := getBuffer(es * (depth + m) * width)
 			defer buf.put()
-			all := unsafe.Slice((*float32)(buf.p), (depth+m)*width)
+			all := unsafe.Slice((*W)(buf.p), (depth+m)*width)
 			for t := lo; t < hi; t++ {
 				j := t * width
 				w := min(width, n-j)
@@ -100,9 +108,9 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 					if kk > 0 {
 						rb, cb = h.widenMatrix(fb, b[ob+q*rsB+j*csB:], kk, w, rsB, csB)
 					}
-					var e *Epilogue[float32]
+					var e *Epilogue[W]
 					if ep != nil && q+depth >= k {
-						e = &Epilogue[float32]{BiasRow: ep.BiasRow, Act: ep.Act}
+						e = &Epilogue[W]{BiasRow: ep.BiasRow, Act: ep.Act}
 						if ep.BiasCol != nil {
 							e.BiasCol = ep.BiasCol[j : j+w]
 						}
@@ -126,9 +134,9 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 }
 
 // narrowRows stores a contiguous matrix in the format.
-func (h Half) narrowRows(dst []uint16, src []float32, rows, cols, rs, cs int) {
+func (h *widening[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
 	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
-		var line [256]uint16
+		var line [256]N
 		if cs == 1 && rs == cols {
 			h.narrow(dst[lo*cols:hi*cols], src[lo*cols:])
 			return
@@ -152,7 +160,7 @@ func (h Half) narrowRows(dst []uint16, src []float32, rows, cols, rs, cs int) {
 
 // widenMatrix converts a matrix, keeping its orientation so that reads stay
 // sequential, and returns the strides of the copy.
-func (h Half) widenMatrix(dst []float32, src []uint16, rows, cols, rs, cs int) (drs, dcs int) {
+func (h *widening[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (drs, dcs int) {
 	if rs == 1 && cs != 1 {
 		h.widenRows(dst, src, cols, rows, cs, rs)
 		return 1, rows
@@ -161,12 +169,12 @@ func (h Half) widenMatrix(dst []float32, src []uint16, rows, cols, rs, cs int) (
 	return cols, 1
 }
 
-func (h Half) widenRows(dst []float32, src []uint16, rows, cols, rs, cs int) {
+func (h *widening[N, W]) widenRows(dst []W, src []N, rows, cols, rs, cs int) {
 	if cols == 0 {
 		return
 	}
 	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
-		var line [256]uint16
+		var line [256]N
 		if cs == 1 && rs == cols {
 			h.widen(dst[lo*cols:hi*cols], src[lo*cols:])
 			return

@@ -16,7 +16,7 @@ type operand struct {
 func (o operand) t() operand { return operand{o.p, o.cs, o.rs} }
 
 // product is what one call of GEMMBatch asks for.
-type product[T float] struct {
+type product[T element] struct {
 	pt          path
 	batch       []BatchDim
 	nb          int
@@ -30,7 +30,7 @@ type product[T float] struct {
 }
 
 // job is a product with its plan.
-type job[T float] struct {
+type job[T element] struct {
 	product[T]
 	plan
 
@@ -49,7 +49,7 @@ type job[T float] struct {
 // Jobs are pooled: a small product takes less time than the allocations would.
 var jobs32, jobs64 sync.Pool
 
-func jobPool[T float]() *sync.Pool {
+func jobPool[T element]() *sync.Pool {
 	var z T
 	if unsafe.Sizeof(z) == 4 {
 		return &jobs32
@@ -59,7 +59,7 @@ func jobPool[T float]() *sync.Pool {
 
 // newJob returns a job for a product, with a copy of the batch: tasks on other
 // threads may hold it.
-func newJob[T float](p *product[T]) *job[T] {
+func newJob[T element](p *product[T]) *job[T] {
 	g, ok := jobPool[T]().Get().(*job[T])
 	if !ok {
 		g = &job[T]{}

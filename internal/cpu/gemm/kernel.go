@@ -55,12 +55,29 @@ const (
 	pathNEON
 )
 
-// float is the type set of the kernels written in assembly.
-type float interface{ float32 | float64 }
+// element is the type set of the kernels; on AVX-512 all are in assembly.
+// Integers wrap around and know no activation.
+type element interface {
+	float32 | float64 | int32 | int64
+}
+
+// whole reports whether T is an integer type; compilers know at once.
+func whole[T element]() bool {
+	one := T(1)
+	return one/2 == 0
+}
+
+// pathOf returns the path for an element type.
+func pathOf[T element]() path {
+	if pt := currentPath(); pt == pathAVX512 || !whole[T]() {
+		return pt
+	}
+	return pathGeneric
+}
 
 // genericTile is the portable micro-kernel. Like the assembly it adds products
 // in the order of k, so a result does not depend on how the matrix was cut.
-func genericTile[T float](p *args) {
+func genericTile[T element](p *args) {
 	for ; ; p.count-- {
 		genericOnce[T](p)
 		if !p.next() {
@@ -79,7 +96,7 @@ func (p *args) next() bool {
 	return true
 }
 
-func genericOnce[T float](p *args) {
+func genericOnce[T element](p *args) {
 	for i := 0; i < p.rows; i += 2 {
 		for j := 0; j < p.cols; j += 4 {
 			if j+4 <= p.cols {
@@ -102,7 +119,7 @@ func genericOnce[T float](p *args) {
 // at returns the element of row-major storage at a byte offset.
 func at[T any](p unsafe.Pointer, off int) *T { return (*T)(unsafe.Add(p, off)) }
 
-func generic2x4[T float](p *args, i, j int) {
+func generic2x4[T element](p *args, i, j int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	var s00, s01, s02, s03, s10, s11, s12, s13 T
@@ -131,7 +148,7 @@ func generic2x4[T float](p *args, i, j int) {
 	genericStore(p, i+1, j+3, s13)
 }
 
-func generic1x4[T float](p *args, i, j int) {
+func generic1x4[T element](p *args, i, j int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	var s0, s1, s2, s3 T
@@ -154,13 +171,13 @@ func generic1x4[T float](p *args, i, j int) {
 
 // genericDots computes out[x*4+j] = a·b[x*4+j] for groups x of four rows of b,
 // rsB bytes apart.
-func genericDots[T float](out *[dotSums]T, a, b unsafe.Pointer, rsB, k, groups int) {
+func genericDots[T element](out *[dotSums]T, a, b unsafe.Pointer, rsB, k, groups int) {
 	for x := range groups {
 		genericDot((*[4]T)(out[x*4:]), a, unsafe.Add(b, 4*x*rsB), rsB, k)
 	}
 }
 
-func genericDot[T float](out *[4]T, a, b unsafe.Pointer, rsB, k int) {
+func genericDot[T element](out *[4]T, a, b unsafe.Pointer, rsB, k int) {
 	x := unsafe.Slice((*T)(a), k)
 	y0 := unsafe.Slice((*T)(b), k)[:len(x)]
 	y1 := unsafe.Slice((*T)(unsafe.Add(b, rsB)), k)[:len(x)]
@@ -178,7 +195,7 @@ func genericDot[T float](out *[4]T, a, b unsafe.Pointer, rsB, k int) {
 
 // The conversions T(a*b) above and below forbid the compiler to fuse the
 // operations on some architectures: all generic variants round alike.
-func generic1x1[T float](p *args, i, j int) {
+func generic1x1[T element](p *args, i, j int) {
 	var z, s T
 	es := int(unsafe.Sizeof(z))
 	offA, offB := i*p.rsA, j*es
@@ -191,7 +208,7 @@ func generic1x1[T float](p *args, i, j int) {
 }
 
 // genericStore finishes one sum: alpha, beta, bias, ReLU.
-func genericStore[T float](p *args, i, j int, s T) {
+func genericStore[T element](p *args, i, j int, s T) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	if p.flags&flagAlpha != 0 {
@@ -214,10 +231,10 @@ func genericStore[T float](p *args, i, j int, s T) {
 }
 
 // bits and fromBits carry a scalar of either type through args.
-func bits[T float](x T) uint64 {
+func bits[T element](x T) uint64 {
 	var u uint64
 	*(*T)(unsafe.Pointer(&u)) = x
 	return u
 }
 
-func fromBits[T float](u uint64) T { return *(*T)(unsafe.Pointer(&u)) }
+func fromBits[T element](u uint64) T { return *(*T)(unsafe.Pointer(&u)) }

@@ -17,6 +17,12 @@ func sgemmAVX512(a *args)
 func dgemmAVX512(a *args)
 
 //go:noescape
+func igemmAVX512(a *args)
+
+//go:noescape
+func lgemmAVX512(a *args)
+
+//go:noescape
 func sgemmAVX2(a *args)
 
 //go:noescape
@@ -45,6 +51,12 @@ func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask un
 
 //go:noescape
 func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
+func idotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
+func ldotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
@@ -76,7 +88,7 @@ var (
 )
 
 // lanes returns the elements of a vector, or 0 for the generic path.
-func lanes[T float](pt path) int {
+func lanes[T element](pt path) int {
 	var z T
 	switch pt {
 	case pathAVX512:
@@ -88,7 +100,7 @@ func lanes[T float](pt path) int {
 }
 
 // laneMask returns AVX2's mask of the first n lanes, n from 0 to all.
-func laneMask[T float](n int) unsafe.Pointer {
+func laneMask[T element](n int) unsafe.Pointer {
 	var z T
 	if unsafe.Sizeof(z) == 4 {
 		return unsafe.Pointer(&masks32[8-max(0, min(n, 8))])
@@ -97,9 +109,11 @@ func laneMask[T float](n int) unsafe.Pointer {
 }
 
 // tileSize returns the largest tile for a product with m rows: rows, columns.
-func tileSize[T float](pt path, m int) (mr, nr int) {
+func tileSize[T element](pt path, m int) (mr, nr int) {
 	l := lanes[T](pt)
 	switch {
+	case pt == pathAVX512 && whole[T]():
+		return 12, 2 * l
 	case pt == pathAVX512 && m <= 6:
 		return 6, 4 * l
 	case pt == pathAVX512:
@@ -112,7 +126,7 @@ func tileSize[T float](pt path, m int) (mr, nr int) {
 
 // setColumns prepares p for tiles of a width up to tileSize's columns, and
 // returns the most rows that such a tile may have.
-func setColumns[T float](pt path, p *args, cols int) (maxRows int) {
+func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	p.cols = cols
 	l := lanes[T](pt)
 	switch pt {
@@ -131,6 +145,9 @@ func setColumns[T float](pt path, p *args, cols int) (maxRows int) {
 			p.variant = 1 * 16
 		default:
 			p.variant = 2 * 16
+		}
+		if whole[T]() {
+			return 12
 		}
 		return 14
 	case pathAVX2:
@@ -153,13 +170,17 @@ func setColumns[T float](pt path, p *args, cols int) (maxRows int) {
 // where the scheduler can stop a goroutine that otherwise lives in assembly.
 //
 //go:noinline
-func runTile[T float](pt path, p *args) {
+func runTile[T element](pt path, p *args) {
 	var z T
 	v := p.variant
 	p.variant += p.rows
 	switch {
 	case pt == pathGeneric:
 		genericTile[T](p)
+	case whole[T]() && unsafe.Sizeof(z) == 4:
+		igemmAVX512(p)
+	case whole[T]():
+		lgemmAVX512(p)
 	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
 		sgemmAVX512(p)
 	case unsafe.Sizeof(z) == 4:
@@ -176,7 +197,7 @@ func runTile[T float](pt path, p *args) {
 // multiple of 16 bytes' worth of elements.
 //
 //go:noinline
-func transposeFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
+func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
 	var z T
 	switch {
 	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
@@ -194,7 +215,7 @@ func transposeFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStri
 // it up to whole vectors with zeros. It fetches what lies ahead bytes further, and returns false where there is no kernel.
 //
 //go:noinline
-func copyFast[T float](pt path, dst, src unsafe.Pointer, dstStride, srcStride, rows, k, ahead int) bool {
+func copyFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, rows, k, ahead int) bool {
 	var z T
 	if pt != pathAVX512 || rows > 128/int(unsafe.Sizeof(z)) {
 		return false
@@ -223,7 +244,7 @@ func dotRows(pt path) int {
 // and groups x of four rows of b.
 //
 //go:noinline
-func dotFast[T float](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
 	if pt == pathGeneric {
 		genericDots(out, a, b, rsB, k, groups)
 		return
@@ -232,6 +253,10 @@ func dotFast[T float](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k
 	mask := laneMask[T](k % max(lanes[T](pt), 1))
 	o := unsafe.Pointer(out)
 	switch {
+	case whole[T]() && unsafe.Sizeof(z) == 4:
+		idotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+	case whole[T]():
+		ldotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
 		sdotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 	case unsafe.Sizeof(z) == 4:

@@ -25,22 +25,22 @@ func currentPath() path {
 }
 
 // lanes is about the kernels that move whole vectors, which arm64 lacks.
-func lanes[T float](path) int { return 0 }
+func lanes[T element](path) int { return 0 }
 
 // tileSize returns the largest tile: rows, columns.
-func tileSize[T float](pt path, _ int) (mr, nr int) {
+func tileSize[T element](pt path, _ int) (mr, nr int) {
 	if pt == pathGeneric {
 		return 8, 32
 	}
 	return 8, 3 * neonLanes[T]()
 }
 
-func neonLanes[T float]() int {
+func neonLanes[T element]() int {
 	var z T
 	return 16 / int(unsafe.Sizeof(z))
 }
 
-func setColumns[T float](_ path, p *args, cols int) (maxRows int) {
+func setColumns[T element](_ path, p *args, cols int) (maxRows int) {
 	p.cols = cols
 	return 8
 }
@@ -49,7 +49,7 @@ func setColumns[T float](_ path, p *args, cols int) (maxRows int) {
 // vectors of columns go to the assembly, the rest to the portable kernel.
 //
 //go:noinline
-func runTile[T float](pt path, p *args) {
+func runTile[T element](pt path, p *args) {
 	if pt == pathGeneric {
 		genericTile[T](p)
 		return
@@ -62,7 +62,7 @@ func runTile[T float](pt path, p *args) {
 	}
 }
 
-func neonTile[T float](p *args) {
+func neonTile[T element](p *args) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	l := neonLanes[T]()
@@ -91,7 +91,7 @@ func neonTile[T float](p *args) {
 }
 
 // relu replaces negative values by zero; NaN stays NaN.
-func relu[T float](x []T) {
+func relu[T element](x []T) {
 	for i, v := range x {
 		if v < 0 {
 			x[i] = 0
@@ -99,18 +99,18 @@ func relu[T float](x []T) {
 	}
 }
 
-func copyFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
+func copyFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
 	return false
 }
 
 // transposeFast is never reached without lanes.
-func transposeFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
+func transposeFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
 	panic("gemm: no transposing kernel")
 }
 
 func dotRows(path) int { return 1 }
 
-func dotFast[T float](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+func dotFast[T element](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
 	genericDots(out, a, b, rsB, k, groups)
 }
 

@@ -6,30 +6,30 @@ import "unsafe"
 
 func currentPath() path { return pathGeneric }
 
-func lanes[T float](path) int { return 0 }
+func lanes[T element](path) int { return 0 }
 
-func tileSize[T float](path, int) (mr, nr int) { return 8, 32 }
+func tileSize[T element](path, int) (mr, nr int) { return 8, 32 }
 
-func setColumns[T float](_ path, p *args, cols int) (maxRows int) {
+func setColumns[T element](_ path, p *args, cols int) (maxRows int) {
 	p.cols = cols
 	return 8
 }
 
-func runTile[T float](_ path, p *args) { genericTile[T](p) }
+func runTile[T element](_ path, p *args) { genericTile[T](p) }
 
 func dotRows(path) int { return 1 }
 
-func copyFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
+func copyFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
 	return false
 }
 
 // The function below is never reached on the generic path.
 
-func transposeFast[T float](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
+func transposeFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
 	panic("gemm: no transposing kernel")
 }
 
-func dotFast[T float](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+func dotFast[T element](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
 	genericDots(out, a, b, rsB, k, groups)
 }
 

@@ -14,7 +14,7 @@ import (
 // The columns of B are "rows" here too. avail says how many rows exist in
 // memory: reading a few more than needed lets whole vectors be moved. Places of
 // the panel for rows that do not exist keep whatever they held.
-func packPanel[T float](pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, avail, k int) {
+func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, avail, k int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	if rs == es {
@@ -54,7 +54,7 @@ func packPanel[T float](pt path, dst unsafe.Pointer, width int, src unsafe.Point
 // packStrips packs cols columns of B into strips of width columns, strip bytes
 // apart, in which one step of k is width adjacent elements. avail says how many
 // columns exist in memory.
-func packStrips[T float](pt path, dst unsafe.Pointer, width, strip int, b operand, cols, avail, k int) {
+func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b operand, cols, avail, k int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	f := 0
@@ -79,7 +79,7 @@ func packStrips[T float](pt path, dst unsafe.Pointer, width, strip int, b operan
 }
 
 // packScalar is packPanel for the steps [k0,k) of any matrix.
-func packScalar[T float](dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, k0, k int) {
+func packScalar[T element](dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, k0, k int) {
 	if k0 == k {
 		return
 	}

@@ -36,7 +36,7 @@ var skimBytes = 6 << 20
 // skims reports whether the product is one for this file.
 func (g *job[T]) skims() bool {
 	es := g.es()
-	if lanes[T](g.pt) == 0 || g.nb > 1 || g.b.cs != es || g.m > skimMost || g.n*g.k*es <= blockB {
+	if lanes[T](g.pt) == 0 || whole[T]() || g.nb > 1 || g.b.cs != es || g.m > skimMost || g.n*g.k*es <= blockB {
 		return false
 	}
 	mr, nr := tileSize[T](g.pt, g.m)

@@ -160,7 +160,7 @@ func (g *product[T]) smallRun(lo, hi int) {
 
 // smallTile is a strip of a small product. It holds no pointer to the product,
 // which would then be allocated.
-type smallTile[T float] struct {
+type smallTile[T element] struct {
 	args
 	a, b, c          unsafe.Pointer
 	j                int

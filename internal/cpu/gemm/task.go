@@ -117,7 +117,7 @@ func (g *product[T]) setFlags(p *args, k0, k1 int) {
 }
 
 // strips is a task's work on one block of k.
-type strips[T float] struct {
+type strips[T element] struct {
 	args
 	job            *job[T]
 	i0, i1, j0, j1 int

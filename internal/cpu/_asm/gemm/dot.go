@@ -40,7 +40,8 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 		second := rows // the row of registers that the second set begins with
 		av := func(r int) string { return s.V(s.Regs - 1 - r) }
 		bv := s.V(s.Regs - 1 - rows)
-		mv := s.V(s.Regs - 2 - rows) // AVX2's mask
+		mv := s.V(s.Regs - 2 - rows)                               // AVX2's mask
+		prod := func(r int) string { return s.V(s.Regs - 12 + r) } // of integers
 		l := fmt.Sprintf("%s_r%d", name, rows)
 		g.L("%s:", l)
 		g.I("MOVQ a+8(FP), DI")
@@ -70,7 +71,7 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 					src = bv
 				}
 				for r := range rows {
-					g.I("VFMADD231%s %s, %s, %s", s.P(), src, av(r), acc(r+set*second, j))
+					g.muladd(s, src, av(r), acc(r+set*second, j), prod(r))
 				}
 			}
 			if !masked {
@@ -111,7 +112,7 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 		g.L("%s_e:", l)
 		if sets == 2 {
 			for i := range rows * nj {
-				g.I("VADD%s %s, %s, %s", s.P(), s.V(rows*nj+i), s.V(i), s.V(i))
+				g.I("%s %s, %s, %s", s.add(), s.V(rows*nj+i), s.V(i), s.V(i))
 			}
 		}
 		for r := range rows {
@@ -132,17 +133,17 @@ func (g *gen) fold(s isa, a, t int) {
 	pair := func(unpack string, a, b, to int) { // to = sums of neighbours in a and b, alternating
 		g.I("VUNPCKL%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t))
 		g.I("VUNPCKH%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t+1))
-		g.I("VADD%s %s, %s, %s", s.P(), s.V(t+1), s.V(t), s.V(to))
+		g.I("%s %s, %s, %s", s.add(), s.V(t+1), s.V(t), s.V(to))
 	}
 	halve := func(a int) {
 		if s.Reg == "Z" {
 			g.I("VEXTRACTF64X4 $1, Z%d, Y%d", a, t)
-			g.I("VADD%s Y%d, Y%d, Y%d", s.P(), t, a, a)
+			g.I("%s Y%d, Y%d, Y%d", s.add(), t, a, a)
 			g.I("VEXTRACTF32X4 $1, Y%d, X%d", a, t)
 		} else {
 			g.I("VEXTRACTF128 $1, Y%d, X%d", a, t)
 		}
-		g.I("VADD%s X%d, X%d, X%d", s.P(), t, a, a)
+		g.I("%s X%d, X%d, X%d", s.add(), t, a, a)
 	}
 	pair(s.P(), a, a+1, a)
 	pair(s.P(), a+2, a+3, a+2)

@@ -17,6 +17,29 @@ import (
 type isa struct {
 	text.ISA
 	suffix string // of the function names
+	whole  bool   // integers, which wrap around
+}
+
+// add and mul name the instructions for the element type.
+func (s isa) add() string { return s.op("VADD", "VPADD") }
+func (s isa) mul() string { return s.op("VMUL", "VPMULL") }
+
+func (s isa) op(float, whole string) string {
+	if s.whole {
+		return whole + map[int]string{4: "D", 8: "Q"}[s.ES]
+	}
+	return float + s.P()
+}
+
+// muladd emits acc += x*y; there is no fused instruction for integers, which
+// need the register tmp in between.
+func (g *gen) muladd(s isa, x, y, acc, tmp string) {
+	if !s.whole {
+		g.I("VFMADD231%s %s, %s, %s", s.P(), x, y, acc)
+		return
+	}
+	g.I("%s %s, %s, %s", s.mul(), x, y, tmp)
+	g.I("%s %s, %s, %s", s.add(), tmp, acc, acc)
 }
 
 // Offsets in the Go struct args (kernel_amd64.go), which a test checks.
@@ -148,6 +171,11 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	bcast := [2]string{s.V(top - 1), s.V(top - 2)}
 	bv := func(v int) string { return s.V(top - 2 - nv + v) }
 	used := rows*nv + nv + 2
+	// Products of integers go through four registers in turn.
+	prod := func(r, v int) string { return s.V(top - 6 - nv + (r*nv+v)%4) }
+	if s.whole {
+		used += 4
+	}
 	maskReg := func(v int) string {
 		if s.Mask {
 			return fmt.Sprintf("K%d", v+1)
@@ -173,7 +201,8 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 
 	// A full tile that is worth it fetches the next block of A meanwhile, one
 	// cache line every two steps.
-	ahead := !sh.masked && rows*nv >= 12
+	ahead := !sh.masked && rows*nv >= 12 && !s.whole
+	copies := sh.copies(rows) && !s.whole
 	// Rows of B read in place lie apart: the hardware does not foresee the next
 	// ones. Where there is little arithmetic to hide behind, these instructions
 	// would cost more than they bring.
@@ -236,7 +265,7 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 			t := bcast[r%2]
 			g.I("VBROADCAST%s %s, %s", s.SC(), rowAddr[r], t)
 			for v := range nv {
-				g.I("VFMADD231%s %s, %s, %s", s.P(), bv(v), t, acc(r, v))
+				g.muladd(s, bv(v), t, acc(r, v), prod(r, v))
 			}
 		}
 		g.I("ADDQ R11, DI")
@@ -246,11 +275,11 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	}
 	// Small tiles have little to hide a loop's overhead behind.
 	unroll := 2
-	if rows*nv <= 8 {
+	if rows*nv <= 8 && !s.whole {
 		unroll = 4
 	}
 	loop, tail, one, end := label+"_k", label+"_t", label+"_t1", label+"_e"
-	if sh.copies(rows) {
+	if copies {
 		g.copying(label, step)
 	}
 	if ahead {
@@ -277,7 +306,7 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	g.I("JG %s", one)
 
 	g.L("%s:", end)
-	if sh.copies(rows) {
+	if copies {
 		g.I("MOVQ %d(AX), R13", offLDC)
 	}
 	al, tmp := bcast[0], bcast[1]
@@ -288,7 +317,7 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offAlpha, al)
 	for r := range rows {
 		for v := range nv {
-			g.I("VMUL%s %s, %s, %s", s.P(), al, acc(r, v), acc(r, v))
+			g.I("%s %s, %s, %s", s.mul(), al, acc(r, v), acc(r, v))
 		}
 	}
 	g.L("%s:", skip)
@@ -302,13 +331,55 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	for r := range rows {
 		for v := range nv {
 			load(fmt.Sprintf("%d(SI)", v*s.Width), v, tmp)
-			g.I("VFMADD231%s %s, %s, %s", s.P(), tmp, al, acc(r, v))
+			g.muladd(s, tmp, al, acc(r, v), tmp)
 		}
 		g.I("ADDQ R13, SI")
 	}
 	g.L("%s:", skip)
 
-	skip = label + "_bc"
+	if !s.whole { // integers get no bias
+		g.epilogue(s, label, nv, rows, acc, bv, bcast, load)
+	}
+
+	for r := range rows {
+		for v := range nv {
+			addr := fmt.Sprintf("%d(DX)", v*s.Width)
+			switch {
+			case !sh.masked:
+				g.I("VMOVU%s %s, %s", s.P(), acc(r, v), addr)
+			case s.Mask:
+				g.I("VMOVU%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
+			default:
+				g.I("VMASKMOV%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
+			}
+		}
+		if r+1 < rows {
+			g.I("ADDQ R13, DX")
+		}
+	}
+	// The next tile.
+	done := label + "_done"
+	g.I("DECQ %d(AX)", offCount)
+	g.I("JLE %s", done)
+	for _, p := range []struct {
+		reg       string
+		off, step int
+	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
+		g.I("MOVQ %d(AX), %s", p.off, p.reg)
+		g.I("ADDQ %d(AX), %s", p.step, p.reg)
+		g.I("MOVQ %s, %d(AX)", p.reg, p.off)
+	}
+	g.I("MOVQ %d(AX), CX", offK)
+	g.I("JMP %s", again)
+	g.L("%s:", done)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// epilogue emits the biases and ReLU, on a tile in registers.
+func (g *gen) epilogue(s isa, label string, nv, rows int, acc func(r, v int) string, bv func(v int) string, bcast [2]string, load func(addr string, v int, dst string)) {
+	tmp := bcast[1]
+	skip := label + "_bc"
 	g.I("TESTQ $%d, R15", flagBiasCol)
 	g.I("JZ %s", skip)
 	g.I("MOVQ %d(AX), SI", offBiasCol)
@@ -345,40 +416,6 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 		}
 	}
 	g.L("%s:", skip)
-
-	for r := range rows {
-		for v := range nv {
-			addr := fmt.Sprintf("%d(DX)", v*s.Width)
-			switch {
-			case !sh.masked:
-				g.I("VMOVU%s %s, %s", s.P(), acc(r, v), addr)
-			case s.Mask:
-				g.I("VMOVU%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
-			default:
-				g.I("VMASKMOV%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
-			}
-		}
-		if r+1 < rows {
-			g.I("ADDQ R13, DX")
-		}
-	}
-	// The next tile.
-	done := label + "_done"
-	g.I("DECQ %d(AX)", offCount)
-	g.I("JLE %s", done)
-	for _, p := range []struct {
-		reg       string
-		off, step int
-	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
-		g.I("MOVQ %d(AX), %s", p.off, p.reg)
-		g.I("ADDQ %d(AX), %s", p.step, p.reg)
-		g.I("MOVQ %s, %d(AX)", p.reg, p.off)
-	}
-	g.I("MOVQ %d(AX), CX", offK)
-	g.I("JMP %s", again)
-	g.L("%s:", done)
-	g.I("VZEROUPPER")
-	g.I("RET")
 }
 
 // ahead emits the main loop of a full tile, four steps of k at a time, for the
@@ -562,6 +599,15 @@ func main() {
 		g.Save(*out, f.file+"_amd64.s")
 	}
 	g := &gen{text.New("gemm")}
+	for i, letter := range []string{"i", "l"} {
+		s := isa{text.AVX512, letter, true}
+		s.ES = 4 << i
+		// Their products need registers.
+		g.family(letter+"gemmAVX512", s, []shape{{2, 12, false}, {2, 12, true}, {1, 12, true}})
+		g.dot(letter+"dotAVX512", s, 4)
+	}
+	g.Save(*out, "integer_amd64.s")
+	g = &gen{text.New("gemm")}
 	g.neon("sgemmNEON", 4)
 	g.neon("dgemmNEON", 8)
 	g.neonPeak()
