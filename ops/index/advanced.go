@@ -2,6 +2,7 @@ package index
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -10,10 +11,11 @@ import (
 
 // advanced is an index list made ready: masks became numbers, the index tensors are broadcast, and the places are linear.
 type advanced struct {
-	off        []int // of every index position, in elements from the start of self
-	before     geom  // dimensions before the indexed ones
-	after      geom  // and after them
-	shape      []int // of the result
+	off        []int64 // of every index position, in elements from the start of self
+	offMem     *T      // the memory of off
+	before     geom    // dimensions before the indexed ones
+	after      geom    // and after them
+	shape      []int   // of the result
 	indexShape []int
 	runContig  bool // after is one contiguous run
 	afterN     int
@@ -47,9 +49,11 @@ func (g geom) offsets() []int {
 	return out
 }
 
-// expandMasks turns bool and uint8 masks into index tensors, one per dimension that the mask covers.
-func expandMasks(c *Ctx, shape []int, list []*T) []*T {
-	var out []*T
+// expandMasks turns bool and uint8 masks into index tensors, one per dimension that the mask covers; dimensions that lie in order become
+// one, so that it needs but one. It returns the dimensions of self as the list then sees them.
+func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []int, out []*T) {
+	newShape, newStride = slices.Clone(shape), slices.Clone(stride)
+	lost := 0 // dimensions that became part of another
 	for _, t := range list {
 		if t == nil {
 			out = append(out, nil)
@@ -57,7 +61,7 @@ func expandMasks(c *Ctx, shape []int, list []*T) []*T {
 		}
 		switch dt := t.DType(); dt {
 		case tensor.Bool, tensor.Uint8:
-			at := len(out)
+			at := len(out) + lost
 			for k, s := range t.Shape() {
 				if at+k >= len(shape) {
 					c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d", len(shape))
@@ -66,17 +70,48 @@ func expandMasks(c *Ctx, shape []int, list []*T) []*T {
 					c.Fail(tensor.ErrIndex, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at index %d", tensor.ShapeString(t.Shape()), k, tensor.ShapeString(shape), at+k)
 				}
 			}
-			nz := nonzeroLists(t)
-			for _, l := range nz {
-				out = append(out, tensor.FromSlice(l))
+			one := t.Dim() > 0
+			for k := at; k+1 < at+t.Dim(); k++ {
+				one = one && stride[k] == stride[k+1]*shape[k+1]
 			}
+			if !one {
+				for _, l := range nonzeroLists(t) {
+					out = append(out, tensor.FromSlice(l))
+				}
+				continue
+			}
+			last := at + t.Dim() - 1
+			newShape = slices.Replace(newShape, at-lost, at-lost+t.Dim(), t.Numel())
+			newStride = slices.Replace(newStride, at-lost, at-lost+t.Dim(), stride[last])
+			lost += t.Dim() - 1
+			out = append(out, nonzeroPlaces(t))
 		case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8:
 			out = append(out, t)
 		default:
 			c.Fail(tensor.ErrType, "tensors used as indices must be long, int, byte or bool tensors")
 		}
 	}
-	return out
+	return newShape, newStride, out
+}
+
+// nonzeroPlaces lists the places of the elements that are not zero in the flattened t.
+func nonzeroPlaces(t *T) *T {
+	b := raw[uint8](t.DenseAs(tensor.Bool))[:t.Numel()]
+	n := vec.CountNonzeroU8(b)
+	r := tensor.New([]int{n + 1}, tensor.Int64) // one more, which is written and not used
+	out := raw[int64](r)
+	k := 0
+	for i := 0; i < len(b); i += 64 {
+		part := b[i:min(i+64, len(b))]
+		if len(part) == 64 && [64]uint8(part) == [64]uint8{} {
+			continue
+		}
+		for j, x := range part { // no branch: which elements are zero cannot be predicted
+			out[k] = int64(i + j)
+			k += int(x)
+		}
+	}
+	return r.Alias([]int{n}, []int{1}, 0)
 }
 
 // nonzeroLists gives, per dimension, the places of the elements that are not zero.
@@ -122,9 +157,10 @@ func nonzeroLists(t *T) [][]int64 {
 
 // prepare makes an index list ready for a tensor of the given shape and strides. Negative indices count from the end.
 func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
-	list = expandMasks(c, shape, list)
+	nd := len(shape)
+	shape, stride, list = expandMasks(c, shape, stride, list)
 	if len(list) > len(shape) {
-		c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d (got %d)", len(shape), len(list))
+		c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d (got %d)", nd, len(list)+nd-len(shape))
 	}
 	for len(list) < len(shape) {
 		list = append(list, nil)
@@ -152,7 +188,8 @@ func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 	for _, s := range ish {
 		n *= s
 	}
-	a.off = make([]int, n)
+	a.offMem = tensor.New([]int{n}, tensor.Int64)
+	a.off = tensor.Data[int64](a.offMem)
 	a.offsetsOf(c, shape, stride, list, dims)
 	adjacent := len(dims) == 0 || dims[len(dims)-1]-dims[0] == len(dims)-1
 	for d := range shape {
@@ -206,76 +243,154 @@ func (a *advanced) offsetsOf(c *Ctx, shape, stride []int, list []*T, dims []int)
 		}
 		at[k] = longs(t)
 	}
+	var bad atomic.Bool
+	par.For(len(a.off), walkTask, func(lo, hi int) {
+		if len(dims) == 0 {
+			clear(a.off[lo:hi])
+		}
+		for k, d := range dims {
+			if !addPlaces(a.off[lo:hi], at[k][lo:hi], shape[d], stride[d], k == 0) {
+				bad.Store(true)
+			}
+		}
+	})
+	if !bad.Load() {
+		return
+	}
 	for i := range a.off {
 		for k, d := range dims {
-			x, size := int(at[k][i]), shape[d]
-			if x < -size || x >= size {
+			if x, size := int(at[k][i]), shape[d]; x < -size || x >= size {
 				c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", x, k, size)
 			}
-			if x < 0 {
-				x += size
-			}
-			a.off[i] += x * stride[d]
 		}
+	}
+}
+
+// addPlaces adds to off (or sets it to) the places of indices along a dimension; negative ones count from its end. It reports whether all
+// are in range.
+func addPlaces(off, x []int64, size, stride int, set bool) bool {
+	x = x[:len(off)]
+	n, st := int64(size), int64(stride)
+	bad := int64(0)
+	if set {
+		for i, v := range x {
+			v += n & (v >> 63)
+			bad |= v | (n - 1 - v) // negative where one of them is
+			off[i] = v * st
+		}
+	} else {
+		for i, v := range x {
+			v += n & (v >> 63)
+			bad |= v | (n - 1 - v)
+			off[i] += v * st
+		}
+	}
+	return bad >= 0
+}
+
+// done lets go of the places.
+func (a *advanced) done() {
+	a.off = nil
+	a.offMem.ReleaseRaw()
+}
+
+// rows calls f for parts of the rows that the list picks: from and to count them in the result, s lies before those of the same place in
+// the dimensions before, and off has their places behind s.
+func (a *advanced) rows(from, to int, f func(row, s int, off []int64)) {
+	k := len(a.off)
+	for from < to {
+		b, j := from/k, from%k
+		n := min(k-j, to-from)
+		f(from, a.beforeOff[b], a.off[j:j+n])
+		from += n
 	}
 }
 
 // read copies the chosen elements to dst in order.
 func read[E moved](a *advanced, dst, src []E) {
 	m := a.afterN
-	k := len(a.off)
-	par.For(a.beforeN*k, max(1, 16<<10/max(1, m)), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			o := a.beforeOff[r/k] + a.off[r%k]
-			d := dst[r*m : r*m+m]
-			if a.runContig {
-				if m == 1 {
-					d[0] = src[o]
-				} else {
-					copy(d, src[o:o+m])
+	par.For(a.beforeN*len(a.off), max(1, walkTask/max(1, m)), func(lo, hi int) {
+		a.rows(lo, hi, func(row, s int, off []int64) {
+			src := src[s:]
+			switch {
+			case a.runContig && m == 1:
+				d := dst[row:][:len(off)]
+				for i, o := range off {
+					d[i] = src[o]
 				}
-				continue
+			case a.runContig:
+				for i, o := range off {
+					copy(dst[(row+i)*m:][:m], src[o:][:m])
+				}
+			default:
+				for i, o := range off {
+					d, src := dst[(row+i)*m:][:m], src[o:]
+					for j, q := range a.afterOff {
+						d[j] = src[q]
+					}
+				}
 			}
-			for j, q := range a.afterOff {
-				d[j] = src[o+q]
+		})
+	})
+}
+
+// write calls f for parts of the picked rows in such a way that no two tasks meet in one place, and that places that are picked more than
+// once are come upon in order.
+func (a *advanced) write(f func(row, s int, off []int64)) {
+	k := len(a.off)
+	par.For(a.beforeN, max(1, walkTask/max(1, k*a.afterN)), func(lo, hi int) { a.rows(lo*k, hi*k, f) })
+}
+
+// put writes src in order to the chosen places.
+func put[E moved](a *advanced, dst, src []E) {
+	m := a.afterN
+	a.write(func(row, s int, off []int64) {
+		dst := dst[s:]
+		switch {
+		case a.runContig && m == 1:
+			v := src[row:][:len(off)]
+			for i, o := range off {
+				dst[o] = v[i]
+			}
+		case a.runContig:
+			for i, o := range off {
+				copy(dst[o:][:m], src[(row+i)*m:][:m])
+			}
+		default:
+			for i, o := range off {
+				v, dst := src[(row+i)*m:][:m], dst[o:]
+				for j, q := range a.afterOff {
+					dst[q] = v[j]
+				}
 			}
 		}
 	})
 }
 
-// put writes src in order to the chosen places.
-func put[E moved](a *advanced, dst, src []E) {
-	m, k := a.afterN, len(a.off)
-	for r := 0; r < a.beforeN*k; r++ {
-		o := a.beforeOff[r/k] + a.off[r%k]
-		s := src[r*m : r*m+m]
-		if a.runContig {
-			copy(dst[o:o+m], s)
-			continue
-		}
-		for j, q := range a.afterOff {
-			dst[o+q] = s[j]
-		}
-	}
-}
-
 // putAdd adds src in order to the chosen places.
 func putAdd[E number](a *advanced, dst, src []E) {
-	m, k := a.afterN, len(a.off)
-	for r := 0; r < a.beforeN*k; r++ {
-		o := a.beforeOff[r/k] + a.off[r%k]
-		s := src[r*m : r*m+m]
-		if a.runContig {
-			d := dst[o : o+m]
-			for j, v := range s {
-				d[j] += v
+	m := a.afterN
+	a.write(func(row, s int, off []int64) {
+		dst := dst[s:]
+		switch {
+		case a.runContig && m == 1:
+			v := src[row:][:len(off)]
+			for i, o := range off {
+				dst[o] += v[i]
 			}
-			continue
+		case a.runContig:
+			for i, o := range off {
+				addTo(dst[o:][:m], src[(row+i)*m:][:m])
+			}
+		default:
+			for i, o := range off {
+				v, dst := src[(row+i)*m:][:m], dst[o:]
+				for j, q := range a.afterOff {
+					dst[q] += v[j]
+				}
+			}
 		}
-		for j, q := range a.afterOff {
-			dst[o+q] += s[j]
-		}
-	}
+	})
 }
 
 func indexInfer(c *Ctx) {
@@ -291,6 +406,7 @@ func indexInfer(c *Ctx) {
 func indexCPU(c *Ctx) {
 	self, o, a := c.T(0), c.Out(0), c.Kept().(*advanced)
 	c.Keep(nil)
+	defer a.done()
 	if o.Numel() == 0 {
 		return
 	}
@@ -350,44 +466,46 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 	if v.Storage() == o.Storage() {
 		v = v.CloneRaw()
 	}
-	if o != self {
-		tensor.CopyRaw(o, self)
-	}
-	if v.Numel() == 0 {
-		return
-	}
 	if !accumulate {
+		defer a.done()
+		if o != self {
+			tensor.CopyRaw(o, self)
+		}
+		if v.Numel() == 0 {
+			return
+		}
 		bySize(o, func() { put(a, raw[uint8](o), raw[uint8](v)) }, func() { put(a, raw[uint16](o), raw[uint16](v)) },
 			func() { put(a, raw[uint32](o), raw[uint32](v)) }, func() { put(a, raw[uint64](o), raw[uint64](v)) },
 			func() { put(a, raw[wide](o), raw[wide](v)) })
 		return
 	}
-	dt := computeType(o.DType())
-	w := o
-	if dt != o.DType() {
-		w, v = as(o, dt), as(v, dt)
-		a = prepare(c, w.Shape(), w.Strides(), c.Tensors(1))
-	}
-	switch dt {
-	case tensor.Float32:
-		putAdd(a, raw[float32](w), raw[float32](v))
-	case tensor.Float64:
-		putAdd(a, raw[float64](w), raw[float64](v))
-	case tensor.Int64:
-		putAdd(a, raw[int64](w), raw[int64](v))
-	case tensor.Complex64:
-		putAdd(a, raw[complex64](w), raw[complex64](v))
-	default:
-		putAdd(a, raw[complex128](w), raw[complex128](v))
-	}
-	if w != o {
-		tensor.CopyRaw(o, w)
-	}
+	intoWide(o, self, func(w *T) {
+		if !slices.Equal(w.Strides(), o.Strides()) {
+			a.done()
+			a = prepare(c, w.Shape(), w.Strides(), c.Tensors(1))
+		}
+		defer a.done()
+		if v.Numel() == 0 {
+			return
+		}
+		switch v := as(v, w.DType()); w.DType() {
+		case tensor.Float32:
+			putAdd(a, raw[float32](w), raw[float32](v))
+		case tensor.Float64:
+			putAdd(a, raw[float64](w), raw[float64](v))
+		case tensor.Int64:
+			putAdd(a, raw[int64](w), raw[int64](v))
+		case tensor.Complex64:
+			putAdd(a, raw[complex64](w), raw[complex64](v))
+		default:
+			putAdd(a, raw[complex128](w), raw[complex128](v))
+		}
+	})
 }
 
 func init() {
 	indexVJP := func(c *Ctx, g *T) []*T {
-		return pick(c, call1("index_put", zeros(c.Shape(0), g.DType()), c.Tensors(1), g, true), nil)
+		return pick(c, call1("index_put", zeroBase(c.Shape(0), g.DType()), c.Tensors(1), g, true), nil)
 	}
 	tensor.Register(tensor.Def{
 		Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",

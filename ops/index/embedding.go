@@ -7,20 +7,20 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// copyTable copies row ix[i] of a table of n rows to row i of dst.
-func copyTable(c *Ctx, dst, src []byte, ix []int64, n, row int) {
-	for _, i := range ix {
-		if uint64(i) >= uint64(n) {
-			c.Fail(tensor.ErrIndex, "index out of range in self")
-		}
-	}
-	parRows(len(ix), row, func(lo, hi int) {
+// copyTable copies, for each of outer tables of n rows, the rows that ix names.
+func copyTable(dst, src []byte, ix []int64, outer, n, row int) {
+	k := len(ix)
+	parRows(outer*k, row, func(lo, hi int) {
 		const far = 4 // rows to be fetched meanwhile: the processor cannot guess where they lie
+		a, j := lo/k, lo%k
 		for r := lo; r < hi; r++ {
-			if r+far < hi {
-				vec.AheadBytes(src[int(ix[r+far])*row:][:row])
+			if j+far < k {
+				vec.AheadBytes(src[(a*n+int(ix[j+far]))*row:][:row])
 			}
-			copy(dst[r*row:][:row], src[int(ix[r])*row:][:row])
+			copy(dst[r*row:][:row], src[(a*n+int(ix[j]))*row:][:row])
+			if j++; j == k {
+				a, j = a+1, 0
+			}
 		}
 	})
 }
@@ -79,7 +79,13 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			w, o := c.T(0).Dense(), c.Out(0)
-			copyTable(c, bytesOf(o), bytesOf(w), longs(c.T(1)), w.Shape()[0], w.Shape()[1]*w.ElementSize())
+			ix, n := longs(c.T(1)), w.Shape()[0]
+			for _, i := range ix {
+				if uint64(i) >= uint64(n) {
+					c.Fail(tensor.ErrIndex, "index out of range in self")
+				}
+			}
+			copyTable(bytesOf(o), bytesOf(w), ix, 1, n, w.Shape()[1]*w.ElementSize())
 		},
 		Save: "indices",
 		VJP: func(c *Ctx, g *T) []*T {

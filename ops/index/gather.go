@@ -1,18 +1,17 @@
 package index
 
 import (
-	"slices"
-
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// walkAlong checks the shapes of a gather or scatter and describes the walk. self is argument 0, dim 1, index 2; src may be nil.
-func walkAlong(c *Ctx, self, ix, src *T) (*along, []int64) {
+// checkAlong checks the shapes of a gather or scatter and gives the dimension and its size. self is argument 0, dim 1, index 2; src may be nil.
+func checkAlong(c *Ctx, self, ix, src *T) (d, n int) {
 	name := c.Op().Sch.Name
 	if dt := ix.DType(); ix.Numel() > 0 && dt != tensor.Int64 && dt != tensor.Int32 {
 		c.Fail(tensor.ErrDType, "%s(): Expected dtype int32/int64 for index", name)
 	}
-	d := tensor.WrapDim(c.Int(1), self.Dim())
+	d = tensor.WrapDim(c.Int(1), self.Dim())
 	sh := ix.Shape()
 	if ix.Numel() > 0 {
 		if max(1, len(sh)) != max(1, self.Dim()) {
@@ -33,17 +32,11 @@ func walkAlong(c *Ctx, self, ix, src *T) (*along, []int64) {
 			}
 		}
 	}
-	n := 1
+	n = 1
 	if self.Dim() > 0 {
 		n = self.Shape()[d]
 	}
-	x := longs(ix)
-	checkRange(c, x, d, n)
-	a := &along{shape: slices.Clone(sh), dim: d, n: n, idx: strideOf(sh)}
-	if len(a.shape) == 0 && ix.Numel() > 0 {
-		a.shape, a.idx = []int{1}, []int{1}
-	}
-	return a, x
+	return d, n
 }
 
 // atLeast1 gives strides of a 0-d tensor as those of a 1-d one.
@@ -70,18 +63,18 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			self, o := c.T(0), c.Out(0)
-			a, ix := walkAlong(c, self, c.T(2), nil)
-			a.big, a.small = atLeast1(self.Strides()), a.idx
+			ix := c.T(2)
+			d, n := checkAlong(c, self, ix, nil)
 			if o.Numel() == 0 {
 				return
 			}
-			bySize(o, func() { gatherRows(raw[uint8](o), raw[uint8](self), ix, a) }, func() { gatherRows(raw[uint16](o), raw[uint16](self), ix, a) },
-				func() { gatherRows(raw[uint32](o), raw[uint32](self), ix, a) }, func() { gatherRows(raw[uint64](o), raw[uint64](self), ix, a) },
-				func() { gatherRows(raw[wide](o), raw[wide](self), ix, a) })
+			if !gatherAlong(newAlong(ix, d, n, self.Strides(), strideOf(ix.Shape())), o, self) {
+				checkRange(c, longs(ix), d, n)
+			}
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("scatter_add", zeros(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
+			return []*T{call1("scatter_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
 		},
 	})
 
@@ -96,32 +89,16 @@ func init() {
 		}
 		c.AllocStrided(0, self.Shape(), likeStrides(self), self.DType())
 	}
-	prepare := func(c *Ctx, src *T) (o *T, a *along, ix []int64, srcD *T) {
-		self := c.T(0)
-		o = c.Out(0)
-		a, ix = walkAlong(c, self, c.T(2), src)
+	// write scatters src; a number, which has no dimensions, goes to all places.
+	write := func(c *Ctx, src *T, number bool) {
+		self, o, ix := c.T(0), c.Out(0), c.T(2)
+		d, n, s := sourceAlong(c, src, number)
 		if o != self {
 			tensor.CopyRaw(o, self)
 		}
-		a.big = atLeast1(o.Strides())
-		a.small = make([]int, len(a.shape))
-		if src != nil {
-			srcD = src.Dense()
-			a.small = atLeast1(srcD.Strides())
+		if ix.Numel() > 0 && !scatterAlong(newAlong(ix, d, n, o.Strides(), s.Strides()), o, s) {
+			checkRange(c, longs(ix), d, n)
 		}
-		return
-	}
-	write := func(c *Ctx, src *T, fixed bool) {
-		o, a, ix, s := prepare(c, map[bool]*T{false: src}[fixed])
-		if fixed {
-			s = src
-		}
-		if len(ix) == 0 {
-			return
-		}
-		bySize(o, func() { scatterRows(raw[uint8](o), raw[uint8](s), ix, a, fixed) }, func() { scatterRows(raw[uint16](o), raw[uint16](s), ix, a, fixed) },
-			func() { scatterRows(raw[uint32](o), raw[uint32](s), ix, a, fixed) }, func() { scatterRows(raw[uint64](o), raw[uint64](s), ix, a, fixed) },
-			func() { scatterRows(raw[wide](o), raw[wide](s), ix, a, fixed) })
 	}
 	number := func(c *Ctx, arg int) *T { // the value in self's dtype
 		v := tensor.New(nil, c.ArgDType(0))
@@ -155,15 +132,9 @@ func init() {
 		Save: "index",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{zeroAt(c, g), nil} },
 	})
-	reduce := func(c *Ctx, src *T, fixed bool, how string) {
-		o, a, ix, s := prepare(c, map[bool]*T{false: src}[fixed])
-		if fixed {
-			s = src
-		}
-		if len(ix) == 0 {
-			return
-		}
-		scatterReduce(o, s, ix, a, fixed, how)
+	reduce := func(c *Ctx, src *T, number bool, how string) {
+		d, n, s := sourceAlong(c, src, number)
+		reduceInto(c, d, n, s, how, true)
 	}
 	tensor.Register(tensor.Def{
 		Schema:  "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
@@ -201,39 +172,8 @@ func init() {
 		CPU: func(c *Ctx) {
 			how := c.Str(4)
 			checkReduce(c, how)
-			o, a, ix, s := prepare(c, c.T(3))
-			if len(ix) == 0 {
-				return
-			}
-			if !c.Bool(5) {
-				neutral := tensor.New(nil, o.DType())
-				tensor.CopyRaw(neutral, neutralOf(how, o.DType()))
-				bySize(o, func() { scatterRows(raw[uint8](o), raw[uint8](neutral), ix, a, true) }, func() { scatterRows(raw[uint16](o), raw[uint16](neutral), ix, a, true) },
-					func() { scatterRows(raw[uint32](o), raw[uint32](neutral), ix, a, true) }, func() { scatterRows(raw[uint64](o), raw[uint64](neutral), ix, a, true) },
-					func() { scatterRows(raw[wide](o), raw[wide](neutral), ix, a, true) })
-			}
-			if how != "mean" {
-				scatterReduce(o, s, ix, a, false, how)
-				return
-			}
-			// the sum in a wide type, then divided by the number of summands
-			dt := computeType(o.DType())
-			w := as(o, dt)
-			if w == o {
-				w = o.CloneRaw().Dense()
-			}
-			a.big = atLeast1(strideOf(o.Shape()))
-			scatterReduce(w, as(s, dt), ix, a, false, "sum")
-			count := zeros(o.Shape(), tensor.Int64)
-			if c.Bool(5) {
-				n := tensor.Data[int64](count)
-				for i := range n {
-					n[i] = 1
-				}
-			}
-			countAlong(raw[int64](count), ix, a)
-			divide(w, tensor.Data[int64](count))
-			tensor.CopyRaw(o, w)
+			d, n, s := sourceAlong(c, c.T(3), false)
+			reduceInto(c, d, n, s, how, c.Bool(5))
 		},
 		Save: "self index src result",
 		VJP:  scatterReduceVJP,
@@ -241,12 +181,13 @@ func init() {
 	})
 }
 
-// divide divides each element by its count where that is more than 1; integers are floored.
-func divide(w *T, count []int64) {
+// divide divides each element by its count where that is more than 1; integers are floored. Both tensors are contiguous.
+func divide(w, count *T) {
+	n := tensor.Data[int64](count)
 	switch w.DType() {
 	case tensor.Int64:
-		d := tensor.Data[int64](w)
-		for i, n := range count {
+		d := raw[int64](w)
+		for i, n := range n {
 			if n > 1 {
 				q := d[i] / n
 				if d[i]%n < 0 {
@@ -256,34 +197,33 @@ func divide(w *T, count []int64) {
 			}
 		}
 	case tensor.Float32:
-		d := tensor.Data[float32](w)
-		for i, n := range count {
-			if n > 1 {
-				d[i] /= float32(n)
-			}
-		}
+		divideReal(raw[float32](w), n)
 	case tensor.Float64:
-		d := tensor.Data[float64](w)
-		for i, n := range count {
-			if n > 1 {
-				d[i] /= float64(n)
-			}
-		}
+		divideReal(raw[float64](w), n)
 	case tensor.Complex64:
-		d := tensor.Data[complex64](w)
-		for i, n := range count {
+		d := raw[complex64](w)
+		for i, n := range n {
 			if n > 1 {
 				d[i] /= complex(float32(n), 0)
 			}
 		}
 	default:
-		d := tensor.Data[complex128](w)
-		for i, n := range count {
+		d := raw[complex128](w)
+		for i, n := range n {
 			if n > 1 {
 				d[i] /= complex(float64(n), 0)
 			}
 		}
 	}
+}
+
+func divideReal[E float32 | float64](d []E, count []int64) {
+	par.For(len(count), walkTask, func(lo, hi int) {
+		d := d[lo:hi]
+		for i, n := range count[lo:hi] {
+			d[i] /= E(max(1, n))
+		}
+	})
 }
 
 func reduceName(c *Ctx, s string) string {
@@ -305,66 +245,74 @@ func checkReduce(c *Ctx, s string) {
 	c.Fail(tensor.ErrValue, "reduce argument must be either sum, prod, mean, amax or amin, got %s", s)
 }
 
-// scatterReduce combines src into o, both seen in a type that can be computed with.
-func scatterReduce(o, src *T, ix []int64, a *along, fixed bool, how string) {
-	dt := computeType(o.DType())
-	w, s := o, src
-	if dt != o.DType() {
-		w, s = as(o, dt), as(src, dt)
-		a.big = atLeast1(strideOf(o.Shape()))
+// sourceAlong checks a scatter's arguments and makes src dense.
+func sourceAlong(c *Ctx, src *T, number bool) (d, n int, s *T) {
+	if number {
+		d, n = checkAlong(c, c.T(0), c.T(2), nil)
+		return d, n, src
 	}
-	switch dt {
-	case tensor.Float32:
-		switch {
-		case fixed:
-			reduceRows(raw[float32](w), raw[float32](s), ix, a, fixed, realReduce[float32](how))
-		case how == "sum":
-			addRowsAlong(raw[float32](w), raw[float32](s), ix, a)
-		default:
-			reduceReal(raw[float32](w), raw[float32](s), ix, a, how)
+	d, n = checkAlong(c, c.T(0), c.T(2), src)
+	return d, n, src.Dense()
+}
+
+// reduceInto combines src, whose places are those of the index (argument 2), into a copy of self along dimension d of size n. Without
+// include only what the index names counts, not self.
+func reduceInto(c *Ctx, d, n int, src *T, how string, include bool) {
+	intoWide(c.Out(0), c.T(0), func(w *T) {
+		if c.T(2).Numel() > 0 {
+			reduceWalk(c, w, c.T(2), as(src, w.DType()), d, n, how, include)
 		}
-	case tensor.Float64:
-		switch {
-		case fixed:
-			reduceRows(raw[float64](w), raw[float64](s), ix, a, fixed, realReduce[float64](how))
-		case how == "sum":
-			addRowsAlong(raw[float64](w), raw[float64](s), ix, a)
-		default:
-			reduceReal(raw[float64](w), raw[float64](s), ix, a, how)
-		}
-	case tensor.Int64:
-		if fixed {
-			reduceRows(raw[int64](w), raw[int64](s), ix, a, fixed, realReduce[int64](how))
-		} else {
-			reduceReal(raw[int64](w), raw[int64](s), ix, a, how)
-		}
-	case tensor.Complex64:
-		reduceRows(raw[complex64](w), raw[complex64](s), ix, a, fixed, complexReduce[complex64](how))
-	default:
-		reduceRows(raw[complex128](w), raw[complex128](s), ix, a, fixed, complexReduce[complex128](how))
+	})
+}
+
+// intoWide sets o to what f makes of a copy of self. Small types are widened for it, so that only results are rounded.
+func intoWide(o, self *T, f func(w *T)) {
+	w := o
+	if dt := computeType(o.DType()); dt != o.DType() {
+		w = tensor.New(o.Shape(), dt)
 	}
+	if w != self {
+		tensor.CopyRaw(w, self)
+	}
+	f(w)
 	if w != o {
 		tensor.CopyRaw(o, w)
+		w.ReleaseRaw()
 	}
 }
 
-func realReduce[E int64 | float32 | float64](how string) func(d *E, s E) {
-	switch how {
-	case "prod":
-		return mul[E]
-	case "amax":
-		return maxOf[E]
-	case "amin":
-		return minOf[E]
+// reduceWalk combines src into w at the places that ix names.
+func reduceWalk(c *Ctx, w, ix, src *T, d, n int, how string, include bool) {
+	check := func(ok bool) {
+		if !ok {
+			checkRange(c, longs(ix), d, n)
+		}
 	}
-	return add[E]
-}
-
-func complexReduce[E complex64 | complex128](how string) func(d *E, s E) {
-	if how == "prod" {
-		return mul[E]
+	if !include {
+		neutral := tensor.New(nil, w.DType())
+		tensor.CopyRaw(neutral, neutralOf(how, c.Out(0).DType()))
+		check(scatterAlong(newAlong(ix, d, n, w.Strides(), nil), w, neutral))
 	}
-	return add[E]
+	check(reduceAlong(newAlong(ix, d, n, w.Strides(), src.Strides()), w, src, how))
+	if how != "mean" {
+		return
+	}
+	// divided by the number of summands
+	count := tensor.New(w.Shape(), tensor.Int64)
+	one := tensor.IntValue(1).Num().Tensor()
+	if include {
+		tensor.CopyRaw(count, one)
+	} else {
+		count.ZeroRaw()
+	}
+	check(reduceAlong(newAlong(ix, d, n, count.Strides(), nil), count, one, "sum"))
+	if t := w.Dense(); t == w {
+		divide(w, count)
+	} else {
+		divide(t, count)
+		tensor.CopyRaw(w, t)
+	}
+	count.ReleaseRaw()
 }
 
 // fitTo brings a gradient of the index's shape to the shape of src, which may be larger.

@@ -67,8 +67,15 @@ func callN(name string, args ...any) []*T {
 
 func zeros(shape []int, dt tensor.DType) *T {
 	t := tensor.New(shape, dt)
-	t.ZeroRaw()
+	tensor.CopyRaw(t, zero)
 	return t
+}
+
+var zero = tensor.IntValue(0).Num().Tensor()
+
+// zeroBase is zeros without the memory: one zero, expanded. It is for arguments that are copied anyway.
+func zeroBase(shape []int, dt tensor.DType) *T {
+	return zeros(nil, dt).Alias(shape, make([]int, len(shape)), 0)
 }
 
 // likeStrides lays a result out like t where t is dense.
@@ -82,66 +89,7 @@ func likeStrides(t *T) []int {
 	return tensor.PermutedStrides(t)
 }
 
-// rows walks the positions of shape except its last dimension, with the offset that each of the strides gives.
-func rows(shape []int, strides [][]int, f func(off []int)) {
-	nd := len(shape)
-	n := 1
-	for _, s := range shape {
-		n *= s
-	}
-	if n == 0 {
-		return
-	}
-	off := make([]int, len(strides))
-	pos := make([]int, max(nd-1, 0))
-	for {
-		f(off)
-		d := nd - 2
-		for ; d >= 0; d-- {
-			pos[d]++
-			for k := range off {
-				off[k] += strides[k][d]
-			}
-			if pos[d] < shape[d] {
-				break
-			}
-			for k := range off {
-				off[k] -= pos[d] * strides[k][d]
-			}
-			pos[d] = 0
-		}
-		if d < 0 {
-			return
-		}
-	}
-}
-
-// along describes a walk over an index tensor: ix (contiguous) names entries along dim of big; small (contiguous, or nil) has the place of
-// each index.
-type along struct {
-	shape           []int // of the index
-	dim, n          int
-	big, small, idx []int // strides
-}
-
 func strideOf(shape []int) []int { return tensor.FormatStrides(shape, tensor.ContiguousFormat) }
-
-// run calls f for rows of the index: f gets the offsets into big, small and the index, the length of the row and the strides of one step
-// in big and small; step is what big moves per step besides the index (0 when the row runs along dim).
-func (a *along) run(f func(big, small, ix, n, step, smallStep int)) {
-	nd := len(a.shape)
-	if nd == 0 {
-		f(0, 0, 0, 1, 0, 0)
-		return
-	}
-	last := nd - 1
-	big := append([]int{}, a.big...)
-	big[a.dim] = 0 // the index says where along dim
-	step := big[last]
-	rows(a.shape, [][]int{big, a.small, a.idx}, func(off []int) {
-		f(off[0], off[1], off[2], a.shape[last], step, a.small[last])
-	})
-}
 
 // checkRange refuses indices outside [0, n).
 func checkRange(c *Ctx, ix []int64, dim, n int) {
@@ -149,132 +97,6 @@ func checkRange(c *Ctx, ix []int64, dim, n int) {
 		if uint64(i) >= uint64(n) {
 			c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", i, dim, n)
 		}
-	}
-}
-
-func gatherRows[E moved](dst, src []E, ix []int64, a *along) {
-	sd := a.big[a.dim]
-	a.run(func(big, small, ii, n, step, ss int) {
-		d, x := dst[small:small+n], ix[ii:ii+n]
-		for j, i := range x {
-			d[j] = src[big+int(i)*sd+j*step]
-		}
-		_ = ss
-	})
-}
-
-// scatterRows writes src (or one value when src has one element and fixed is set) to the places that the index names.
-func scatterRows[E moved](dst, src []E, ix []int64, a *along, fixed bool) {
-	sd := a.big[a.dim]
-	a.run(func(big, small, ii, n, step, ss int) {
-		x := ix[ii : ii+n]
-		switch {
-		case fixed:
-			for j, i := range x {
-				dst[big+int(i)*sd+j*step] = src[0]
-			}
-		case ss == 1:
-			s := src[small : small+n]
-			if step == 0 {
-				for j, i := range x {
-					dst[big+int(i)*sd] = s[j]
-				}
-				return
-			}
-			for j, i := range x {
-				dst[big+int(i)*sd+j*step] = s[j]
-			}
-		default:
-			for j, i := range x {
-				dst[big+int(i)*sd+j*step] = src[small+j*ss]
-			}
-		}
-	})
-}
-
-func reduceRows[E number](dst, src []E, ix []int64, a *along, fixed bool, red func(d *E, s E)) {
-	sd := a.big[a.dim]
-	a.run(func(big, small, ii, n, step, ss int) {
-		x := ix[ii : ii+n]
-		for j, i := range x {
-			v := src[0]
-			if !fixed {
-				v = src[small+j*ss]
-			}
-			red(&dst[big+int(i)*sd+j*step], v)
-		}
-	})
-}
-
-// reduceReal is reduceRows for the reductions by name: a call per element would cost more than the reduction.
-func reduceReal[E int64 | float32 | float64](dst, src []E, ix []int64, a *along, how string) {
-	sd := a.big[a.dim]
-	a.run(func(big, small, ii, n, step, ss int) {
-		x := ix[ii : ii+n]
-		switch how {
-		case "prod":
-			for j, i := range x {
-				dst[big+int(i)*sd+j*step] *= src[small+j*ss]
-			}
-		case "amax":
-			for j, i := range x {
-				if p, v := big+int(i)*sd+j*step, src[small+j*ss]; v > dst[p] || v != v {
-					dst[p] = v
-				}
-			}
-		case "amin":
-			for j, i := range x {
-				if p, v := big+int(i)*sd+j*step, src[small+j*ss]; v < dst[p] || v != v {
-					dst[p] = v
-				}
-			}
-		default:
-			for j, i := range x {
-				dst[big+int(i)*sd+j*step] += src[small+j*ss]
-			}
-		}
-	})
-}
-
-// countAlong adds 1 where each index points.
-func countAlong(dst, ix []int64, a *along) {
-	sd := a.big[a.dim]
-	a.run(func(big, _, ii, n, step, _ int) {
-		for j, i := range ix[ii : ii+n] {
-			dst[big+int(i)*sd+j*step]++
-		}
-	})
-}
-
-func addRowsAlong[E number](dst, src []E, ix []int64, a *along) {
-	sd := a.big[a.dim]
-	a.run(func(big, small, ii, n, step, ss int) {
-		x := ix[ii : ii+n]
-		if ss == 1 {
-			s := src[small : small+n]
-			for j, i := range x {
-				dst[big+int(i)*sd+j*step] += s[j]
-			}
-			return
-		}
-		for j, i := range x {
-			dst[big+int(i)*sd+j*step] += src[small+j*ss]
-		}
-	})
-}
-
-func add[E number](d *E, s E) { *d += s }
-func mul[E number](d *E, s E) { *d *= s }
-
-func maxOf[E int64 | float32 | float64](d *E, s E) {
-	if s > *d || s != s {
-		*d = s
-	}
-}
-
-func minOf[E int64 | float32 | float64](d *E, s E) {
-	if s < *d || s != s {
-		*d = s
 	}
 }
 

@@ -143,7 +143,7 @@ func init() {
 		Save: "mask",
 		VJP: func(c *Ctx, g *T) []*T {
 			sh := tensor.BroadcastShapes(c.Shape(0), c.Shape(1))
-			return []*T{zeros(sh, g.DType()).MaskedScatter(c.T(1), g), nil}
+			return []*T{zeroBase(sh, g.DType()).MaskedScatter(c.T(1), g), nil}
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -65,11 +65,12 @@ func constant(dt tensor.DType, shape []int, f func(i int) float64) *T {
 	return w.DenseAs(dt)
 }
 
+// ones is a one, expanded.
 func ones(shape []int, dt tensor.DType) *T {
-	return constant(dt, shape, func(int) float64 { return 1 })
+	t := tensor.New(nil, dt)
+	tensor.CopyRaw(t, tensor.IntValue(1).Num().Tensor())
+	return t.Alias(shape, make([]int, len(shape)), 0)
 }
-
-func f64(t *T) []float64 { return tensor.Data[float64](t.Detach().DenseAs(tensor.Float64)) }
 
 // reducer knows how scatter_reduce and index_reduce read and write the places that an index names.
 type reducer struct {
@@ -106,77 +107,31 @@ func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsr
 	case "sum":
 		gs, gsrc = g, r.spread(g)
 	case "mean":
-		n := zeros(g.Shape(), g.DType())
+		n := zeroBase(g.Shape(), g.DType())
 		if include {
 			n = ones(g.Shape(), g.DType())
 		}
 		n = r.collect(n, ones(src.Shape(), g.DType()))
-		x := reals(n)
-		gs = g.Mul(constant(g.DType(), g.Shape(), func(i int) float64 { return 1 / max(1, x[i]) }))
+		gs = g.Div(n.MaskedFillScalar(n.EqScalar(0), 1))
 		gsrc = r.spread(gs)
 	case "amax", "amin":
-		selfIs, srcIs := equalMask(self, out), equalMask(src, r.spread(out.Detach()))
-		x := reals(r.collect(selfIs, srcIs))
-		part := g.Mul(constant(g.DType(), g.Shape(), func(i int) float64 { return 1 / x[i] }))
+		selfIs, srcIs := self.Detach().Eq(out.Detach()).ToDType(g.DType()), src.Detach().Eq(r.spread(out.Detach())).ToDType(g.DType())
+		part := g.Div(r.collect(selfIs, srcIs))
 		gs, gsrc = selfIs.Mul(part), srcIs.Mul(r.spread(part))
 	default: // prod
-		selfZero, srcZero := zeroMask(self), zeroMask(src)
-		safe := self.Add(selfZero)
-		gs = call1("div.Tensor", g.Mul(r.reduce(safe, src)), safe)
-		count := reals(r.spread(r.collect(zeros(self.Shape(), self.DType()), srcZero)))
-		z := reals(srcZero)
-		single := constant(src.DType(), src.Shape(), func(i int) float64 {
-			if z[i] == 1 && count[i] == 1 {
-				return 1
-			}
-			return 0
-		})
-		several := constant(src.DType(), src.Shape(), func(i int) float64 { // 1 where src is no single zero
-			if z[i] == 1 && count[i] == 1 {
-				return 0
-			}
-			return 1
-		})
-		others := r.spread(g.Mul(r.reduce(self, src.Add(single)))).Mul(single)
-		gsrc = call1("div.Tensor", r.spread(g.Mul(out)), src.Add(srcZero)).Mul(several).Add(others)
+		selfZero, srcZero := self.Detach().EqScalar(0), src.Detach().EqScalar(0)
+		safe := self.MaskedFillScalar(selfZero, 1)
+		gs = g.Mul(r.reduce(safe, src)).Div(safe)
+		count := r.spread(r.collect(zeroBase(self.Shape(), self.DType()), srcZero.ToDType(self.DType())))
+		single := srcZero.LogicalAnd(count.EqScalar(1))
+		gsrc = r.spread(g.Mul(out)).Div(src.MaskedFillScalar(srcZero, 1))
+		if single.Any().Item() != 0 { // rare
+			others := r.spread(g.Mul(r.reduce(self, src.MaskedFillScalar(single, 1))))
+			gsrc = call1("where.self", single, others, gsrc)
+		}
 	}
 	if !include {
 		gs = r.zero(gs)
 	}
 	return gs, gsrc
-}
-
-// reals are the real parts of a tensor's elements.
-func reals(t *T) []float64 {
-	if t.DType().IsComplex() {
-		x := tensor.Data[complex128](t.Detach().DenseAs(tensor.Complex128))
-		out := make([]float64, len(x))
-		for i, v := range x {
-			out[i] = real(v)
-		}
-		return out
-	}
-	return f64(t)
-}
-
-// zeroMask is 1 where t is 0, else 0, in t's dtype.
-func zeroMask(t *T) *T {
-	x := tensor.Data[complex128](t.Detach().DenseAs(tensor.Complex128))
-	return constant(t.DType(), t.Shape(), func(i int) float64 {
-		if x[i] == 0 {
-			return 1
-		}
-		return 0
-	})
-}
-
-// equalMask is 1 where a equals b, else 0, in a's dtype.
-func equalMask(a, b *T) *T {
-	x, y := f64(a), f64(b)
-	return constant(a.DType(), a.Shape(), func(i int) float64 {
-		if x[i] == y[i] {
-			return 1
-		}
-		return 0
-	})
 }

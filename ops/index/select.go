@@ -3,7 +3,6 @@ package index
 import (
 	"slices"
 
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -41,12 +40,12 @@ func split(shape []int, dim int) (outer, n, inner int) {
 	return
 }
 
-// along1 is what the index_* operators with a source share: checks, the copy of self, and the dense source.
-func along1(c *Ctx, srcArg int) (o, src *T, ix []int64, outer, n, inner int) {
+// along1 is what the index_* operators with a source share: checks, and the dense source.
+func along1(c *Ctx, srcArg int) (o, src *T, ix []int64, dim, n int) {
 	t := c.T(0)
 	o = c.Out(0)
-	dim := tensor.WrapDim(c.Int(1), t.Dim())
-	outer, n, inner = split(t.Shape(), dim)
+	dim = tensor.WrapDim(c.Int(1), t.Dim())
+	_, n, _ = split(t.Shape(), dim)
 	ix = indices(c, 2, n)
 	if srcArg > 0 {
 		src = c.T(srcArg)
@@ -55,9 +54,6 @@ func along1(c *Ctx, srcArg int) (o, src *T, ix []int64, outer, n, inner int) {
 		if src.Storage() == o.Storage() {
 			src = src.CloneRaw()
 		}
-	}
-	if o != t {
-		tensor.CopyRaw(o, t)
 	}
 	return
 }
@@ -110,35 +106,22 @@ func init() {
 			c.Alloc(0, sh, t.DType())
 		},
 		CPU: func(c *Ctx) {
-			t := c.T(0).Dense()
-			o := c.Out(0)
-			outer, n, inner := split(t.Shape(), tensor.WrapDim(c.Int(1), t.Dim()))
+			t, o := c.T(0), c.Out(0)
+			dim := tensor.WrapDim(c.Int(1), t.Dim())
+			outer, n, inner := split(t.Shape(), dim)
 			ix := indices(c, 2, n)
 			if o.Numel() == 0 {
 				return
 			}
-			if inner == 1 {
-				bySize(o, func() { pickOnes(raw[uint8](o), raw[uint8](t), ix, outer, n) }, func() { pickOnes(raw[uint16](o), raw[uint16](t), ix, outer, n) },
-					func() { pickOnes(raw[uint32](o), raw[uint32](t), ix, outer, n) }, func() { pickOnes(raw[uint64](o), raw[uint64](t), ix, outer, n) },
-					func() { pickOnes(raw[wide](o), raw[wide](t), ix, outer, n) })
+			if t.Dim() == 0 || inner*t.ElementSize() < 64 {
+				gatherAlong(alongRows(ix, o.Shape(), dim, n, t.Strides(), o.Strides()), o, t)
 				return
 			}
-			row := inner * t.ElementSize()
-			src, dst := bytesOf(t), bytesOf(o)
-			k := len(ix)
-			parRows(outer*k, row, func(lo, hi int) {
-				a, j := lo/k, lo%k
-				for r := lo; r < hi; r++ {
-					copy(dst[r*row:][:row], src[(a*n+int(ix[j]))*row:][:row])
-					if j++; j == k {
-						a, j = a+1, 0
-					}
-				}
-			})
+			copyTable(bytesOf(o), bytesOf(t.Dense()), ix, outer, n, inner*t.ElementSize())
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("index_add", zeros(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
+			return []*T{call1("index_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -146,26 +129,14 @@ func init() {
 		Doc:     "is self with alpha times the entries of source added at the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
-			o, s, ix, outer, n, inner := along1(c, 3)
-			alpha := c.Num(4)
-			dt := computeType(o.DType())
-			w := as(o, dt)
-			s = as(s, dt)
-			switch dt {
-			case tensor.Float32:
-				addRows(raw[float32](w), raw[float32](s), ix, outer, n, inner, float32(alpha.F))
-			case tensor.Float64:
-				addRows(raw[float64](w), raw[float64](s), ix, outer, n, inner, alpha.F)
-			case tensor.Complex64:
-				addRows(raw[complex64](w), raw[complex64](s), ix, outer, n, inner, complex64(alpha.C))
-			case tensor.Complex128:
-				addRows(raw[complex128](w), raw[complex128](s), ix, outer, n, inner, alpha.C)
-			default:
-				addRows(raw[int64](w), raw[int64](s), ix, outer, n, inner, alpha.I)
-			}
-			if w != o {
-				tensor.CopyRaw(o, w)
-			}
+			o, s, ix, dim, n := along1(c, 3)
+			intoWide(o, c.T(0), func(w *T) {
+				s := as(s, w.DType())
+				if alpha := c.Num(4); alpha.C != 1 {
+					tensor.NoGrad(func() { s = s.Detach().MulScalar(alpha) })
+				}
+				reduceAlong(alongRows(ix, w.Shape(), dim, n, w.Strides(), s.Strides()), w, s, "sum")
+			})
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -185,17 +156,11 @@ func init() {
 		Doc:     "is self with the entries of source written to the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
-			o, s, ix, outer, n, inner := along1(c, 3)
-			if s.Numel() == 0 {
-				return
+			o, s, ix, dim, n := along1(c, 3)
+			if o != c.T(0) {
+				tensor.CopyRaw(o, c.T(0))
 			}
-			row := inner * o.ElementSize()
-			dst, src := bytesOf(o), bytesOf(s)
-			for a := 0; a < outer; a++ {
-				for k, i := range ix {
-					copy(dst[(a*n+int(i))*row:][:row], src[(a*len(ix)+k)*row:][:row])
-				}
-			}
+			scatterAlong(alongRows(ix, o.Shape(), dim, n, o.Strides(), s.Strides()), o, s)
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -226,17 +191,17 @@ func init() {
 		CPU: func(c *Ctx) {
 			t, o := c.T(0), c.Out(0)
 			dim := tensor.WrapDim(c.Int(1), t.Dim())
-			outer, n, inner := split(t.Shape(), dim)
+			_, n, _ := split(t.Shape(), dim)
 			ix := longs(c.T(2))
 			if dt := c.ArgDType(2); dt != tensor.Int64 && dt != tensor.Int32 {
 				c.Fail(tensor.ErrIndex, "index_fill_(): Expected dtype int64 for index.")
 			}
-			wrapped := make([]int, len(ix))
+			wrapped := make([]int64, len(ix))
 			for k, i := range ix {
 				if int(i) < -n || int(i) >= n {
 					c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", i, dim, n)
 				}
-				wrapped[k] = (int(i) + n) % n
+				wrapped[k] = int64((int(i) + n) % n)
 			}
 			if o != t {
 				tensor.CopyRaw(o, t)
@@ -244,15 +209,9 @@ func init() {
 			if o.Numel() == 0 {
 				return
 			}
-			v := tensor.New([]int{inner}, o.DType())
+			v := tensor.New(nil, o.DType())
 			tensor.CopyRaw(v, c.T(3))
-			row := inner * o.ElementSize()
-			dst, src := bytesOf(o), bytesOf(v)
-			for a := 0; a < outer; a++ {
-				for _, i := range wrapped {
-					copy(dst[(a*n+i)*row:][:row], src)
-				}
-			}
+			scatterAlong(alongRows(wrapped, o.Shape(), dim, n, o.Strides(), nil), o, v)
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -276,27 +235,13 @@ func init() {
 				c.Fail(tensor.ErrValue, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.", how)
 			}
 			checkReduce(c, how)
-			o, s, ix, outer, n, inner := along1(c, 3)
-			if s.Numel() == 0 {
-				return
-			}
-			// as a scatter whose index is repeated over the other dimensions
-			big := make([]int64, outer*len(ix)*inner)
-			p := 0
-			for a := 0; a < outer; a++ {
-				for _, i := range ix {
-					for j := 0; j < inner; j++ {
-						big[p] = i
-						p++
-					}
+			o, s, ix, dim, n := along1(c, 3)
+			intoWide(o, c.T(0), func(w *T) {
+				if s.Numel() > 0 {
+					x := tensor.FromSlice(ix).Alias(indexShape(w.Shape(), dim, len(ix)), indexStrides(w.Dim(), dim), 0)
+					reduceWalk(c, w, x, as(s, w.DType()), dim, n, how, c.Bool(5))
 				}
-			}
-			x := tensor.FromSlice(big, outer, len(ix), inner)
-			var r *T
-			tensor.NoGrad(func() {
-				r = call1("scatter_reduce.two", o.Detach().View([]int{outer, n, inner}), 1, x, s.Detach().View([]int{outer, len(ix), inner}), how, c.Bool(5))
 			})
-			tensor.CopyRaw(o, r.View(o.Shape()))
 		},
 		Save: "self index source result",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -328,13 +273,13 @@ func init() {
 		CPU: func(c *Ctx) {
 			t, o := c.T(0).Dense(), c.Out(0)
 			ix := flatIndex(c, c.T(1), t.Numel())
-			bySize(o, func() { pickOnes(raw[uint8](o), raw[uint8](t), ix, 1, 0) }, func() { pickOnes(raw[uint16](o), raw[uint16](t), ix, 1, 0) },
-				func() { pickOnes(raw[uint32](o), raw[uint32](t), ix, 1, 0) }, func() { pickOnes(raw[uint64](o), raw[uint64](t), ix, 1, 0) },
-				func() { pickOnes(raw[wide](o), raw[wide](t), ix, 1, 0) })
+			if o.Numel() > 0 {
+				gatherAlong(alongRows(ix, []int{len(ix)}, 0, t.Numel(), []int{1}, []int{1}), o, t)
+			}
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("put", zeros(c.Shape(0), g.DType()), c.T(1), g, true), nil}
+			return []*T{call1("put", zeroBase(c.Shape(0), g.DType()), c.T(1), g, true), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -360,21 +305,23 @@ func init() {
 			if s.Storage() == o.Storage() {
 				s = s.CloneRaw()
 			}
+			flat := func(w *T) *along {
+				return alongRows(ix, []int{len(ix)}, 0, t.Numel(), []int{1}, []int{1})
+			}
+			if c.Bool(3) {
+				intoWide(o, t, func(w *T) {
+					if len(ix) > 0 {
+						reduceAlong(flat(w), w, as(s, w.DType()), "sum")
+					}
+				})
+				return
+			}
 			if o != t {
 				tensor.CopyRaw(o, t)
 			}
-			if len(ix) == 0 {
-				return
+			if len(ix) > 0 {
+				scatterAlong(flat(o), o, s)
 			}
-			one := []int{1}
-			a := &along{shape: []int{len(ix)}, dim: 0, n: o.Numel(), big: one, small: one, idx: one}
-			if c.Bool(3) {
-				scatterReduce(o.Alias([]int{o.Numel()}, one, o.StorageOffset()), s, ix, a, false, "sum")
-				return
-			}
-			bySize(o, func() { scatterRows(raw[uint8](o), raw[uint8](s), ix, a, false) }, func() { scatterRows(raw[uint16](o), raw[uint16](s), ix, a, false) },
-				func() { scatterRows(raw[uint32](o), raw[uint32](s), ix, a, false) }, func() { scatterRows(raw[uint64](o), raw[uint64](s), ix, a, false) },
-				func() { scatterRows(raw[wide](o), raw[wide](s), ix, a, false) })
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -499,50 +446,25 @@ func flatIndex(c *Ctx, t *T, n int) []int64 {
 	return out
 }
 
-func pickOnes[E moved](dst, src []E, ix []int64, outer, n int) {
-	for a := 0; a < outer; a++ {
-		d, s := dst[a*len(ix):][:len(ix)], src[a*n:]
-		for k, i := range ix {
-			d[k] = s[i]
-		}
-	}
+// alongRows is the walk along dimension dim in which the entries that a 1-d index names are whole slices of big. shape is that of one side.
+func alongRows(ix []int64, shape []int, dim, n int, big, small []int) *along {
+	a := &along{x: ix, shape: indexShape(shape, dim, len(ix)), dim: dim, n: n, big: slices.Clone(atLeast1(big)), small: slices.Clone(small)}
+	a.idx = indexStrides(len(a.shape), dim)
+	return a.ready()
 }
 
-func addRows[E number](dst, src []E, ix []int64, outer, n, inner int, alpha E) {
-	var add func(d, s []E) // of long rows, without a factor
-	if alpha == 1 && inner >= 16 {
-		switch f := any(&add).(type) {
-		case *func(d, s []float32):
-			*f = func(d, s []float32) { vec.AddF32(d, d, s) }
-		case *func(d, s []float64):
-			*f = func(d, s []float64) { vec.AddF64(d, d, s) }
-		}
-	}
-	for a := 0; a < outer; a++ {
-		if inner == 1 && alpha == 1 {
-			d, s := dst[a*n:][:n], src[a*len(ix):][:len(ix)]
-			for k, i := range ix {
-				d[i] += s[k]
-			}
-			continue
-		}
-		for k, i := range ix {
-			d, s := dst[(a*n+int(i))*inner:][:inner], src[(a*len(ix)+k)*inner:][:inner]
-			if add != nil {
-				add(d, s)
-				continue
-			}
-			if alpha == 1 {
-				for j, v := range s {
-					d[j] += v
-				}
-				continue
-			}
-			for j, v := range s {
-				d[j] += alpha * v
-			}
-		}
-	}
+// indexShape is a shape with k entries along dim.
+func indexShape(shape []int, dim, k int) []int {
+	s := slices.Clone(atLeast1(shape))
+	s[dim] = k
+	return s
+}
+
+// indexStrides are the strides of a 1-d index that is repeated over all dimensions but dim.
+func indexStrides(nd, dim int) []int {
+	st := make([]int, max(1, nd))
+	st[dim] = 1
+	return st
 }
 
 func bytesOf(t *T) []byte {
