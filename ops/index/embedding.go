@@ -10,11 +10,12 @@ import (
 // copyTable copies, for each of outer tables of n rows, the rows that ix names.
 func copyTable(dst, src []byte, ix []int64, outer, n, row int) {
 	k := len(ix)
+	large := len(src) > 1<<20 // than what the nearer caches hold
 	parRows(outer*k, row, func(lo, hi int) {
 		const far = 4 // rows to be fetched meanwhile: the processor cannot guess where they lie
 		a, j := lo/k, lo%k
 		for r := lo; r < hi; r++ {
-			if j+far < k {
+			if large && j+far < k {
 				vec.AheadBytes(src[(a*n+int(ix[j+far]))*row:][:row])
 			}
 			copy(dst[r*row:][:row], src[(a*n+int(ix[j]))*row:][:row])

@@ -262,6 +262,13 @@ func moveRun[E moved](dst, src []E, n, ds, ss int) {
 		copy(dst[:n], src)
 		return
 	}
+	if ds == 1 && ss == 0 {
+		d, v := dst[:n], src[0]
+		for j := range d {
+			d[j] = v
+		}
+		return
+	}
 	for j := range n {
 		dst[j*ds] = src[j*ss]
 	}
@@ -316,6 +323,16 @@ func mulRun[E number](a *along, r *run, dst, src []E) bool {
 			return false
 		}
 		mulTo(dst[r.big+i:][:r.n], src[r.small:][:r.n])
+		return true
+	}
+	if a.plain(r) {
+		d, x, s := dst[r.big:][:a.n], a.x[r.ix:][:r.n], src[r.small:][:r.n]
+		for j, i := range x {
+			if uint64(i) >= uint64(len(d)) {
+				return false
+			}
+			d[i] *= s[j]
+		}
 		return true
 	}
 	p, q, k := r.big, r.small, r.ix
