@@ -6,243 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-type float interface{ float32 | float64 }
-
-// axpy is d += a*s.
-func axpy[E float](d, s []E, a E) {
-	switch d := any(d).(type) {
-	case []float32:
-		vec.AddScaledF32(d, d, any(s).([]float32), float32(a))
-	case []float64:
-		vec.AddScaledF64(d, d, any(s).([]float64), float64(a))
-	}
-}
-
-// weights are the weights of taps as numbers of type E.
-func weights[E float](t *taps) []E {
-	if w, ok := any(t.weight).([]E); ok {
-		return w
-	}
-	return any(t.weight32).([]E)
-}
-
-// along applies the taps to the middle dimension of src [outer, in, inner].
-func along[E float](t *taps, dst, src []E, outer, inner int) {
-	weight := weights[E](t)
-	for o := range outer {
-		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
-		if inner == 1 && t.n == 2 {
-			index, weight := t.index[:2*len(d)], weight[:2*len(d)]
-			for i := range d {
-				var v E
-				v += weight[2*i] * s[index[2*i]]
-				d[i] = v + weight[2*i+1]*s[index[2*i+1]]
-			}
-			continue
-		}
-		if inner == 1 {
-			for i := range d {
-				var v E
-				index, weight := t.index[i*t.n:][:t.n], weight[i*t.n:][:t.n]
-				for k, w := range weight {
-					v += w * s[index[k]]
-				}
-				d[i] = v
-			}
-			continue
-		}
-		for i := range t.out {
-			row := d[i*inner : i*inner+inner]
-			for k := range t.n {
-				w, from := E(t.weight[i*t.n+k]), s[t.index[i*t.n+k]*inner:][:inner]
-				if k == 0 {
-					if w == 1 {
-						copy(row, from)
-					} else {
-						scale(row, from, w)
-					}
-				} else if w != 0 {
-					axpy(row, from, w)
-				}
-			}
-		}
-	}
-}
-
-// rounding is the rounding to a 16-bit type.
-func rounding(dt tensor.DType) func(float32) float32 {
-	if dt == tensor.Float16 {
-		return func(x float32) float32 { return vec.F16ToF32(vec.F32ToF16(x)) }
-	}
-	return func(x float32) float32 { return vec.BF16ToF32(vec.F32ToBF16(x)) }
-}
-
-// roundedAlong is along with every product and sum rounded.
-func roundedAlong(t *taps, dst, src []float32, outer, inner int, round func(float32) float32) {
-	w := make([]float32, len(t.weight))
-	for i, v := range t.weight {
-		w[i] = round(float32(v))
-	}
-	for o := range outer {
-		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
-		for i := range t.out {
-			for x := range inner {
-				var v float32
-				for k := i * t.n; k < i*t.n+t.n; k++ {
-					v = round(v + round(w[k]*s[t.index[k]*inner+x]))
-				}
-				d[i*inner+x] = v
-			}
-		}
-	}
-}
-
-func scale[E float](d, s []E, a E) {
-	switch d := any(d).(type) {
-	case []float32:
-		vec.MulScalarF32(d, any(s).([]float32), float32(a))
-	case []float64:
-		vec.MulScalarF64(d, any(s).([]float64), float64(a))
-	}
-}
-
-// back is the transpose of along: dst [outer, in, inner] from src [outer, out, inner].
-func back[E float](t *taps, dst, src []E, outer, inner int) {
-	weight := weights[E](t)
-	clear(dst[:outer*t.in*inner])
-	for o := range outer {
-		d, s := dst[o*t.in*inner:][:t.in*inner], src[o*t.out*inner:][:t.out*inner]
-		if inner == 1 {
-			for i, v := range s {
-				index, weight := t.index[i*t.n:][:t.n], weight[i*t.n:][:t.n]
-				for k, w := range weight {
-					d[index[k]] += w * v
-				}
-			}
-			continue
-		}
-		for i := range t.out {
-			for k := range t.n {
-				if w := E(t.weight[i*t.n+k]); w != 0 {
-					axpy(d[t.index[i*t.n+k]*inner:][:inner], s[i*inner:][:inner], w)
-				}
-			}
-		}
-	}
-}
-
-// bytesAlong is along for bytes, with fixed-point weights and rounding after each dimension.
-func bytesAlong(t *taps, w []int32, bits uint, dst, src []uint8, outer, inner int) {
-	for o := range outer {
-		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
-		for i := range t.out {
-			for x := range inner {
-				v := int32(0)
-				if bits > 0 {
-					v = 1 << (bits - 1)
-				}
-				for k := i * t.n; k < i*t.n+t.n; k++ {
-					v += w[k] * int32(s[t.index[k]*inner+x])
-				}
-				d[i*inner+x] = uint8(max(0, min(255, v>>bits)))
-			}
-		}
-	}
-}
-
-// pass applies one dimension of the taps to data of shape [sizes before, in, sizes after].
-type pass[E any] func(dim int, t *taps, dst, src []E, outer, inner int)
-
-// grid is how a tensor is walked: planes whose positions hold unit elements each, the channels of channels-last memory.
-type grid struct {
-	planes, unit int
-	format       tensor.MemoryFormat
-}
-
-func gridOf(t *T) grid {
-	sh := t.Shape()
-	if f := t.SuggestFormat(); f != tensor.ContiguousFormat && !t.IsContiguous() {
-		return grid{sh[0], sh[1], f}
-	}
-	return grid{sh[0] * sh[1], 1, tensor.ContiguousFormat}
-}
-
-// resize runs the passes over every plane, last dimension first (or, backwards, first dimension first).
-func resize[E any](g grid, ts []*taps, dst, src []E, backward bool, p pass[E]) {
-	nd := len(ts)
-	from, to := make([]int, nd), make([]int, nd)
-	nsrc, ndst := g.unit, g.unit
-	var order []int
-	for i, t := range ts {
-		from[i], to[i] = t.in, t.out
-		if backward {
-			from[i], to[i] = t.out, t.in
-		}
-		nsrc *= from[i]
-		ndst *= to[i]
-		if !t.identity {
-			if backward {
-				order = append(order, i)
-			} else {
-				order = append([]int{i}, order...)
-			}
-		}
-	}
-	par.For(g.planes, max(1, 16*1024/max(1, nsrc+ndst)), func(lo, hi int) {
-		var bufs [2][]E
-		for pl := lo; pl < hi; pl++ {
-			cur := src[pl*nsrc:][:nsrc]
-			out := dst[pl*ndst:][:ndst]
-			if len(order) == 0 {
-				copy(out, cur)
-				continue
-			}
-			shape := slices.Clone(from)
-			for step, d := range order {
-				outer, inner := 1, g.unit
-				for i, s := range shape {
-					if i < d {
-						outer *= s
-					} else if i > d {
-						inner *= s
-					}
-				}
-				shape[d] = to[d]
-				target := out
-				if step < len(order)-1 {
-					b := &bufs[step%2]
-					if n := outer * to[d] * inner; len(*b) < n {
-						*b = make([]E, n)
-					}
-					target = *b
-				}
-				p(d, ts[d], target, cur, outer, inner)
-				cur = target
-			}
-		}
-	})
-}
-
-// gather copies elements of any type: the nearest modes.
-func gather[E any](_ int, t *taps, dst, src []E, outer, inner int) {
-	for o := range outer { // a single tap each
-		s, d := src[o*t.in*inner:][:t.in*inner], dst[o*t.out*inner:][:t.out*inner]
-		if inner == 1 {
-			for i, j := range t.index[:len(d)] {
-				d[i] = s[j]
-			}
-			continue
-		}
-		for i, j := range t.index[:t.out] {
-			copy(d[i*inner:][:inner], s[j*inner:])
-		}
-	}
-}
 
 // tables reads size (the spatial sizes of the input), output_size, mode, align_corners, scales and antialias.
 func tables(in, out []int, mode string, align bool, scales []float64, antialias bool, dt tensor.DType) []*taps {
@@ -261,27 +26,21 @@ func tables(in, out []int, mode string, align bool, scales []float64, antialias 
 	return ts
 }
 
-// elements is t's memory in the format of a grid, as elements of type E.
-func elements[E tensor.Element](g grid, t *T) []E {
-	return tensor.Memory[E](t.DenseIn(g.format, tensor.DTypeOf[E]()))
+// same reports that nothing is resized.
+func same(ts []*taps) bool {
+	return !slices.ContainsFunc(ts, func(t *taps) bool { return !t.identity })
 }
 
-func into[E tensor.Element](g grid, out *T, f func(d []E)) { tensor.IntoFormat(out, g.format, f) }
-
-func linearRun[E interface {
-	float
-	tensor.Element
-}](out, in *T, ts []*taps, backward bool) {
-	g := gridOf(in)
-	into(g, out, func(d []E) {
-		resize(g, ts, d, elements[E](g, in), backward, func(_ int, t *taps, dst, src []E, outer, inner int) {
-			if backward {
-				back(t, dst, src, outer, inner)
-			} else {
-				along(t, dst, src, outer, inner)
-			}
-		})
-	})
+// narrowWeights tells whether PyTorch computes this with weights in the tensor's own 16-bit type: where it has no kernel for
+// channels-last memory or, in 2 dimensions, for small images.
+func narrowWeights(g grid, mode string, out []int) bool {
+	switch {
+	case mode == "cubic" || len(out) == 3:
+		return true
+	case g.unit > 3:
+		return false
+	}
+	return len(out) == 5 || out[2]+out[3] > 128
 }
 
 var (
@@ -346,36 +105,25 @@ func init() {
 			if out.Numel() == 0 {
 				return
 			}
-			mode := c.Str(2)
-			ts := tables(x.Shape()[2:], c.Ints(1), mode, c.Bool(3), c.Floats(4), c.Bool(5), x.DType())
+			mode, aa, dt := c.Str(2), c.Bool(5), x.DType()
+			ts := tables(x.Shape()[2:], c.Ints(1), mode, c.Bool(3), c.Floats(4), aa, dt)
 			g := gridOf(x)
 			switch {
-			case strings.HasPrefix(mode, "nearest") && x.DType() == tensor.Float32:
-				into(g, out, func(d []float32) { resize(g, ts, d, elements[float32](g, x), false, gather[float32]) })
-			case strings.HasPrefix(mode, "nearest") && x.DType() == tensor.Uint8:
-				into(g, out, func(d []uint8) { resize(g, ts, d, elements[uint8](g, x), false, gather[uint8]) })
-			case x.DType() == tensor.Uint8:
-				w, bits := make([][]int32, len(ts)), make([]uint, len(ts))
-				for i, t := range ts {
-					w[i], bits[i] = t.fixed()
-				}
-				into(g, out, func(d []uint8) {
-					resize(g, ts, d, elements[uint8](g, x), false, func(dim int, t *taps, dst, src []uint8, outer, inner int) {
-						bytesAlong(t, w[dim], bits[dim], dst, src, outer, inner)
-					})
-				})
-			case x.DType() == tensor.Float64:
-				linearRun[float64](out, x, ts, false)
-			case x.DType().IsReduced() && !c.Bool(5) && (mode == "cubic" || mode == "linear" && len(ts) != 2):
-				// PyTorch rounds to 16 bits after every step here
-				round := rounding(x.DType())
-				into(g, out, func(d []float32) {
-					resize(g, ts, d, elements[float32](g, x), false, func(_ int, t *taps, dst, src []float32, outer, inner int) {
-						roundedAlong(t, dst, src, outer, inner, round)
-					})
-				})
+			case same(ts):
+				tensor.CopyRaw(out, x)
+			case strings.HasPrefix(mode, "nearest"):
+				pick(g, ts, out, x)
+			case dt == tensor.Uint8:
+				resize(g, bytePasses(g, ts), ts, out, x)
+			case dt == tensor.Float64:
+				resize(g, passes64(g, ts), ts, out, x)
 			default:
-				linearRun[float32](out, x, ts, false)
+				if dt.IsReduced() && !aa && narrowWeights(g, mode, out.Shape()) {
+					for _, t := range ts {
+						t.narrow(mode, dt)
+					}
+				}
+				resize(g, passes32(g, ts), ts, out, x)
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T {
@@ -397,10 +145,17 @@ func init() {
 				return
 			}
 			ts := tables(c.Ints(1), g.Shape()[2:], c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5), g.DType())
-			if g.DType() == tensor.Float64 {
-				linearRun[float64](out, g, ts, true)
-			} else {
-				linearRun[float32](out, g, ts, true)
+			for i, t := range ts {
+				ts[i] = t.transpose()
+			}
+			at := gridOf(g)
+			switch {
+			case same(ts):
+				tensor.CopyRaw(out, g)
+			case g.DType() == tensor.Float64:
+				resize(at, passes64(at, ts), ts, out, g)
+			default:
+				resize(at, passes32(at, ts), ts, out, g)
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T {

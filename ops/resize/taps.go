@@ -1,14 +1,117 @@
 package resize
 
-import "math"
+import (
+	"math"
 
-// taps is the map along one dimension: output i is the sum over t of weight[i*n+t] * input[index[i*n+t]].
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// taps is the map along one dimension: output i is the sum of weight[k] * input[index[k]] for k from start[i] up to start[i+1].
 type taps struct {
-	in, out, n int
-	index      []int
-	weight     []float64
-	weight32   []float32 // the same in single precision
-	identity   bool
+	in, out      int
+	start, index []int32
+	weight       []float64
+	identity     bool
+}
+
+// add appends a tap to the output that is being made.
+func (t *taps) add(index int, weight float64) {
+	t.index, t.weight = append(t.index, int32(index)), append(t.weight, weight)
+}
+
+// next ends an output.
+func (t *taps) next() { t.start = append(t.start, int32(len(t.index))) }
+
+func newTaps(in, out, n int) *taps {
+	return &taps{in: in, out: out, start: append(make([]int32, 0, out+1), 0), index: make([]int32, 0, out*n), weight: make([]float64, 0, out*n)}
+}
+
+// weights32 are the weights in single precision.
+func (t *taps) weights32() []float32 {
+	w := make([]float32, len(t.weight))
+	for i, v := range t.weight {
+		w[i] = float32(v)
+	}
+	return w
+}
+
+// transpose is the map that takes gradients back.
+func (t *taps) transpose() *taps {
+	b := &taps{in: t.out, out: t.in, start: make([]int32, t.in+1), identity: t.identity}
+	for _, x := range t.index {
+		b.start[x+1]++
+	}
+	for i := range t.in {
+		b.start[i+1] += b.start[i]
+	}
+	b.index, b.weight = make([]int32, len(t.index)), make([]float64, len(t.index))
+	end := append([]int32(nil), b.start[:t.in]...)
+	for i := range t.out {
+		for k := t.start[i]; k < t.start[i+1]; k++ {
+			at := &end[t.index[k]]
+			if last := *at - 1; last >= b.start[t.index[k]] && b.index[last] == int32(i) {
+				b.weight[last] += t.weight[k] // at the border an output may take an input twice
+				continue
+			}
+			b.index[*at], b.weight[*at] = int32(i), t.weight[k]
+			*at++
+		}
+	}
+	// Close the gaps.
+	n := int32(0)
+	for i := range t.in {
+		lo := b.start[i]
+		b.start[i] = n
+		n += int32(copy(b.index[n:], b.index[lo:end[i]]))
+		copy(b.weight[b.start[i]:], b.weight[lo:end[i]])
+	}
+	b.start[t.in] = n
+	b.index, b.weight = b.index[:n], b.weight[:n]
+	return b
+}
+
+// spread is the map for rows that hold unit elements at each position.
+func (t *taps) spread(unit int) *taps {
+	if unit == 1 {
+		return t
+	}
+	s := newTaps(t.in*unit, t.out*unit, len(t.index)*unit/t.out)
+	for i := range t.out {
+		for u := range unit {
+			for k := t.start[i]; k < t.start[i+1]; k++ {
+				s.add(int(t.index[k])*unit+u, t.weight[k])
+			}
+			s.next()
+		}
+	}
+	return s
+}
+
+// span is the range of inputs that outputs from lo up to hi read.
+func (t *taps) span(lo, hi int) (from, to int) {
+	from = t.in
+	for _, x := range t.index[t.start[lo]:t.start[hi]] {
+		from, to = min(from, int(x)), max(to, int(x)+1)
+	}
+	return min(from, to), to
+}
+
+// narrow rounds the weights to a 16-bit type, in which PyTorch keeps them in places.
+func (t *taps) narrow(mode string, dt tensor.DType) {
+	round := func(x float64) float64 { return float64(vec.BF16ToF32(vec.F32ToBF16(float32(x)))) }
+	if dt == tensor.Float16 {
+		round = func(x float64) float64 { return float64(vec.F16ToF32(vec.F32ToF16(float32(x)))) }
+	}
+	if t.identity {
+		return
+	}
+	for i, w := range t.weight {
+		t.weight[i] = round(w)
+		if mode == "linear" && i&1 == 1 {
+			t.weight[i-1] = round(1 - t.weight[i])
+		}
+	}
 }
 
 // precision rounds intermediate positions to the type that PyTorch computes them in.
@@ -45,15 +148,6 @@ func position(st float64, i int, align, cubic bool, r precision) float64 {
 
 // table builds the taps of a mode along one dimension.
 func table(mode string, in, out int, align bool, scale float64, antialias bool, r precision) *taps {
-	t := exact(mode, in, out, align, scale, antialias, r)
-	t.weight32 = make([]float32, len(t.weight))
-	for i, w := range t.weight {
-		t.weight32[i] = float32(w)
-	}
-	return t
-}
-
-func exact(mode string, in, out int, align bool, scale float64, antialias bool, r precision) *taps {
 	if antialias {
 		return smooth(mode, in, out, align, scale, r)
 	}
@@ -61,35 +155,35 @@ func exact(mode string, in, out int, align bool, scale float64, antialias bool, 
 	if n == 0 {
 		n = 1
 	}
-	t := &taps{in: in, out: out, n: n, index: make([]int, out*n), weight: make([]float64, out*n)}
+	t := newTaps(in, out, n)
 	st := step(in, out, align, scale, r)
 	t.identity = in == out && (mode == "linear" || st == 1)
 	for i := range out {
-		ix, w := t.index[i*n:i*n+n], t.weight[i*n:i*n+n]
 		switch mode {
 		case "nearest":
-			ix[0], w[0] = min(int(math.Floor(r(st*float64(i)))), in-1), 1
+			t.add(min(int(math.Floor(r(st*float64(i)))), in-1), 1)
 		case "nearest-exact":
 			x := r(r(st*r(float64(i)+0.5)) - 0.5)
-			ix[0], w[0] = max(0, min(int(math.Floor(r(x+0.5))), in-1)), 1
+			t.add(max(0, min(int(math.Floor(r(x+0.5))), in-1)), 1)
 		case "linear":
 			if in == out {
-				ix[0], ix[1], w[0] = i, i, 1
-				continue
+				t.add(i, 1)
+				break
 			}
 			x := position(st, i, align, false, r)
-			ix[0] = min(int(x), in-1)
-			ix[1] = min(ix[0]+1, in-1)
-			w[1] = min(max(r(x-float64(ix[0])), 0), 1)
-			w[0] = r(1 - w[1])
+			at := min(int(x), in-1)
+			w := min(max(r(x-float64(at)), 0), 1)
+			t.add(at, r(1-w))
+			t.add(min(at+1, in-1), w)
 		case "cubic":
 			x := position(st, i, align, true, r)
 			at := min(int(math.Floor(x)), in-1)
 			f := min(max(r(x-float64(at)), 0), 1)
 			for k, c := range cubic(f, -0.75) {
-				ix[k], w[k] = max(0, min(at-1+k, in-1)), r(c)
+				t.add(max(0, min(at-1+k, in-1)), r(c))
 			}
 		}
+		t.next()
 	}
 	return t
 }
@@ -138,30 +232,31 @@ func smooth(mode string, in, out int, align bool, scale float64, r precision) *t
 	support := half * max(st, 1)
 	inv := 1 / max(st, 1)
 	n := int(math.Ceil(support))*2 + 1
-	t := &taps{in: in, out: out, n: n, index: make([]int, out*n), weight: make([]float64, out*n)}
+	t := newTaps(in, out, n)
+	w := make([]float64, n)
 	t.identity = in == out && st == 1
 	for i := range out {
 		center := st * (float64(i) + 0.5)
 		lo := max(int(center-support+0.5), 0)
 		size := min(max(min(int(center+support+0.5), in)-lo, 0), n)
 		total := 0.0
-		w := t.weight[i*n : i*n+n]
 		for k := range size {
 			w[k] = filter((float64(k+lo) - center + 0.5) * inv)
 			total += w[k]
 		}
-		for k := range n {
-			t.index[i*n+k] = min(lo+min(k, max(size-1, 0)), in-1)
+		for k := range size {
 			if total != 0 {
-				w[k] = r(w[k] / total)
+				w[k] /= total
 			}
+			t.add(lo+k, r(w[k]))
 		}
+		t.next()
 	}
 	return t
 }
 
 // fixed are the weights as 16-bit integers with as many fraction bits as fit, the form in which bytes are resized.
-func (t *taps) fixed() (w []int32, bits uint) {
+func (t *taps) fixed() (w []int32, bits int) {
 	top := 0.0
 	for _, v := range t.weight {
 		top = max(top, v)

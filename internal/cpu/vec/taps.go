@@ -99,7 +99,7 @@ func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src 
 			if int(k) < len(index) {
 				ip, wp = &index[k], &weight[k]
 			}
-			f(unsafe.Pointer(&dst[i*cols+c]), unsafe.Pointer(&src[c]), &start[i], ip, unsafe.Pointer(wp), e-i, m, cols*size, first*cols*size, bits)
+			f(unsafe.Pointer(&dst[i*cols+c]), unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), c*size), &start[i], ip, unsafe.Pointer(wp), e-i, m, cols*size, first*cols*size, bits)
 			i = e
 			preemptible(0)
 		}
