@@ -61,65 +61,24 @@ func zetaStep(x, q float64, step func(float64) float64) float64 {
 	return s
 }
 
-// digamma is the logarithmic derivative of the gamma function.
-func digamma(x float64) float64 {
-	if x == 0 {
-		return math.Copysign(math.Inf(1), -x)
+// inBlocks runs a kernel on blocks with a buffer of their size, which stays in the nearest cache.
+func inBlocks[E float](d, a []E, k func(d, a, buf []E)) {
+	var buf [512]E
+	for len(d) > 0 {
+		n := min(len(d), len(buf))
+		k(d[:n], a[:n], buf[:n])
+		d, a = d[n:], a[n:]
 	}
-	if math.IsInf(x, -1) {
-		return math.NaN()
-	}
-	if x < 0 {
-		if x == math.Trunc(x) {
-			return math.NaN()
-		}
-		// reflection; the whole part goes first, or the tangent loses its digits
-		_, r := math.Modf(x)
-		return digamma(1-x) - math.Pi/math.Tan(math.Pi*r)
-	}
-	s := 0.0
-	for x < 10 {
-		s -= 1 / x
-		x++
-	}
-	if x == 10 {
-		return s + 2.25175258906672110764
-	}
-	y := 0.0
-	if x < 1e17 {
-		z := 1 / (x * x)
-		y = z * (1.0/12 - z*(1.0/120-z*(1.0/252-z*(1.0/240-z*(1.0/132-z*(691.0/32760-z/12))))))
-	}
-	return s + math.Log(x) - 0.5/x - y
 }
 
-func trigamma(x float64) float64 {
-	sign, s := 1.0, 0.0
-	if x < 0.5 {
-		sign = -1
-		p := math.Sin(math.Pi * x)
-		s -= math.Pi * math.Pi / (p * p)
-		x = 1 - x
-	}
-	for x < 15 {
-		s += 1 / (x * x)
-		x++
-	}
-	z := 1 / (x * x)
-	s += (1 + 0.5/x + z*(1.0/6-z*(1.0/30-z*(1.0/42-z*(1.0/30-z*5/66))))) / x
-	return sign * s
-}
-
-// trigamma32 takes the sine of a float32 product, which near the poles decides the result.
-func trigamma32(d, a []float32) {
-	for i, x := range a[:len(d)] {
-		if x >= 0.5 {
-			d[i] = float32(trigamma(float64(x)))
-			continue
-		}
-		s := float32(math.Sin(float64(float32(math.Pi) * x)))
-		r := -float32(math.Pi) * float32(math.Pi) / (s * s)
-		d[i] = -(r + float32(trigamma(float64(1-x))))
+// trigamma takes the sine of a product rounded to E, which near the poles decides the result.
+func trigamma[E float](pi E, scale func(d, a []E, s E), sin func(d, a []E), k func(d, a, s []E)) func(d, a []E) {
+	return func(d, a []E) {
+		inBlocks(d, a, func(d, a, s []E) {
+			scale(s, a, pi)
+			sin(s, s)
+			k(d, a, s)
+		})
 	}
 }
 
@@ -127,11 +86,9 @@ func trigamma32(d, a []float32) {
 func polygamma(n int) *unK {
 	switch n {
 	case 0:
-		return fn("polygamma", digamma, nil)
+		return fast2("polygamma", vec.DigammaF32, vec.DigammaF64, nil)
 	case 1:
-		k := fn("polygamma", trigamma, nil)
-		k.f32 = trigamma32
-		return k
+		return fast2("polygamma", trigamma(math.Pi, vec.MulScalarF32, vec.SinF32, vec.TrigammaF32), trigamma(math.Pi, vec.MulScalarF64, vec.SinF64, vec.TrigammaF64), nil)
 	}
 	f := math.Gamma(float64(n) + 1)
 	if n%2 == 0 {
@@ -147,58 +104,6 @@ func lgamma(x float64) float64 {
 	y, _ := math.Lgamma(x)
 	return y
 }
-
-// besselIe is exp(-|x|) times the modified Bessel function of the first kind and order 0 or 1: the power series, whose terms are all
-// positive, for small arguments and the asymptotic one for large.
-func besselIe(order int, x float64) float64 {
-	a := math.Abs(x)
-	if math.IsInf(a, 1) {
-		return 0
-	}
-	nu := float64(order)
-	var y float64
-	if a < 30 {
-		q := a * a / 4
-		t := 1.0
-		if order == 1 {
-			t = a / 2
-		}
-		y = t
-		for k := 1.0; t > 1e-18*y; k++ {
-			t *= q / (k * (k + nu))
-			y += t
-		}
-		y *= math.Exp(-a)
-	} else {
-		t, s := 1.0, 1.0
-		for k := 1.0; k < 40; k++ {
-			next := -t * (4*nu*nu - (2*k-1)*(2*k-1)) / (k * 8 * a)
-			if math.Abs(next) > math.Abs(t) || math.Abs(next) < 1e-18 {
-				break
-			}
-			t = next
-			s += t
-		}
-		y = s / math.Sqrt(2*math.Pi*a)
-	}
-	if order == 1 && x < 0 {
-		return -y
-	}
-	return y
-}
-
-// i0 and i1 are NaN at infinity, as PyTorch's are.
-func i0(x float64) float64 {
-	return math.Exp(math.Abs(x)) * besselIe(0, x)
-}
-
-func i1(x float64) float64 {
-	return math.Exp(math.Abs(x)) * besselIe(1, x)
-}
-
-func i0e(x float64) float64 { return besselIe(0, x) }
-
-func i1e(x float64) float64 { return besselIe(1, x) }
 
 // erfcx is exp(x²) erfc(x).
 func erfcx(x float64) float64 {
@@ -223,38 +128,6 @@ func logNdtr(x float64) float64 {
 		return math.Log(erfcx(-t)/2) - t*t
 	}
 	return math.Log1p(-math.Erfc(t) / 2)
-}
-
-// ndtri is the inverse of ndtr: a first guess, then Newton's steps on the logarithm, which converge from either side.
-func ndtri(p float64) float64 {
-	switch {
-	case p == 0:
-		return math.Inf(-1)
-	case p == 1:
-		return math.Inf(1)
-	case !(p > 0 && p < 1):
-		return math.NaN()
-	case p > 0.5:
-		if p > 0.9 {
-			return -ndtri(1 - p)
-		}
-		return math.Sqrt2 * math.Erfinv(2*p-1)
-	case p > 0.05:
-		return math.Sqrt2 * math.Erfinv(2*p-1)
-	}
-	l := math.Log(p)
-	x := -math.Sqrt(-2 * l)
-	for range 20 {
-		y := logNdtr(x)
-		// derivative of log ndtr
-		d := math.Sqrt(2/math.Pi) / erfcx(-x/math.Sqrt2)
-		step := (y - l) / d
-		x -= step
-		if math.Abs(step) < 1e-15*math.Abs(x) {
-			break
-		}
-	}
-	return x
 }
 
 // limit is clamp, except that of crossed bounds the lower one counts for what lies below it, and the upper one for the rest.
@@ -478,10 +351,10 @@ func shifted(f func(x, n float64) float64) func(x, n float64) float64 {
 }
 
 func init() {
-	floatUnary("lgamma(Tensor self) -> Tensor", "is the logarithm of the absolute value of the gamma function.", fn("lgamma", lgamma, nil),
+	floatUnary("lgamma(Tensor self) -> Tensor", "is the logarithm of the absolute value of the gamma function.", fast2("lgamma", vec.LgammaF32, vec.LgammaF64, nil),
 		tensor.Def{Aliases: []string{"special_gammaln"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Digamma()) })})
 	polygammaOp := tensor.Slot("aten::polygamma")
-	floatUnary("digamma(Tensor self) -> Tensor", "is the derivative of the logarithm of the gamma function.", fn("digamma", digamma, nil),
+	floatUnary("digamma(Tensor self) -> Tensor", "is the derivative of the logarithm of the gamma function.", fast2("digamma", vec.DigammaF32, vec.DigammaF64, nil),
 		tensor.Def{Aliases: []string{"special_digamma", "special_psi"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(1), tv(c.T(0)))) })})
 	tensor.Register(tensor.Def{
 		Schema: "polygamma(int n, Tensor self) -> Tensor", Doc: "is the nth derivative of digamma.", Out: true, Elementwise: true, Aliases: []string{"special_polygamma"},
@@ -531,19 +404,19 @@ func init() {
 	half := func(x, y *T) *T {
 		return call(opWhere, tv(x.EqScalar(0)), tensor.FloatValue(0.5), tv(y.Div(x)))
 	}
-	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fn("i0", i0, nil),
+	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("i0", vec.I0F32, vec.I0F64, nil),
 		tensor.Def{Aliases: []string{"special_i0"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(opI1, tv(c.T(0)))) })})
-	floatOnly("special_i0e(Tensor self) -> Tensor", "is exp(-|self|) i0(self).", fn("i0e", i0e, nil),
+	floatOnly("special_i0e(Tensor self) -> Tensor", "is exp(-|self|) i0(self).", fast2("i0e", vec.I0eF32, vec.I0eF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(call(opI1e, tv(x)).Sub(x.Sgn().Mul(c.Out(0))))
 		})})
-	floatOnly("special_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fn("i1", i1, nil),
+	floatOnly("special_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("i1", vec.I1F32, vec.I1F64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(call(opI0, tv(x)).Sub(half(x, c.Out(0))))
 		})})
-	floatOnly("special_i1e(Tensor self) -> Tensor", "is exp(-|self|) i1(self).", fn("i1e", i1e, nil),
+	floatOnly("special_i1e(Tensor self) -> Tensor", "is exp(-|self|) i1(self).", fast2("i1e", vec.I1eF32, vec.I1eF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x, y := c.T(0), c.Out(0)
 			return g.Mul(call(opI0e, tv(x)).Sub(x.Sgn().Mul(y)).Sub(half(x, y)))
@@ -562,7 +435,7 @@ func init() {
 			x := c.T(0)
 			return g.MulScalar(1 / math.Sqrt(2*math.Pi)).Mul(c.Out(0).Add(x.Mul(x).DivScalar(2)).Neg().Exp())
 		})})
-	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.", fn("ndtri", ndtri, nil),
+	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.", fast2("ndtri", vec.NdtriF32, vec.NdtriF64, nil),
 		tensor.Def{Save: "result", VJP: rule(func(c *Ctx, g *T) *T {
 			y := c.Out(0)
 			return g.Mul(y.Mul(y).MulScalar(0.5).Exp().MulScalar(math.Sqrt(2 * math.Pi)))
@@ -594,8 +467,8 @@ func init() {
 	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fn("bessel_j1", finiteOnly(math.J1), nil), order1("bessel_j0", 1))
 	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fn("bessel_y0", finiteOnly(besselY(math.Y0)), nil), order0("bessel_y1", -1))
 	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fn("bessel_y1", finiteOnly(besselY(math.Y1)), nil), order1("bessel_y0", 1))
-	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fn("modified_bessel_i0", i0, nil), order0("modified_bessel_i1", 1))
-	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fn("modified_bessel_i1", i1, nil), order1("modified_bessel_i0", 1))
+	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("modified_bessel_i0", vec.I0F32, vec.I0F64, nil), order0("modified_bessel_i1", 1))
+	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("modified_bessel_i1", vec.I1F32, vec.I1F64, nil), order1("modified_bessel_i0", 1))
 	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fn("modified_bessel_k0", besselK(0), nil), order0("modified_bessel_k1", -1))
 	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fn("modified_bessel_k1", besselK(1), nil), order1("modified_bessel_k0", -1))
 	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).", fn("scaled_modified_bessel_k0", func(x float64) float64 { return besselKe(0, x) }, nil), tensor.Def{NoGrad: none})

@@ -149,12 +149,15 @@ func logBase(base float64) func(complex128) complex128 {
 
 func sigmoidC(x complex128) complex128 { return divC(1, 1+expC(-x)) }
 
-func sinc(x float64) float64 {
-	if x == 0 {
-		return 1
+// sincK is sin(p)/p with p = pi*x.
+func sincK[E float](scale func(d, a []E, s E), sin func(d, a []E), quotient func(d, a, b []E)) func(d, a []E) {
+	return func(d, a []E) {
+		inBlocks(d, a, func(d, a, p []E) {
+			scale(p, a, math.Pi)
+			sin(d, p)
+			quotient(d, d, p)
+		})
 	}
-	p := x * math.Pi
-	return math.Sin(p) / p
 }
 
 func sincC(x complex128) complex128 {
@@ -337,9 +340,9 @@ func init() {
 		tensor.Def{Aliases: []string{"special_erf"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
 	floatUnary("erfc(Tensor self) -> Tensor", "is 1 - erf(self) without loss of digits.", fast2("erfc", vec.ErfcF32, vec.ErfcF64, nil),
 		tensor.Def{Aliases: []string{"special_erfc"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(-twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
-	floatUnary("erfinv(Tensor self) -> Tensor", "is the inverse of the error function.", fn("erfinv", math.Erfinv, nil),
+	floatUnary("erfinv(Tensor self) -> Tensor", "is the inverse of the error function.", fast2("erfinv", vec.ErfinvF32, vec.ErfinvF64, nil),
 		tensor.Def{Aliases: []string{"special_erfinv"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { y := c.Out(0); return g.MulScalar(sqrtPi / 2).Mul(y.Mul(y).Exp()) })})
-	floatUnary("sinc(Tensor self) -> Tensor", "is sin(pi self) / (pi self), 1 at 0.", fn("sinc", sinc, sincC),
+	floatUnary("sinc(Tensor self) -> Tensor", "is sin(pi self) / (pi self), 1 at 0.", fast2("sinc", sincK(vec.MulScalarF32, vec.SinF32, vec.DivOrOneF32), sincK(vec.MulScalarF64, vec.SinF64, vec.DivOrOneF64), sincC),
 		tensor.Def{Aliases: []string{"special_sinc"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			px := x.MulScalar(math.Pi)

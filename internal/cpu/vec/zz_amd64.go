@@ -138,6 +138,38 @@ func divF32AVX512(dst *float32, a *float32, b *float32, n int)
 //go:noescape
 func divF32AVX2(dst *float32, a *float32, b *float32, n int)
 
+// DivOrOneF32 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
+func DivOrOneF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divOrOneF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divOrOneF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	divOrOneF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func divOrOneF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func divOrOneF32AVX2(dst *float32, a *float32, b *float32, n int)
+
 // MaximumF32 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -4528,6 +4560,286 @@ func floorDivFromF32AVX512(dst *float32, a *float32, b *float32, m *float32, n i
 //go:noescape
 func floorDivFromF32AVX2(dst *float32, a *float32, b *float32, m *float32, n int)
 
+// LgammaF32 sets dst[i] = the logarithm of |gamma(a[i])|.
+func LgammaF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lgammaF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lgammaF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	lgammaF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func lgammaF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func lgammaF32AVX2(dst *float32, a *float32, n int)
+
+// DigammaF32 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
+func DigammaF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			digammaF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			digammaF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	digammaF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func digammaF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func digammaF32AVX2(dst *float32, a *float32, n int)
+
+// ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfinvF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfinvF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	erfinvF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfinvF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func erfinvF32AVX2(dst *float32, a *float32, n int)
+
+// NdtriF32 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
+func NdtriF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtriF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtriF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	ndtriF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func ndtriF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func ndtriF32AVX2(dst *float32, a *float32, n int)
+
+// I0eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
+func I0eF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0eF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0eF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i0eF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i0eF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func i0eF32AVX2(dst *float32, a *float32, n int)
+
+// I1eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
+func I1eF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1eF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1eF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i1eF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i1eF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func i1eF32AVX2(dst *float32, a *float32, n int)
+
+// I0F32 sets dst[i] = the modified Bessel function I0 of a[i].
+func I0F32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0F32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0F32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i0F32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i0F32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func i0F32AVX2(dst *float32, a *float32, n int)
+
+// I1F32 sets dst[i] = the modified Bessel function I1 of a[i].
+func I1F32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1F32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1F32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i1F32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i1F32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func i1F32AVX2(dst *float32, a *float32, n int)
+
+// TrigammaF32 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
+func TrigammaF32(dst, a, sin []float32) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			trigammaF32AVX512(&dst[i], &a[i], &sin[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			trigammaF32AVX2(&dst[i], &a[i], &sin[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	trigammaF32Generic(dst[i:], a[i:], sin[i:])
+}
+
+//go:noescape
+func trigammaF32AVX512(dst *float32, a *float32, sin *float32, n int)
+
+//go:noescape
+func trigammaF32AVX2(dst *float32, a *float32, sin *float32, n int)
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -4655,6 +4967,38 @@ func divF64AVX512(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
 func divF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// DivOrOneF64 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
+func DivOrOneF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divOrOneF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			divOrOneF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	divOrOneF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func divOrOneF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func divOrOneF64AVX2(dst *float64, a *float64, b *float64, n int)
 
 // MaximumF64 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF64(dst, a, b []float64) {
@@ -9134,6 +9478,286 @@ func floorDivFromF64AVX512(dst *float64, a *float64, b *float64, m *float64, n i
 
 //go:noescape
 func floorDivFromF64AVX2(dst *float64, a *float64, b *float64, m *float64, n int)
+
+// LgammaF64 sets dst[i] = the logarithm of |gamma(a[i])|.
+func LgammaF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lgammaF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lgammaF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	lgammaF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func lgammaF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func lgammaF64AVX2(dst *float64, a *float64, n int)
+
+// DigammaF64 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
+func DigammaF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			digammaF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			digammaF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	digammaF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func digammaF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func digammaF64AVX2(dst *float64, a *float64, n int)
+
+// ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfinvF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			erfinvF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	erfinvF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func erfinvF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func erfinvF64AVX2(dst *float64, a *float64, n int)
+
+// NdtriF64 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
+func NdtriF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtriF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ndtriF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	ndtriF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func ndtriF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func ndtriF64AVX2(dst *float64, a *float64, n int)
+
+// I0eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
+func I0eF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0eF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0eF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i0eF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i0eF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func i0eF64AVX2(dst *float64, a *float64, n int)
+
+// I1eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
+func I1eF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1eF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1eF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i1eF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i1eF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func i1eF64AVX2(dst *float64, a *float64, n int)
+
+// I0F64 sets dst[i] = the modified Bessel function I0 of a[i].
+func I0F64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0F64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i0F64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i0F64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i0F64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func i0F64AVX2(dst *float64, a *float64, n int)
+
+// I1F64 sets dst[i] = the modified Bessel function I1 of a[i].
+func I1F64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1F64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i1F64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i1F64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func i1F64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func i1F64AVX2(dst *float64, a *float64, n int)
+
+// TrigammaF64 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
+func TrigammaF64(dst, a, sin []float64) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			trigammaF64AVX512(&dst[i], &a[i], &sin[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			trigammaF64AVX2(&dst[i], &a[i], &sin[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	trigammaF64Generic(dst[i:], a[i:], sin[i:])
+}
+
+//go:noescape
+func trigammaF64AVX512(dst *float64, a *float64, sin *float64, n int)
+
+//go:noescape
+func trigammaF64AVX2(dst *float64, a *float64, sin *float64, n int)
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {

@@ -86,6 +86,25 @@ func DivF32(dst, a, b []float32) {
 //go:noescape
 func divF32NEON(dst *float32, a *float32, b *float32, n int)
 
+// DivOrOneF32 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
+func DivOrOneF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		divOrOneF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		divOrOneF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func divOrOneF32NEON(dst *float32, a *float32, b *float32, n int)
+
 // MaximumF32 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -2675,6 +2694,169 @@ func floorDivFromF32(dst, a, b, m []float32) {
 //go:noescape
 func floorDivFromF32NEON(dst *float32, a *float32, b *float32, m *float32, n int)
 
+// LgammaF32 sets dst[i] = the logarithm of |gamma(a[i])|.
+func LgammaF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		lgammaF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lgammaF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lgammaF32NEON(dst *float32, a *float32, n int)
+
+// DigammaF32 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
+func DigammaF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		digammaF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		digammaF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func digammaF32NEON(dst *float32, a *float32, n int)
+
+// ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfinvF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfinvF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfinvF32NEON(dst *float32, a *float32, n int)
+
+// NdtriF32 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
+func NdtriF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		ndtriF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		ndtriF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func ndtriF32NEON(dst *float32, a *float32, n int)
+
+// I0eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
+func I0eF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i0eF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i0eF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i0eF32NEON(dst *float32, a *float32, n int)
+
+// I1eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
+func I1eF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i1eF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i1eF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i1eF32NEON(dst *float32, a *float32, n int)
+
+// I0F32 sets dst[i] = the modified Bessel function I0 of a[i].
+func I0F32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i0F32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i0F32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i0F32NEON(dst *float32, a *float32, n int)
+
+// I1F32 sets dst[i] = the modified Bessel function I1 of a[i].
+func I1F32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i1F32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i1F32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i1F32NEON(dst *float32, a *float32, n int)
+
+// TrigammaF32 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
+func TrigammaF32(dst, a, sin []float32) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	if !cpu.HasNEON {
+		trigammaF32Generic(dst, a, sin)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		trigammaF32NEON(&dst[i], &a[i], &sin[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func trigammaF32NEON(dst *float32, a *float32, sin *float32, n int)
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -2750,6 +2932,25 @@ func DivF64(dst, a, b []float64) {
 
 //go:noescape
 func divF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// DivOrOneF64 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
+func DivOrOneF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		divOrOneF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		divOrOneF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func divOrOneF64NEON(dst *float64, a *float64, b *float64, n int)
 
 // MaximumF64 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF64(dst, a, b []float64) {
@@ -5391,6 +5592,169 @@ func floorDivFromF64(dst, a, b, m []float64) {
 
 //go:noescape
 func floorDivFromF64NEON(dst *float64, a *float64, b *float64, m *float64, n int)
+
+// LgammaF64 sets dst[i] = the logarithm of |gamma(a[i])|.
+func LgammaF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		lgammaF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lgammaF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lgammaF64NEON(dst *float64, a *float64, n int)
+
+// DigammaF64 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
+func DigammaF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		digammaF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		digammaF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func digammaF64NEON(dst *float64, a *float64, n int)
+
+// ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfinvF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfinvF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfinvF64NEON(dst *float64, a *float64, n int)
+
+// NdtriF64 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
+func NdtriF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		ndtriF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		ndtriF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func ndtriF64NEON(dst *float64, a *float64, n int)
+
+// I0eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
+func I0eF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i0eF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i0eF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i0eF64NEON(dst *float64, a *float64, n int)
+
+// I1eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
+func I1eF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i1eF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i1eF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i1eF64NEON(dst *float64, a *float64, n int)
+
+// I0F64 sets dst[i] = the modified Bessel function I0 of a[i].
+func I0F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i0F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i0F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i0F64NEON(dst *float64, a *float64, n int)
+
+// I1F64 sets dst[i] = the modified Bessel function I1 of a[i].
+func I1F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i1F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i1F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i1F64NEON(dst *float64, a *float64, n int)
+
+// TrigammaF64 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
+func TrigammaF64(dst, a, sin []float64) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	if !cpu.HasNEON {
+		trigammaF64Generic(dst, a, sin)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		trigammaF64NEON(&dst[i], &a[i], &sin[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func trigammaF64NEON(dst *float64, a *float64, sin *float64, n int)
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {

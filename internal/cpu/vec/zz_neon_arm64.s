@@ -7,10 +7,10 @@
 // Every function handles n elements with vectors, the last ones in pieces, and calls nothing: the Go callers keep n small enough
 // for pre-emption. Instructions that the assembler does not know are words with their name beside them.
 
-DATA pool<>+0(SB)/8, $0x3f8000003f800000
-DATA pool<>+8(SB)/8, $0x3f8000003f800000
-DATA pool<>+16(SB)/8, $0x0000000000000000
-DATA pool<>+24(SB)/8, $0x0000000000000000
+DATA pool<>+0(SB)/8, $0x0000000000000000
+DATA pool<>+8(SB)/8, $0x0000000000000000
+DATA pool<>+16(SB)/8, $0x3f8000003f800000
+DATA pool<>+24(SB)/8, $0x3f8000003f800000
 DATA pool<>+32(SB)/8, $0xbf800000bf800000
 DATA pool<>+40(SB)/8, $0xbf800000bf800000
 DATA pool<>+48(SB)/8, $0x40c0000040c00000
@@ -321,419 +321,969 @@ DATA pool<>+2480(SB)/8, $0x8000000000000000
 DATA pool<>+2488(SB)/8, $0x8000000000000000
 DATA pool<>+2496(SB)/8, $0x3ff0000000000000
 DATA pool<>+2504(SB)/8, $0x3ff0000000000000
-DATA pool<>+2512(SB)/8, $0xbff0000000000000
-DATA pool<>+2520(SB)/8, $0xbff0000000000000
-DATA pool<>+2528(SB)/8, $0x4018000000000000
-DATA pool<>+2536(SB)/8, $0x4018000000000000
-DATA pool<>+2544(SB)/8, $0x4008000000000000
-DATA pool<>+2552(SB)/8, $0x4008000000000000
-DATA pool<>+2560(SB)/8, $0x3fe0000000000000
-DATA pool<>+2568(SB)/8, $0x3fe0000000000000
-DATA pool<>+2576(SB)/8, $0xc008000000000000
-DATA pool<>+2584(SB)/8, $0xc008000000000000
-DATA pool<>+2592(SB)/8, $0xfff0000000000000
-DATA pool<>+2600(SB)/8, $0xfff0000000000000
-DATA pool<>+2608(SB)/8, $0x7ff0000000000000
-DATA pool<>+2616(SB)/8, $0x7ff0000000000000
-DATA pool<>+2624(SB)/8, $0x00000000000003ff
-DATA pool<>+2632(SB)/8, $0x00000000000003ff
-DATA pool<>+2640(SB)/8, $0x4086300000000000
-DATA pool<>+2648(SB)/8, $0x4086300000000000
-DATA pool<>+2656(SB)/8, $0xc087500000000000
-DATA pool<>+2664(SB)/8, $0xc087500000000000
-DATA pool<>+2672(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+2680(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+2688(SB)/8, $0x4338000000000000
-DATA pool<>+2696(SB)/8, $0x4338000000000000
-DATA pool<>+2704(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+2712(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+2720(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+2728(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+2736(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+2744(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+2752(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+2760(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+2768(SB)/8, $0x0000000000001000
-DATA pool<>+2776(SB)/8, $0x0000000000001000
-DATA pool<>+2784(SB)/8, $0x0000000000000800
-DATA pool<>+2792(SB)/8, $0x0000000000000800
-DATA pool<>+2800(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+2808(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+2816(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+2824(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+2832(SB)/8, $0x3f811111111109a6
-DATA pool<>+2840(SB)/8, $0x3f811111111109a6
-DATA pool<>+2848(SB)/8, $0x3fc5555555555556
-DATA pool<>+2856(SB)/8, $0x3fc5555555555556
-DATA pool<>+2864(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+2872(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+2880(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+2888(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+2896(SB)/8, $0x3fa5555555553d37
-DATA pool<>+2904(SB)/8, $0x3fa5555555553d37
-DATA pool<>+2912(SB)/8, $0x3fe0000000000001
-DATA pool<>+2920(SB)/8, $0x3fe0000000000001
-DATA pool<>+2928(SB)/8, $0xc044000000000000
-DATA pool<>+2936(SB)/8, $0xc044000000000000
-DATA pool<>+2944(SB)/8, $0x00000000000003fe
-DATA pool<>+2952(SB)/8, $0x00000000000003fe
-DATA pool<>+2960(SB)/8, $0x0010000000000000
-DATA pool<>+2968(SB)/8, $0x0010000000000000
-DATA pool<>+2976(SB)/8, $0x4330000000000000
-DATA pool<>+2984(SB)/8, $0x4330000000000000
-DATA pool<>+2992(SB)/8, $0x00095f619980c433
-DATA pool<>+3000(SB)/8, $0x00095f619980c433
-DATA pool<>+3008(SB)/8, $0x4330000000000433
-DATA pool<>+3016(SB)/8, $0x4330000000000433
-DATA pool<>+3024(SB)/8, $0x43300000000003ff
-DATA pool<>+3032(SB)/8, $0x43300000000003ff
-DATA pool<>+3040(SB)/8, $0x000fffffffffffff
-DATA pool<>+3048(SB)/8, $0x000fffffffffffff
-DATA pool<>+3056(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+3064(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+3072(SB)/8, $0x4000000000000000
-DATA pool<>+3080(SB)/8, $0x4000000000000000
-DATA pool<>+3088(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+3096(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+3104(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+3112(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+3120(SB)/8, $0x7ff8000000000001
-DATA pool<>+3128(SB)/8, $0x7ff8000000000001
-DATA pool<>+3136(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+3144(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+3152(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+3160(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+3168(SB)/8, $0x3fd9999999999a39
-DATA pool<>+3176(SB)/8, $0x3fd9999999999a39
-DATA pool<>+3184(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+3192(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+3200(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+3208(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+3216(SB)/8, $0x3fe5555555555555
-DATA pool<>+3224(SB)/8, $0x3fe5555555555555
-DATA pool<>+3232(SB)/8, $0x3fd0000000000000
-DATA pool<>+3240(SB)/8, $0x3fd0000000000000
-DATA pool<>+3248(SB)/8, $0x3c90000000000000
-DATA pool<>+3256(SB)/8, $0x3c90000000000000
-DATA pool<>+3264(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+3272(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+3280(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+3288(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+3296(SB)/8, $0x3fd34413509f7800
-DATA pool<>+3304(SB)/8, $0x3fd34413509f7800
-DATA pool<>+3312(SB)/8, $0x4091300000000000
-DATA pool<>+3320(SB)/8, $0x4091300000000000
-DATA pool<>+3328(SB)/8, $0xc091300000000000
-DATA pool<>+3336(SB)/8, $0xc091300000000000
-DATA pool<>+3344(SB)/8, $0x4034000000000000
-DATA pool<>+3352(SB)/8, $0x4034000000000000
-DATA pool<>+3360(SB)/8, $0xc000000000000000
-DATA pool<>+3368(SB)/8, $0xc000000000000000
-DATA pool<>+3376(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+3384(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+3392(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+3400(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+3408(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+3416(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+3424(SB)/8, $0x3fea000000000000
-DATA pool<>+3432(SB)/8, $0x3fea000000000000
-DATA pool<>+3440(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+3448(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+3456(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+3464(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+3472(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+3480(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+3488(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+3496(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+3504(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+3512(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+3520(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+3528(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+3536(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+3544(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+3552(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+3560(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+3568(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+3576(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+3584(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+3592(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+3600(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+3608(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+3616(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+3624(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+3632(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+3640(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+3648(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+3656(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+3664(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+3672(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+3680(SB)/8, $0xbe954004459aa330
-DATA pool<>+3688(SB)/8, $0xbe954004459aa330
-DATA pool<>+3696(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+3704(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+3712(SB)/8, $0xbee095af9679af1e
-DATA pool<>+3720(SB)/8, $0xbee095af9679af1e
-DATA pool<>+3728(SB)/8, $0x3efce97848130474
-DATA pool<>+3736(SB)/8, $0x3efce97848130474
-DATA pool<>+3744(SB)/8, $0xbf130803b046720c
-DATA pool<>+3752(SB)/8, $0xbf130803b046720c
-DATA pool<>+3760(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+3768(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+3776(SB)/8, $0xbf081656d67128c1
-DATA pool<>+3784(SB)/8, $0xbf081656d67128c1
-DATA pool<>+3792(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+3800(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+3808(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+3816(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+3824(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+3832(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+3840(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+3848(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+3856(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+3864(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+3872(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+3880(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+3888(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+3896(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+3904(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+3912(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+3920(SB)/8, $0x4010000000000000
-DATA pool<>+3928(SB)/8, $0x4010000000000000
-DATA pool<>+3936(SB)/8, $0x403c000000000000
-DATA pool<>+3944(SB)/8, $0x403c000000000000
-DATA pool<>+3952(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+3960(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+3968(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+3976(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+3984(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+3992(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+4000(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+4008(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+4016(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+4024(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+4032(SB)/8, $0xbef9969d7b268511
-DATA pool<>+4040(SB)/8, $0xbef9969d7b268511
-DATA pool<>+4048(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+4056(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+4064(SB)/8, $0x3f749c6719193121
-DATA pool<>+4072(SB)/8, $0x3f749c6719193121
-DATA pool<>+4080(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+4088(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+4096(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+4104(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+4112(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+4120(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+4128(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+4136(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+4144(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+4152(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+4160(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+4168(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+4176(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+4184(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+4192(SB)/8, $0xbee78a86e1056701
-DATA pool<>+4200(SB)/8, $0xbee78a86e1056701
-DATA pool<>+4208(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+4216(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+4224(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+4232(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+4240(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+4248(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+4256(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+4264(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+4272(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+4280(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+4288(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+4296(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+4304(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+4312(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+4320(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+4328(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+4336(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+4344(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+4352(SB)/8, $0xbff9884533d43651
-DATA pool<>+4360(SB)/8, $0xbff9884533d43651
-DATA pool<>+4368(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+4376(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+4384(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+4392(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+4400(SB)/8, $0x3c91a62633145c07
-DATA pool<>+4408(SB)/8, $0x3c91a62633145c07
-DATA pool<>+4416(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+4424(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+4432(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+4440(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+4448(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+4456(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+4464(SB)/8, $0x0000000000000001
-DATA pool<>+4472(SB)/8, $0x0000000000000001
-DATA pool<>+4480(SB)/8, $0x0000000000000002
-DATA pool<>+4488(SB)/8, $0x0000000000000002
-DATA pool<>+4496(SB)/8, $0x3de61208914a789e
-DATA pool<>+4504(SB)/8, $0x3de61208914a789e
-DATA pool<>+4512(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+4520(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+4528(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+4536(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+4544(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+4552(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+4560(SB)/8, $0x3f8111111111110b
-DATA pool<>+4568(SB)/8, $0x3f8111111111110b
-DATA pool<>+4576(SB)/8, $0xbfc5555555555555
-DATA pool<>+4584(SB)/8, $0xbfc5555555555555
-DATA pool<>+4592(SB)/8, $0xbda93932e8de7704
-DATA pool<>+4600(SB)/8, $0xbda93932e8de7704
-DATA pool<>+4608(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+4616(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+4624(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+4632(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+4640(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+4648(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+4656(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+4664(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+4672(SB)/8, $0x3fa5555555555555
-DATA pool<>+4680(SB)/8, $0x3fa5555555555555
-DATA pool<>+4688(SB)/8, $0xbfe0000000000000
-DATA pool<>+4696(SB)/8, $0xbfe0000000000000
-DATA pool<>+4704(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+4712(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+4720(SB)/8, $0xbf909a2f55141678
-DATA pool<>+4728(SB)/8, $0xbf909a2f55141678
-DATA pool<>+4736(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+4744(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+4752(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+4760(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+4768(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+4776(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+4784(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+4792(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+4800(SB)/8, $0x3fb333333336ea10
-DATA pool<>+4808(SB)/8, $0x3fb333333336ea10
-DATA pool<>+4816(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+4824(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+4832(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+4840(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+4848(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+4856(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+4864(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+4872(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+4880(SB)/8, $0x3fc555555555538e
-DATA pool<>+4888(SB)/8, $0x3fc555555555538e
-DATA pool<>+4896(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+4904(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+4912(SB)/8, $0x400921fb54442d18
-DATA pool<>+4920(SB)/8, $0x400921fb54442d18
-DATA pool<>+4928(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+4936(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+4944(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+4952(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+4960(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+4968(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+4976(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+4984(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+4992(SB)/8, $0x3f96826e9396413c
-DATA pool<>+5000(SB)/8, $0x3f96826e9396413c
-DATA pool<>+5008(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+5016(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+5024(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+5032(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+5040(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+5048(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+5056(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+5064(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+5072(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+5080(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+5088(SB)/8, $0x3fc99999999954e1
-DATA pool<>+5096(SB)/8, $0x3fc99999999954e1
-DATA pool<>+5104(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+5112(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+5120(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+5128(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+5136(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+5144(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+5152(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+5160(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+5168(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+5176(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+5184(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+5192(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+5200(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+5208(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+5216(SB)/8, $0xbfc249249237d04d
-DATA pool<>+5224(SB)/8, $0xbfc249249237d04d
-DATA pool<>+5232(SB)/8, $0xbfd5555555555525
-DATA pool<>+5240(SB)/8, $0xbfd5555555555525
-DATA pool<>+5248(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+5256(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+5264(SB)/8, $0x00000000000003fd
-DATA pool<>+5272(SB)/8, $0x00000000000003fd
-DATA pool<>+5280(SB)/8, $0x3e30000000000000
-DATA pool<>+5288(SB)/8, $0x3e30000000000000
-DATA pool<>+5296(SB)/8, $0x3fc0000000000000
-DATA pool<>+5304(SB)/8, $0x3fc0000000000000
-DATA pool<>+5312(SB)/8, $0x43b0000000000000
-DATA pool<>+5320(SB)/8, $0x43b0000000000000
-DATA pool<>+5328(SB)/8, $0x3fd9884533d43651
-DATA pool<>+5336(SB)/8, $0x3fd9884533d43651
-DATA pool<>+5344(SB)/8, $0x4085e00000000000
-DATA pool<>+5352(SB)/8, $0x4085e00000000000
-DATA pool<>+5360(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+5368(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+5376(SB)/8, $0x3ff9884533d43651
-DATA pool<>+5384(SB)/8, $0x3ff9884533d43651
-DATA pool<>+5392(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+5400(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+5408(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+5416(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+5424(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+5432(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+5440(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+5448(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+5456(SB)/8, $0x4087700000000000
-DATA pool<>+5464(SB)/8, $0x4087700000000000
-DATA pool<>+5472(SB)/8, $0xc087700000000000
-DATA pool<>+5480(SB)/8, $0xc087700000000000
-DATA pool<>+5488(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+5496(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+5504(SB)/8, $0x3fc1111111111111
-DATA pool<>+5512(SB)/8, $0x3fc1111111111111
-DATA pool<>+5520(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+5528(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+5536(SB)/8, $0x3fd2492492492492
-DATA pool<>+5544(SB)/8, $0x3fd2492492492492
-DATA pool<>+5552(SB)/8, $0x3fb8618618618618
-DATA pool<>+5560(SB)/8, $0x3fb8618618618618
-DATA pool<>+5568(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+5576(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+5584(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+5592(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+5600(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+5608(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+5616(SB)/8, $0x3fd999999999999a
-DATA pool<>+5624(SB)/8, $0x3fd999999999999a
-DATA pool<>+5632(SB)/8, $0x3c85555555555555
-DATA pool<>+5640(SB)/8, $0x3c85555555555555
-DATA pool<>+5648(SB)/8, $0x00007fc000007fc0
-DATA pool<>+5656(SB)/8, $0x00007fc000007fc0
-DATA pool<>+5664(SB)/8, $0x00007fff00007fff
-DATA pool<>+5672(SB)/8, $0x00007fff00007fff
-DATA pool<>+5680(SB)/8, $0x4f0000004f000000
-DATA pool<>+5688(SB)/8, $0x4f0000004f000000
-DATA pool<>+5696(SB)/8, $0xc1e0000000000000
-DATA pool<>+5704(SB)/8, $0xc1e0000000000000
-DATA pool<>+5712(SB)/8, $0x41e0000000000000
-DATA pool<>+5720(SB)/8, $0x41e0000000000000
-DATA pool<>+5728(SB)/8, $0x3f70000000000000
-DATA pool<>+5736(SB)/8, $0x3f70000000000000
-DATA pool<>+5744(SB)/8, $0x4070000000000000
-DATA pool<>+5752(SB)/8, $0x4070000000000000
-DATA pool<>+5760(SB)/8, $0x43d0000000000000
-DATA pool<>+5768(SB)/8, $0x43d0000000000000
-DATA pool<>+5776(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+5784(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+5792(SB)/8, $0x2b8cbccc2b8cbccc
-DATA pool<>+5800(SB)/8, $0x2b8cbccc2b8cbccc
-GLOBL pool<>(SB), RODATA|NOPTR, $5808
+DATA pool<>+2512(SB)/8, $0x3fe0000000000000
+DATA pool<>+2520(SB)/8, $0x3fe0000000000000
+DATA pool<>+2528(SB)/8, $0x4000000000000000
+DATA pool<>+2536(SB)/8, $0x4000000000000000
+DATA pool<>+2544(SB)/8, $0x3ff8000000000000
+DATA pool<>+2552(SB)/8, $0x3ff8000000000000
+DATA pool<>+2560(SB)/8, $0x7ff0000000000000
+DATA pool<>+2568(SB)/8, $0x7ff0000000000000
+DATA pool<>+2576(SB)/8, $0x4020000000000000
+DATA pool<>+2584(SB)/8, $0x4020000000000000
+DATA pool<>+2592(SB)/8, $0x0010000000000000
+DATA pool<>+2600(SB)/8, $0x0010000000000000
+DATA pool<>+2608(SB)/8, $0x4330000000000000
+DATA pool<>+2616(SB)/8, $0x4330000000000000
+DATA pool<>+2624(SB)/8, $0x00095f619980c433
+DATA pool<>+2632(SB)/8, $0x00095f619980c433
+DATA pool<>+2640(SB)/8, $0x4330000000000433
+DATA pool<>+2648(SB)/8, $0x4330000000000433
+DATA pool<>+2656(SB)/8, $0x43300000000003ff
+DATA pool<>+2664(SB)/8, $0x43300000000003ff
+DATA pool<>+2672(SB)/8, $0x000fffffffffffff
+DATA pool<>+2680(SB)/8, $0x000fffffffffffff
+DATA pool<>+2688(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+2696(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+2704(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+2712(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+2720(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+2728(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+2736(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+2744(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+2752(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+2760(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+2768(SB)/8, $0xfff0000000000000
+DATA pool<>+2776(SB)/8, $0xfff0000000000000
+DATA pool<>+2784(SB)/8, $0x7ff8000000000001
+DATA pool<>+2792(SB)/8, $0x7ff8000000000001
+DATA pool<>+2800(SB)/8, $0x3e92703c6effc4eb
+DATA pool<>+2808(SB)/8, $0x3e92703c6effc4eb
+DATA pool<>+2816(SB)/8, $0xbea37fd97eeee99d
+DATA pool<>+2824(SB)/8, $0xbea37fd97eeee99d
+DATA pool<>+2832(SB)/8, $0xbf9e4286cb0f5398
+DATA pool<>+2840(SB)/8, $0xbf9e4286cb0f5398
+DATA pool<>+2848(SB)/8, $0xbef6f7acdb8f6580
+DATA pool<>+2856(SB)/8, $0xbef6f7acdb8f6580
+DATA pool<>+2864(SB)/8, $0x3ea9d462020fcc78
+DATA pool<>+2872(SB)/8, $0x3ea9d462020fcc78
+DATA pool<>+2880(SB)/8, $0x3ff250d048e7a1bd
+DATA pool<>+2888(SB)/8, $0x3ff250d048e7a1bd
+DATA pool<>+2896(SB)/8, $0xbc30000000000000
+DATA pool<>+2904(SB)/8, $0xbc30000000000000
+DATA pool<>+2912(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+2920(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+2928(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+2936(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+2944(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+2952(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+2960(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+2968(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+2976(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+2984(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+2992(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+3000(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+3008(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+3016(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+3024(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+3032(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+3040(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+3048(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+3056(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+3064(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+3072(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+3080(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+3088(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+3096(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+3104(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+3112(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+3120(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+3128(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+3136(SB)/8, $0xbfb13e001a557555
+DATA pool<>+3144(SB)/8, $0xbfb13e001a557555
+DATA pool<>+3152(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+3160(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+3168(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+3176(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+3184(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+3192(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+3200(SB)/8, $0x3fd9999999999a39
+DATA pool<>+3208(SB)/8, $0x3fd9999999999a39
+DATA pool<>+3216(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+3224(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+3232(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+3240(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+3248(SB)/8, $0x3fe5555555555555
+DATA pool<>+3256(SB)/8, $0x3fe5555555555555
+DATA pool<>+3264(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+3272(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+3280(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+3288(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+3296(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+3304(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+3312(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+3320(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+3328(SB)/8, $0xbf43813813813814
+DATA pool<>+3336(SB)/8, $0xbf43813813813814
+DATA pool<>+3344(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+3352(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+3360(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+3368(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+3376(SB)/8, $0x3fb5555555555555
+DATA pool<>+3384(SB)/8, $0x3fb5555555555555
+DATA pool<>+3392(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+3400(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+3408(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+3416(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+3424(SB)/8, $0xc014abbce625be52
+DATA pool<>+3432(SB)/8, $0xc014abbce625be52
+DATA pool<>+3440(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+3448(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+3456(SB)/8, $0x3fb5078348551854
+DATA pool<>+3464(SB)/8, $0x3fb5078348551854
+DATA pool<>+3472(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+3480(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+3488(SB)/8, $0x400921fb54442d18
+DATA pool<>+3496(SB)/8, $0x400921fb54442d18
+DATA pool<>+3504(SB)/8, $0x4014000000000000
+DATA pool<>+3512(SB)/8, $0x4014000000000000
+DATA pool<>+3520(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+3528(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+3536(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+3544(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+3552(SB)/8, $0xbeb1559283f92706
+DATA pool<>+3560(SB)/8, $0xbeb1559283f92706
+DATA pool<>+3568(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+3576(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+3584(SB)/8, $0x4010000000000000
+DATA pool<>+3592(SB)/8, $0x4010000000000000
+DATA pool<>+3600(SB)/8, $0xbf9582128f973c22
+DATA pool<>+3608(SB)/8, $0xbf9582128f973c22
+DATA pool<>+3616(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+3624(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+3632(SB)/8, $0xbf8111111110a0db
+DATA pool<>+3640(SB)/8, $0xbf8111111110a0db
+DATA pool<>+3648(SB)/8, $0x3fb44862b742c575
+DATA pool<>+3656(SB)/8, $0x3fb44862b742c575
+DATA pool<>+3664(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+3672(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+3680(SB)/8, $0x3f7041040df28355
+DATA pool<>+3688(SB)/8, $0x3f7041040df28355
+DATA pool<>+3696(SB)/8, $0x3fb5555555555554
+DATA pool<>+3704(SB)/8, $0x3fb5555555555554
+DATA pool<>+3712(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+3720(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+3728(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+3736(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+3744(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+3752(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+3760(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+3768(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+3776(SB)/8, $0x3fd472be1224054b
+DATA pool<>+3784(SB)/8, $0x3fd472be1224054b
+DATA pool<>+3792(SB)/8, $0x3fe999999999999a
+DATA pool<>+3800(SB)/8, $0x3fe999999999999a
+DATA pool<>+3808(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+3816(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+3824(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+3832(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+3840(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+3848(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+3856(SB)/8, $0x3e046d5368e61714
+DATA pool<>+3864(SB)/8, $0x3e046d5368e61714
+DATA pool<>+3872(SB)/8, $0xbdf323011bc72619
+DATA pool<>+3880(SB)/8, $0xbdf323011bc72619
+DATA pool<>+3888(SB)/8, $0x3fd999999999999a
+DATA pool<>+3896(SB)/8, $0x3fd999999999999a
+DATA pool<>+3904(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+3912(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+3920(SB)/8, $0x3df08965165098cd
+DATA pool<>+3928(SB)/8, $0x3df08965165098cd
+DATA pool<>+3936(SB)/8, $0xc010cccccccccccd
+DATA pool<>+3944(SB)/8, $0xc010cccccccccccd
+DATA pool<>+3952(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+3960(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+3968(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+3976(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+3984(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+3992(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+4000(SB)/8, $0xbe64045d1689647a
+DATA pool<>+4008(SB)/8, $0xbe64045d1689647a
+DATA pool<>+4016(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+4024(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+4032(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+4040(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+4048(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+4056(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+4064(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+4072(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+4080(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+4088(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+4096(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+4104(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+4112(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+4120(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+4128(SB)/8, $0x3e422daf760c785d
+DATA pool<>+4136(SB)/8, $0x3e422daf760c785d
+DATA pool<>+4144(SB)/8, $0x3e597abdef970a40
+DATA pool<>+4152(SB)/8, $0x3e597abdef970a40
+DATA pool<>+4160(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+4168(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+4176(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+4184(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+4192(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+4200(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+4208(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+4216(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+4224(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+4232(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+4240(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+4248(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+4256(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+4264(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+4272(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+4280(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+4288(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+4296(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+4304(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+4312(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+4320(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+4328(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+4336(SB)/8, $0xbea04cebb344551f
+DATA pool<>+4344(SB)/8, $0xbea04cebb344551f
+DATA pool<>+4352(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+4360(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+4368(SB)/8, $0xbf234852ef514054
+DATA pool<>+4376(SB)/8, $0xbf234852ef514054
+DATA pool<>+4384(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+4392(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+4400(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+4408(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+4416(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+4424(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+4432(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+4440(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+4448(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+4456(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+4464(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+4472(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+4480(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+4488(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+4496(SB)/8, $0x3ecff51823141406
+DATA pool<>+4504(SB)/8, $0x3ecff51823141406
+DATA pool<>+4512(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+4520(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+4528(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+4536(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+4544(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+4552(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+4560(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+4568(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+4576(SB)/8, $0x3f78c033c223c373
+DATA pool<>+4584(SB)/8, $0x3f78c033c223c373
+DATA pool<>+4592(SB)/8, $0x400777422abdd244
+DATA pool<>+4600(SB)/8, $0x400777422abdd244
+DATA pool<>+4608(SB)/8, $0xbff0000000000000
+DATA pool<>+4616(SB)/8, $0xbff0000000000000
+DATA pool<>+4624(SB)/8, $0x3e46bb265526488d
+DATA pool<>+4632(SB)/8, $0x3e46bb265526488d
+DATA pool<>+4640(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+4648(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+4656(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+4664(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+4672(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+4680(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+4688(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+4696(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+4704(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+4712(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+4720(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+4728(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+4736(SB)/8, $0xbf940b177277945e
+DATA pool<>+4744(SB)/8, $0xbf940b177277945e
+DATA pool<>+4752(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+4760(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+4768(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+4776(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+4784(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+4792(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+4800(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+4808(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+4816(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+4824(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+4832(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+4840(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+4848(SB)/8, $0x3ef57784fc724836
+DATA pool<>+4856(SB)/8, $0x3ef57784fc724836
+DATA pool<>+4864(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+4872(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+4880(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+4888(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+4896(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+4904(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+4912(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+4920(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+4928(SB)/8, $0x401a000000000000
+DATA pool<>+4936(SB)/8, $0x401a000000000000
+DATA pool<>+4944(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+4952(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+4960(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+4968(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+4976(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+4984(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+4992(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+5000(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+5008(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+5016(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+5024(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+5032(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+5040(SB)/8, $0x3efd7170043de58e
+DATA pool<>+5048(SB)/8, $0x3efd7170043de58e
+DATA pool<>+5056(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+5064(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+5072(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+5080(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+5088(SB)/8, $0xbef5df8fda201333
+DATA pool<>+5096(SB)/8, $0xbef5df8fda201333
+DATA pool<>+5104(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+5112(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+5120(SB)/8, $0xbf05322d1d819166
+DATA pool<>+5128(SB)/8, $0xbf05322d1d819166
+DATA pool<>+5136(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+5144(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+5152(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+5160(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+5168(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+5176(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+5184(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+5192(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+5200(SB)/8, $0x40259009e3ff6459
+DATA pool<>+5208(SB)/8, $0x40259009e3ff6459
+DATA pool<>+5216(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+5224(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+5232(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+5240(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+5248(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+5256(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+5264(SB)/8, $0x3ef36c615db88499
+DATA pool<>+5272(SB)/8, $0x3ef36c615db88499
+DATA pool<>+5280(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+5288(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+5296(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+5304(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+5312(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+5320(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+5328(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+5336(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+5344(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+5352(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+5360(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+5368(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+5376(SB)/8, $0xbf40b400db281577
+DATA pool<>+5384(SB)/8, $0xbf40b400db281577
+DATA pool<>+5392(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+5400(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+5408(SB)/8, $0xbf8c899691f279be
+DATA pool<>+5416(SB)/8, $0xbf8c899691f279be
+DATA pool<>+5424(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+5432(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+5440(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+5448(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+5456(SB)/8, $0x3fd0000000000000
+DATA pool<>+5464(SB)/8, $0x3fd0000000000000
+DATA pool<>+5472(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+5480(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+5488(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+5496(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+5504(SB)/8, $0x4030000000000000
+DATA pool<>+5512(SB)/8, $0x4030000000000000
+DATA pool<>+5520(SB)/8, $0x3dc36172c123f453
+DATA pool<>+5528(SB)/8, $0x3dc36172c123f453
+DATA pool<>+5536(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+5544(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+5552(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+5560(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+5568(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+5576(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+5584(SB)/8, $0xbee3429316a1f562
+DATA pool<>+5592(SB)/8, $0xbee3429316a1f562
+DATA pool<>+5600(SB)/8, $0xbf11302f643478c2
+DATA pool<>+5608(SB)/8, $0xbf11302f643478c2
+DATA pool<>+5616(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+5624(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+5632(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+5640(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+5648(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+5656(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+5664(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+5672(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+5680(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+5688(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+5696(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+5704(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+5712(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+5720(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+5728(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+5736(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+5744(SB)/8, $0xbfbcedda00486203
+DATA pool<>+5752(SB)/8, $0xbfbcedda00486203
+DATA pool<>+5760(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+5768(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+5776(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+5784(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+5792(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+5800(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+5808(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+5816(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+5824(SB)/8, $0x3f254986036f96f9
+DATA pool<>+5832(SB)/8, $0x3f254986036f96f9
+DATA pool<>+5840(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+5848(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+5856(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+5864(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+5872(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+5880(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+5888(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+5896(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+5904(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+5912(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+5920(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+5928(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+5936(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+5944(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+5952(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+5960(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+5968(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+5976(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+5984(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+5992(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+6000(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+6008(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+6016(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+6024(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+6032(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+6040(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+6048(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+6056(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+6064(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+6072(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+6080(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+6088(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+6096(SB)/8, $0x3e93f49933733f90
+DATA pool<>+6104(SB)/8, $0x3e93f49933733f90
+DATA pool<>+6112(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+6120(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+6128(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+6136(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+6144(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+6152(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+6160(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+6168(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+6176(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+6184(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+6192(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+6200(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+6208(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+6216(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+6224(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+6232(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+6240(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+6248(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+6256(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+6264(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+6272(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+6280(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+6288(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+6296(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+6304(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+6312(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+6320(SB)/8, $0xbe1856439397efd0
+DATA pool<>+6328(SB)/8, $0xbe1856439397efd0
+DATA pool<>+6336(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+6344(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+6352(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+6360(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+6368(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+6376(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+6384(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+6392(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+6400(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+6408(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+6416(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+6424(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+6432(SB)/8, $0xbee32923121b37e5
+DATA pool<>+6440(SB)/8, $0xbee32923121b37e5
+DATA pool<>+6448(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+6456(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+6464(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+6472(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+6480(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+6488(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+6496(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+6504(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+6512(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+6520(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+6528(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+6536(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+6544(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+6552(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+6560(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+6568(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+6576(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+6584(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+6592(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+6600(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+6608(SB)/8, $0x3e6459211f49b902
+DATA pool<>+6616(SB)/8, $0x3e6459211f49b902
+DATA pool<>+6624(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+6632(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+6640(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+6648(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+6656(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+6664(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+6672(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+6680(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+6688(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+6696(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+6704(SB)/8, $0x3f689f8a67329811
+DATA pool<>+6712(SB)/8, $0x3f689f8a67329811
+DATA pool<>+6720(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+6728(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+6736(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+6744(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+6752(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+6760(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+6768(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+6776(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+6784(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+6792(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+6800(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+6808(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+6816(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+6824(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+6832(SB)/8, $0xbe11ff732137576b
+DATA pool<>+6840(SB)/8, $0xbe11ff732137576b
+DATA pool<>+6848(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+6856(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+6864(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+6872(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+6880(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+6888(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+6896(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+6904(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+6912(SB)/8, $0xbe67280f7124367d
+DATA pool<>+6920(SB)/8, $0xbe67280f7124367d
+DATA pool<>+6928(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+6936(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+6944(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+6952(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+6960(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+6968(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+6976(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+6984(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+6992(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+7000(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+7008(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+7016(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+7024(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+7032(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+7040(SB)/8, $0x3e389426861550d7
+DATA pool<>+7048(SB)/8, $0x3e389426861550d7
+DATA pool<>+7056(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+7064(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+7072(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+7080(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+7088(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+7096(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+7104(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+7112(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+7120(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+7128(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+7136(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+7144(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+7152(SB)/8, $0x00000000000003ff
+DATA pool<>+7160(SB)/8, $0x00000000000003ff
+DATA pool<>+7168(SB)/8, $0x4086300000000000
+DATA pool<>+7176(SB)/8, $0x4086300000000000
+DATA pool<>+7184(SB)/8, $0xc087500000000000
+DATA pool<>+7192(SB)/8, $0xc087500000000000
+DATA pool<>+7200(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+7208(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+7216(SB)/8, $0x4338000000000000
+DATA pool<>+7224(SB)/8, $0x4338000000000000
+DATA pool<>+7232(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+7240(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+7248(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+7256(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+7264(SB)/8, $0x0000000000001000
+DATA pool<>+7272(SB)/8, $0x0000000000001000
+DATA pool<>+7280(SB)/8, $0x0000000000000800
+DATA pool<>+7288(SB)/8, $0x0000000000000800
+DATA pool<>+7296(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+7304(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+7312(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+7320(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+7328(SB)/8, $0x3f811111111109a6
+DATA pool<>+7336(SB)/8, $0x3f811111111109a6
+DATA pool<>+7344(SB)/8, $0x3fc5555555555556
+DATA pool<>+7352(SB)/8, $0x3fc5555555555556
+DATA pool<>+7360(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+7368(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+7376(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+7384(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+7392(SB)/8, $0x3fa5555555553d37
+DATA pool<>+7400(SB)/8, $0x3fa5555555553d37
+DATA pool<>+7408(SB)/8, $0x3fe0000000000001
+DATA pool<>+7416(SB)/8, $0x3fe0000000000001
+DATA pool<>+7424(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+7432(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+7440(SB)/8, $0x408571479b290927
+DATA pool<>+7448(SB)/8, $0x408571479b290927
+DATA pool<>+7456(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+7464(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+7472(SB)/8, $0xc01b010900d3f151
+DATA pool<>+7480(SB)/8, $0xc01b010900d3f151
+DATA pool<>+7488(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+7496(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+7504(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+7512(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+7520(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+7528(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+7536(SB)/8, $0x4045775788937353
+DATA pool<>+7544(SB)/8, $0x4045775788937353
+DATA pool<>+7552(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+7560(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+7568(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+7576(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+7584(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+7592(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+7600(SB)/8, $0x3fc5555555555555
+DATA pool<>+7608(SB)/8, $0x3fc5555555555555
+DATA pool<>+7616(SB)/8, $0x4018000000000000
+DATA pool<>+7624(SB)/8, $0x4018000000000000
+DATA pool<>+7632(SB)/8, $0x4008000000000000
+DATA pool<>+7640(SB)/8, $0x4008000000000000
+DATA pool<>+7648(SB)/8, $0xc008000000000000
+DATA pool<>+7656(SB)/8, $0xc008000000000000
+DATA pool<>+7664(SB)/8, $0xc044000000000000
+DATA pool<>+7672(SB)/8, $0xc044000000000000
+DATA pool<>+7680(SB)/8, $0x00000000000003fe
+DATA pool<>+7688(SB)/8, $0x00000000000003fe
+DATA pool<>+7696(SB)/8, $0x3c90000000000000
+DATA pool<>+7704(SB)/8, $0x3c90000000000000
+DATA pool<>+7712(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+7720(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+7728(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+7736(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+7744(SB)/8, $0x3fd34413509f7800
+DATA pool<>+7752(SB)/8, $0x3fd34413509f7800
+DATA pool<>+7760(SB)/8, $0x4091300000000000
+DATA pool<>+7768(SB)/8, $0x4091300000000000
+DATA pool<>+7776(SB)/8, $0xc091300000000000
+DATA pool<>+7784(SB)/8, $0xc091300000000000
+DATA pool<>+7792(SB)/8, $0x4034000000000000
+DATA pool<>+7800(SB)/8, $0x4034000000000000
+DATA pool<>+7808(SB)/8, $0xc000000000000000
+DATA pool<>+7816(SB)/8, $0xc000000000000000
+DATA pool<>+7824(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+7832(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+7840(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+7848(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+7856(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+7864(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+7872(SB)/8, $0x3fea000000000000
+DATA pool<>+7880(SB)/8, $0x3fea000000000000
+DATA pool<>+7888(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+7896(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+7904(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+7912(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+7920(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+7928(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+7936(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+7944(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+7952(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+7960(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+7968(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+7976(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+7984(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+7992(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+8000(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+8008(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+8016(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+8024(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+8032(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+8040(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+8048(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+8056(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+8064(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+8072(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+8080(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+8088(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+8096(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+8104(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+8112(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+8120(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+8128(SB)/8, $0xbe954004459aa330
+DATA pool<>+8136(SB)/8, $0xbe954004459aa330
+DATA pool<>+8144(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+8152(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+8160(SB)/8, $0xbee095af9679af1e
+DATA pool<>+8168(SB)/8, $0xbee095af9679af1e
+DATA pool<>+8176(SB)/8, $0x3efce97848130474
+DATA pool<>+8184(SB)/8, $0x3efce97848130474
+DATA pool<>+8192(SB)/8, $0xbf130803b046720c
+DATA pool<>+8200(SB)/8, $0xbf130803b046720c
+DATA pool<>+8208(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+8216(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+8224(SB)/8, $0xbf081656d67128c1
+DATA pool<>+8232(SB)/8, $0xbf081656d67128c1
+DATA pool<>+8240(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+8248(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+8256(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+8264(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+8272(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+8280(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+8288(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+8296(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+8304(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+8312(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+8320(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+8328(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+8336(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+8344(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+8352(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+8360(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+8368(SB)/8, $0x403c000000000000
+DATA pool<>+8376(SB)/8, $0x403c000000000000
+DATA pool<>+8384(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+8392(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+8400(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+8408(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+8416(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+8424(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+8432(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+8440(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+8448(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+8456(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+8464(SB)/8, $0xbef9969d7b268511
+DATA pool<>+8472(SB)/8, $0xbef9969d7b268511
+DATA pool<>+8480(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+8488(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+8496(SB)/8, $0x3f749c6719193121
+DATA pool<>+8504(SB)/8, $0x3f749c6719193121
+DATA pool<>+8512(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+8520(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+8528(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+8536(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+8544(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+8552(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+8560(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+8568(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+8576(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+8584(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+8592(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+8600(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+8608(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+8616(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+8624(SB)/8, $0xbee78a86e1056701
+DATA pool<>+8632(SB)/8, $0xbee78a86e1056701
+DATA pool<>+8640(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+8648(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+8656(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+8664(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+8672(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+8680(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+8688(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+8696(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+8704(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+8712(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+8720(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+8728(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+8736(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+8744(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+8752(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+8760(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+8768(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+8776(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+8784(SB)/8, $0xbff9884533d43651
+DATA pool<>+8792(SB)/8, $0xbff9884533d43651
+DATA pool<>+8800(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+8808(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+8816(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+8824(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+8832(SB)/8, $0x3c91a62633145c07
+DATA pool<>+8840(SB)/8, $0x3c91a62633145c07
+DATA pool<>+8848(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+8856(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+8864(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+8872(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+8880(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+8888(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+8896(SB)/8, $0x0000000000000001
+DATA pool<>+8904(SB)/8, $0x0000000000000001
+DATA pool<>+8912(SB)/8, $0x0000000000000002
+DATA pool<>+8920(SB)/8, $0x0000000000000002
+DATA pool<>+8928(SB)/8, $0x3de61208914a789e
+DATA pool<>+8936(SB)/8, $0x3de61208914a789e
+DATA pool<>+8944(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+8952(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+8960(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+8968(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+8976(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+8984(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+8992(SB)/8, $0x3f8111111111110b
+DATA pool<>+9000(SB)/8, $0x3f8111111111110b
+DATA pool<>+9008(SB)/8, $0xbfc5555555555555
+DATA pool<>+9016(SB)/8, $0xbfc5555555555555
+DATA pool<>+9024(SB)/8, $0xbda93932e8de7704
+DATA pool<>+9032(SB)/8, $0xbda93932e8de7704
+DATA pool<>+9040(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+9048(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+9056(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+9064(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+9072(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+9080(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+9088(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+9096(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+9104(SB)/8, $0x3fa5555555555555
+DATA pool<>+9112(SB)/8, $0x3fa5555555555555
+DATA pool<>+9120(SB)/8, $0xbfe0000000000000
+DATA pool<>+9128(SB)/8, $0xbfe0000000000000
+DATA pool<>+9136(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+9144(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+9152(SB)/8, $0xbf909a2f55141678
+DATA pool<>+9160(SB)/8, $0xbf909a2f55141678
+DATA pool<>+9168(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+9176(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+9184(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+9192(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+9200(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+9208(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+9216(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+9224(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+9232(SB)/8, $0x3fb333333336ea10
+DATA pool<>+9240(SB)/8, $0x3fb333333336ea10
+DATA pool<>+9248(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+9256(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+9264(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+9272(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+9280(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+9288(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+9296(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+9304(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+9312(SB)/8, $0x3fc555555555538e
+DATA pool<>+9320(SB)/8, $0x3fc555555555538e
+DATA pool<>+9328(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+9336(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+9344(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+9352(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+9360(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+9368(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+9376(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+9384(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+9392(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+9400(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+9408(SB)/8, $0x3f96826e9396413c
+DATA pool<>+9416(SB)/8, $0x3f96826e9396413c
+DATA pool<>+9424(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+9432(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+9440(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+9448(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+9456(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+9464(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+9472(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+9480(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+9488(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+9496(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+9504(SB)/8, $0x3fc99999999954e1
+DATA pool<>+9512(SB)/8, $0x3fc99999999954e1
+DATA pool<>+9520(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+9528(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+9536(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+9544(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+9552(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+9560(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+9568(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+9576(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+9584(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+9592(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+9600(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+9608(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+9616(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+9624(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+9632(SB)/8, $0xbfc249249237d04d
+DATA pool<>+9640(SB)/8, $0xbfc249249237d04d
+DATA pool<>+9648(SB)/8, $0xbfd5555555555525
+DATA pool<>+9656(SB)/8, $0xbfd5555555555525
+DATA pool<>+9664(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+9672(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+9680(SB)/8, $0x00000000000003fd
+DATA pool<>+9688(SB)/8, $0x00000000000003fd
+DATA pool<>+9696(SB)/8, $0x3e30000000000000
+DATA pool<>+9704(SB)/8, $0x3e30000000000000
+DATA pool<>+9712(SB)/8, $0x3fc0000000000000
+DATA pool<>+9720(SB)/8, $0x3fc0000000000000
+DATA pool<>+9728(SB)/8, $0x43b0000000000000
+DATA pool<>+9736(SB)/8, $0x43b0000000000000
+DATA pool<>+9744(SB)/8, $0x3fd9884533d43651
+DATA pool<>+9752(SB)/8, $0x3fd9884533d43651
+DATA pool<>+9760(SB)/8, $0x4085e00000000000
+DATA pool<>+9768(SB)/8, $0x4085e00000000000
+DATA pool<>+9776(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+9784(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+9792(SB)/8, $0x3ff9884533d43651
+DATA pool<>+9800(SB)/8, $0x3ff9884533d43651
+DATA pool<>+9808(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+9816(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+9824(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+9832(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+9840(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+9848(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+9856(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+9864(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+9872(SB)/8, $0x4087700000000000
+DATA pool<>+9880(SB)/8, $0x4087700000000000
+DATA pool<>+9888(SB)/8, $0xc087700000000000
+DATA pool<>+9896(SB)/8, $0xc087700000000000
+DATA pool<>+9904(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+9912(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+9920(SB)/8, $0x3fc1111111111111
+DATA pool<>+9928(SB)/8, $0x3fc1111111111111
+DATA pool<>+9936(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+9944(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+9952(SB)/8, $0x3fd2492492492492
+DATA pool<>+9960(SB)/8, $0x3fd2492492492492
+DATA pool<>+9968(SB)/8, $0x3fb8618618618618
+DATA pool<>+9976(SB)/8, $0x3fb8618618618618
+DATA pool<>+9984(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+9992(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+10000(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+10008(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+10016(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+10024(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+10032(SB)/8, $0x3c85555555555555
+DATA pool<>+10040(SB)/8, $0x3c85555555555555
+DATA pool<>+10048(SB)/8, $0x00007fc000007fc0
+DATA pool<>+10056(SB)/8, $0x00007fc000007fc0
+DATA pool<>+10064(SB)/8, $0x00007fff00007fff
+DATA pool<>+10072(SB)/8, $0x00007fff00007fff
+DATA pool<>+10080(SB)/8, $0x4f0000004f000000
+DATA pool<>+10088(SB)/8, $0x4f0000004f000000
+DATA pool<>+10096(SB)/8, $0xc1e0000000000000
+DATA pool<>+10104(SB)/8, $0xc1e0000000000000
+DATA pool<>+10112(SB)/8, $0x41e0000000000000
+DATA pool<>+10120(SB)/8, $0x41e0000000000000
+DATA pool<>+10128(SB)/8, $0x3f70000000000000
+DATA pool<>+10136(SB)/8, $0x3f70000000000000
+DATA pool<>+10144(SB)/8, $0x4070000000000000
+DATA pool<>+10152(SB)/8, $0x4070000000000000
+DATA pool<>+10160(SB)/8, $0x43d0000000000000
+DATA pool<>+10168(SB)/8, $0x43d0000000000000
+DATA pool<>+10176(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+10184(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+10192(SB)/8, $0x2b8cbccc2b8cbccc
+DATA pool<>+10200(SB)/8, $0x2b8cbccc2b8cbccc
+GLOBL pool<>(SB), RODATA|NOPTR, $10208
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -1052,6 +1602,100 @@ l4:
 	JMP l6
 l5:
 	FMOVS F0, (R0)
+l6:
+done:
+	RET
+
+// divOrOneF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+// Constants: V0-V1.
+TEXT ·divOrOneF32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x4e20e464 // fcmeq v4.4s, v3.4s, v0.4s
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F2
+	FMOVQ 16(R2), F3
+	WORD $0x4e20e464 // fcmeq v4.4s, v3.4s, v0.4s
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F3
+	WORD $0x4e20e464 // fcmeq v4.4s, v3.4s, v0.4s
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F2
+	FMOVQ 48(R2), F3
+	WORD $0x4e20e464 // fcmeq v4.4s, v3.4s, v0.4s
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x4e20e464 // fcmeq v4.4s, v3.4s, v0.4s
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F3
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F3
+l4:
+	WORD $0x4e20e464 // fcmeq v4.4s, v3.4s, v0.4s
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	VBSL V2.B16, V1.B16, V4.B16
+	TBZ $1, R9, l5
+	FMOVD F4, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F4, (R0)
 l6:
 done:
 	RET
@@ -2124,7 +2768,7 @@ TEXT ·rsqrtF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -2194,7 +2838,7 @@ TEXT ·reciprocalF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -2320,7 +2964,7 @@ TEXT ·reLUF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -2390,8 +3034,8 @@ TEXT ·signF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
 	FMOVQ 32(R11), F2
 	CMP $16, R9
 	BLT single
@@ -3463,7 +4107,7 @@ TEXT ·thresholdBackwardF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS threshold+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -3554,7 +4198,7 @@ TEXT ·clampBackwardF32NEON(SB), NOSPLIT, $0-40
 	VDUP V0.S[0], V0.S4
 	FMOVS hi+28(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
@@ -3654,7 +4298,7 @@ TEXT ·hardsigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
 	FMOVQ 64(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
@@ -3744,7 +4388,7 @@ TEXT ·hardswishF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
 	FMOVQ 64(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
@@ -3841,7 +4485,7 @@ TEXT ·hardsigmoidBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
 	FMOVQ 64(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
@@ -3943,7 +4587,7 @@ TEXT ·hardswishBackwardF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 64(R11), F0
 	FMOVQ 80(R11), F1
 	FMOVQ 96(R11), F2
-	FMOVQ 16(R11), F3
+	FMOVQ 0(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -4041,7 +4685,7 @@ TEXT ·leakyReLUF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS slope+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -4120,7 +4764,7 @@ TEXT ·leakyReLUBackwardF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS slope+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -4217,25 +4861,25 @@ TEXT ·tanhBackwardF32NEON(SB), NOSPLIT, $0-32
 loop:
 	FMOVQ (R2), F0
 	FMOVQ (R1), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, (R0)
 	FMOVQ 16(R2), F0
 	FMOVQ 16(R1), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R2), F0
 	FMOVQ 32(R1), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R2), F0
 	FMOVQ 48(R1), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, 48(R0)
@@ -4251,7 +4895,7 @@ single:
 one:
 	FMOVQ (R2), F0
 	FMOVQ (R1), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, (R0)
@@ -4281,7 +4925,7 @@ l2:
 l3:
 	FMOVS (R1), F1
 l4:
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	TBZ $1, R9, l5
@@ -4304,7 +4948,7 @@ TEXT ·sigmoidBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -5835,7 +6479,7 @@ TEXT ·dropoutF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS scale+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -12034,7 +12678,7 @@ TEXT ·expF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 240(R11), F6
 	FMOVQ 256(R11), F7
 	FMOVQ 272(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 16(R11), F9
 	FMOVQ 208(R11), F10
 	CMP $8, R9
 	BLT single
@@ -12362,13 +13006,13 @@ TEXT ·logF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
 	FMOVQ 416(R11), F2
 	FMOVQ 432(R11), F3
 	FMOVQ 448(R11), F4
 	FMOVQ 464(R11), F5
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	FMOVQ 480(R11), F7
 	FMOVQ 240(R11), F8
 	FMOVQ 224(R11), F9
@@ -12494,7 +13138,7 @@ TEXT ·log1pF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 640(R11), F0
 	FMOVQ 32(R11), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	FMOVQ 400(R11), F3
 	FMOVQ 656(R11), F4
 	FMOVQ 480(R11), F5
@@ -12625,13 +13269,13 @@ TEXT ·log2F32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
 	FMOVQ 416(R11), F2
 	FMOVQ 432(R11), F3
 	FMOVQ 448(R11), F4
 	FMOVQ 464(R11), F5
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	FMOVQ 480(R11), F7
 	FMOVQ 240(R11), F8
 	FMOVQ 224(R11), F9
@@ -12758,13 +13402,13 @@ TEXT ·log10F32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
 	FMOVQ 416(R11), F2
 	FMOVQ 432(R11), F3
 	FMOVQ 448(R11), F4
 	FMOVQ 464(R11), F5
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	FMOVQ 480(R11), F7
 	FMOVQ 240(R11), F8
 	FMOVQ 224(R11), F9
@@ -12899,7 +13543,7 @@ TEXT ·exp2F32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 736(R11), F5
 	FMOVQ 256(R11), F6
 	FMOVQ 272(R11), F7
-	FMOVQ 0(R11), F8
+	FMOVQ 16(R11), F8
 	FMOVQ 208(R11), F9
 	CMP $8, R9
 	BLT single
@@ -13080,7 +13724,7 @@ TEXT ·logSigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 224(R11), F0
 	FMOVQ 240(R11), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	FMOVQ 144(R11), F3
 	FMOVQ 640(R11), F4
 	FMOVQ 32(R11), F5
@@ -13091,7 +13735,7 @@ TEXT ·logSigmoidF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F10
 	FMOVQ 272(R11), F11
 	FMOVQ 208(R11), F12
-	FMOVQ 16(R11), F13
+	FMOVQ 0(R11), F13
 	FMOVQ 400(R11), F14
 	FMOVQ 656(R11), F15
 	FMOVQ 480(R11), F16
@@ -13295,7 +13939,7 @@ TEXT ·mishF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 240(R11), F8
 	FMOVQ 256(R11), F9
 	FMOVQ 272(R11), F10
-	FMOVQ 0(R11), F11
+	FMOVQ 16(R11), F11
 	FMOVQ 208(R11), F12
 single:
 	CMP $4, R9
@@ -13412,7 +14056,7 @@ TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 864(R11), F5
 	FMOVQ 880(R11), F6
 	FMOVQ 80(R11), F7
-	FMOVQ 0(R11), F8
+	FMOVQ 16(R11), F8
 	FMOVQ 384(R11), F9
 	CMP $8, R9
 	BLT single
@@ -13563,7 +14207,7 @@ TEXT ·sigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -13747,7 +14391,7 @@ TEXT ·erfF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 944(R11), F2
 	FMOVQ 960(R11), F3
@@ -13938,7 +14582,7 @@ TEXT ·erfcF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F9
 	FMOVQ 272(R11), F10
 	FMOVQ 208(R11), F11
-	FMOVQ 16(R11), F12
+	FMOVQ 0(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -13969,7 +14613,7 @@ one:
 	FMOVQ 1392(R11), F17
 	VFMLA V16.S4, V19.S4, V17.S4
 	VFMLA V15.S4, V18.S4, V17.S4
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLA V0.S4, V14.S4, V15.S4
 	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -14047,7 +14691,7 @@ l2:
 	FMOVQ 1392(R11), F17
 	VFMLA V16.S4, V19.S4, V17.S4
 	VFMLA V15.S4, V18.S4, V17.S4
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLA V0.S4, V14.S4, V15.S4
 	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -14115,7 +14759,7 @@ TEXT ·ndtrF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F10
 	FMOVQ 272(R11), F11
 	FMOVQ 208(R11), F12
-	FMOVQ 16(R11), F13
+	FMOVQ 0(R11), F13
 	FMOVQ 80(R11), F14
 single:
 	CMP $4, R9
@@ -14148,7 +14792,7 @@ one:
 	FMOVQ 1392(R11), F19
 	VFMLA V18.S4, V21.S4, V19.S4
 	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 0(R11), F17
+	FMOVQ 16(R11), F17
 	VFMLA V0.S4, V16.S4, V17.S4
 	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -14228,7 +14872,7 @@ l2:
 	FMOVQ 1392(R11), F19
 	VFMLA V18.S4, V21.S4, V19.S4
 	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 0(R11), F17
+	FMOVQ 16(R11), F17
 	VFMLA V0.S4, V16.S4, V17.S4
 	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -14292,8 +14936,8 @@ TEXT ·gELUF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 1472(R11), F5
 	FMOVQ 1488(R11), F6
 	FMOVQ 208(R11), F7
-	FMOVQ 16(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 0(R11), F8
+	FMOVQ 16(R11), F9
 single:
 	CMP $4, R9
 	BLT tail
@@ -14427,7 +15071,7 @@ TEXT ·gELUTanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 1664(R11), F2
 	FMOVQ 160(R11), F3
@@ -14624,7 +15268,7 @@ TEXT ·siLUF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -14808,7 +15452,7 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 1696(R11), F1
 	FMOVQ 208(R11), F2
 	FMOVQ 1712(R11), F3
@@ -14846,7 +15490,7 @@ loop:
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	VAND V8.B16, V11.B16, V12.B16
 	VSHL $23, V12.S4, V12.S4
@@ -14883,7 +15527,7 @@ loop:
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	VAND V8.B16, V11.B16, V12.B16
 	VSHL $23, V12.S4, V12.S4
@@ -14929,7 +15573,7 @@ one:
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	VAND V8.B16, V11.B16, V12.B16
 	VSHL $23, V12.S4, V12.S4
@@ -14981,7 +15625,7 @@ l2:
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	VAND V8.B16, V11.B16, V12.B16
 	VSHL $23, V12.S4, V12.S4
@@ -15019,7 +15663,7 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 1744(R11), F5
 	FMOVQ 1760(R11), F6
 	FMOVQ 1776(R11), F7
-	FMOVQ 16(R11), F8
+	FMOVQ 0(R11), F8
 	FMOVQ 1808(R11), F9
 	CMP $8, R9
 	BLT single
@@ -15048,7 +15692,7 @@ loop:
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	VADD V0.S4, V11.S4, V11.S4
 	VAND V0.B16, V11.B16, V12.B16
@@ -15083,7 +15727,7 @@ loop:
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	VADD V0.S4, V11.S4, V11.S4
 	VAND V0.B16, V11.B16, V12.B16
@@ -15127,7 +15771,7 @@ one:
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	VADD V0.S4, V11.S4, V11.S4
 	VAND V0.B16, V11.B16, V12.B16
@@ -15177,7 +15821,7 @@ l2:
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	VADD V0.S4, V11.S4, V11.S4
 	VAND V0.B16, V11.B16, V12.B16
@@ -15207,7 +15851,7 @@ TEXT ·tanF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 1792(R11), F0
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	FMOVQ 1696(R11), F2
 	FMOVQ 208(R11), F3
 	FMOVQ 1712(R11), F4
@@ -15243,7 +15887,7 @@ loop:
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	VAND V0.B16, V10.B16, V11.B16
 	VSHL $23, V11.S4, V11.S4
@@ -15283,7 +15927,7 @@ loop:
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	VAND V0.B16, V10.B16, V11.B16
 	VSHL $23, V11.S4, V11.S4
@@ -15332,7 +15976,7 @@ one:
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	VAND V0.B16, V10.B16, V11.B16
 	VSHL $23, V11.S4, V11.S4
@@ -15387,7 +16031,7 @@ l2:
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 0(R11), F13
+	FMOVQ 16(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	VAND V0.B16, V10.B16, V11.B16
 	VSHL $23, V11.S4, V11.S4
@@ -15583,7 +16227,7 @@ TEXT ·acosF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 1712(R11), F5
 	FMOVQ 2000(R11), F6
 	FMOVQ 2016(R11), F7
-	FMOVQ 16(R11), F8
+	FMOVQ 0(R11), F8
 	CMP $8, R9
 	BLT single
 loop:
@@ -15749,7 +16393,7 @@ TEXT ·atanF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 32(R11), F1
 	FMOVQ 2032(R11), F2
 	FMOVQ 2048(R11), F3
@@ -15922,8 +16566,8 @@ TEXT ·atan2F32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
 	FMOVQ 384(R11), F2
 	FMOVQ 2032(R11), F3
 	FMOVQ 2048(R11), F4
@@ -16114,7 +16758,7 @@ loop:
 	VSHL $23, V16.S4, V16.S4
 	WORD $0x4ea9d611 // fsub v17.4s, v16.4s, v9.4s
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLA V10.S4, V17.S4, V15.S4
 	WORD $0x6e2ffe2f // fdiv v15.4s, v17.4s, v15.4s
 	WORD $0x4e2fd631 // fadd v17.4s, v17.4s, v15.4s
@@ -16147,7 +16791,7 @@ loop:
 	VSHL $23, V16.S4, V16.S4
 	WORD $0x4ea9d611 // fsub v17.4s, v16.4s, v9.4s
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLA V10.S4, V17.S4, V15.S4
 	WORD $0x6e2ffe2f // fdiv v15.4s, v17.4s, v15.4s
 	WORD $0x4e2fd631 // fadd v17.4s, v17.4s, v15.4s
@@ -16189,7 +16833,7 @@ one:
 	VSHL $23, V16.S4, V16.S4
 	WORD $0x4ea9d611 // fsub v17.4s, v16.4s, v9.4s
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLA V10.S4, V17.S4, V15.S4
 	WORD $0x6e2ffe2f // fdiv v15.4s, v17.4s, v15.4s
 	WORD $0x4e2fd631 // fadd v17.4s, v17.4s, v15.4s
@@ -16237,7 +16881,7 @@ l2:
 	VSHL $23, V16.S4, V16.S4
 	WORD $0x4ea9d611 // fsub v17.4s, v16.4s, v9.4s
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLA V10.S4, V17.S4, V15.S4
 	WORD $0x6e2ffe2f // fdiv v15.4s, v17.4s, v15.4s
 	WORD $0x4e2fd631 // fadd v17.4s, v17.4s, v15.4s
@@ -16433,7 +17077,7 @@ TEXT ·asinhF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 640(R11), F1
 	FMOVQ 224(R11), F2
 	FMOVQ 32(R11), F3
@@ -16446,7 +17090,7 @@ TEXT ·asinhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 128(R11), F10
 	FMOVQ 112(R11), F11
 	FMOVQ 496(R11), F12
-	FMOVQ 16(R11), F13
+	FMOVQ 0(R11), F13
 	FMOVQ 384(R11), F14
 single:
 	CMP $4, R9
@@ -16595,7 +17239,7 @@ TEXT ·acoshF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 640(R11), F1
 	FMOVQ 224(R11), F2
 	FMOVQ 32(R11), F3
@@ -16608,7 +17252,7 @@ TEXT ·acoshF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 672(R11), F10
 	FMOVQ 128(R11), F11
 	FMOVQ 112(R11), F12
-	FMOVQ 16(R11), F13
+	FMOVQ 0(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -16752,7 +17396,7 @@ TEXT ·atanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 640(R11), F1
 	FMOVQ 32(R11), F2
 	FMOVQ 400(R11), F3
@@ -16901,8 +17545,8 @@ TEXT ·logitF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
 	FMOVQ 400(R11), F2
 	FMOVQ 416(R11), F3
 	FMOVQ 432(R11), F4
@@ -17038,7 +17682,7 @@ TEXT ·logAddExpF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 224(R11), F0
 	FMOVQ 240(R11), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	FMOVQ 144(R11), F3
 	FMOVQ 640(R11), F4
 	FMOVQ 128(R11), F5
@@ -17269,13 +17913,13 @@ TEXT ·xLogYF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
 	FMOVQ 416(R11), F2
 	FMOVQ 432(R11), F3
 	FMOVQ 448(R11), F4
 	FMOVQ 464(R11), F5
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	FMOVQ 480(R11), F7
 	FMOVQ 240(R11), F8
 	FMOVQ 224(R11), F9
@@ -17422,7 +18066,7 @@ TEXT ·hypotF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 128(R11), F0
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -17439,7 +18083,7 @@ loop:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e24fca5 // fdiv v5.4s, v5.4s, v4.4s
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	VFMLA V5.S4, V5.S4, V6.S4
 	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
 	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
@@ -17463,7 +18107,7 @@ loop:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e24fca5 // fdiv v5.4s, v5.4s, v4.4s
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	VFMLA V5.S4, V5.S4, V6.S4
 	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
 	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
@@ -17497,7 +18141,7 @@ one:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e24fca5 // fdiv v5.4s, v5.4s, v4.4s
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	VFMLA V5.S4, V5.S4, V6.S4
 	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
 	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
@@ -17545,7 +18189,7 @@ l4:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e24fca5 // fdiv v5.4s, v5.4s, v4.4s
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	VFMLA V5.S4, V5.S4, V6.S4
 	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
 	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
@@ -17575,7 +18219,7 @@ TEXT ·logSigmoidBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -17703,7 +18347,7 @@ TEXT ·mishBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -17753,7 +18397,7 @@ one:
 	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
 	WORD $0x4e2bd5cf // fadd v15.4s, v14.4s, v11.4s
 	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLS V14.S4, V14.S4, V15.S4
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
@@ -17839,7 +18483,7 @@ l2:
 	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
 	WORD $0x4e2bd5cf // fadd v15.4s, v14.4s, v11.4s
 	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
-	FMOVQ 0(R11), F15
+	FMOVQ 16(R11), F15
 	VFMLS V14.S4, V14.S4, V15.S4
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
@@ -17906,13 +18550,13 @@ TEXT ·gELUBackwardF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 144(R11), F0
 	FMOVQ 208(R11), F1
 	FMOVQ 208(R11), F2
-	FMOVQ 0(R11), F3
+	FMOVQ 16(R11), F3
 	FMOVQ 1424(R11), F4
 	FMOVQ 1440(R11), F5
 	FMOVQ 1456(R11), F6
 	FMOVQ 1472(R11), F7
 	FMOVQ 1488(R11), F8
-	FMOVQ 16(R11), F9
+	FMOVQ 0(R11), F9
 	FMOVQ 624(R11), F10
 	FMOVQ 160(R11), F11
 	FMOVQ 176(R11), F12
@@ -18129,7 +18773,7 @@ TEXT ·gELUTanhBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 1664(R11), F2
 	FMOVQ 2272(R11), F3
@@ -18280,7 +18924,7 @@ TEXT ·siLUBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -18327,7 +18971,7 @@ one:
 	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
 	WORD $0x6e2cfc0c // fdiv v12.4s, v0.4s, v12.4s
 	WORD $0x4eacd40d // fsub v13.4s, v0.4s, v12.4s
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V13.S4, V11.S4, V14.S4
 	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
 	FMOVQ (R1), F11
@@ -18381,7 +19025,7 @@ l2:
 	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
 	WORD $0x6e2cfc0c // fdiv v12.4s, v0.4s, v12.4s
 	WORD $0x4eacd40d // fsub v13.4s, v0.4s, v12.4s
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V13.S4, V11.S4, V14.S4
 	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
 	TBZ $1, R9, l3
@@ -18419,7 +19063,7 @@ TEXT ·softplusF32NEON(SB), NOSPLIT, $0-32
 	VDUP V1.S[0], V1.S4
 	FMOVQ 224(R11), F2
 	FMOVQ 240(R11), F3
-	FMOVQ 0(R11), F4
+	FMOVQ 16(R11), F4
 	FMOVQ 144(R11), F5
 	FMOVQ 640(R11), F6
 	FMOVQ 32(R11), F7
@@ -18625,7 +19269,7 @@ TEXT ·softplusBackwardF32NEON(SB), NOSPLIT, $0-40
 	VDUP V0.S[0], V0.S4
 	FMOVS threshold+28(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	FMOVQ 144(R11), F3
 	FMOVQ 160(R11), F4
 	FMOVQ 176(R11), F5
@@ -18757,8 +19401,8 @@ TEXT ·powF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
 	FMOVQ 128(R11), F2
 	FMOVQ 2320(R11), F3
 	FMOVQ 400(R11), F4
@@ -19119,8 +19763,8 @@ TEXT ·powScalarF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 0(R11), F1
+	FMOVQ 16(R11), F2
 	FMOVQ 128(R11), F3
 	FMOVQ 2320(R11), F4
 	FMOVQ 400(R11), F5
@@ -19486,7 +20130,7 @@ TEXT ·eLUF32NEON(SB), NOSPLIT, $0-40
 	FMOVQ 368(R11), F12
 	FMOVQ 80(R11), F13
 	FMOVQ 384(R11), F14
-	FMOVQ 16(R11), F15
+	FMOVQ 0(R11), F15
 	CMP $8, R9
 	BLT single
 loop:
@@ -19680,9 +20324,9 @@ TEXT ·eLUBackwardF32NEON(SB), NOSPLIT, $0-48
 	FMOVQ 240(R11), F9
 	FMOVQ 256(R11), F10
 	FMOVQ 272(R11), F11
-	FMOVQ 0(R11), F12
+	FMOVQ 16(R11), F12
 	FMOVQ 208(R11), F13
-	FMOVQ 16(R11), F14
+	FMOVQ 0(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -19974,7 +20618,7 @@ TEXT ·hardShrinkF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS l+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -20148,7 +20792,7 @@ TEXT ·shrinkBackwardF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS l+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -20245,7 +20889,7 @@ TEXT ·hardTanhBackwardF32NEON(SB), NOSPLIT, $0-40
 	VDUP V0.S[0], V0.S4
 	FMOVS hi+28(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
@@ -20532,7 +21176,7 @@ TEXT ·lerpToF32NEON(SB), NOSPLIT, $0-40
 	MOVD w+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 80(R11), F1
 	CMP $8, R9
 	BLT single
@@ -21091,7 +21735,7 @@ TEXT ·invSquareF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -21162,8 +21806,8 @@ TEXT ·heavisideF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -21264,7 +21908,7 @@ TEXT ·fmodBlockF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2480(R11), F8
-	FMOVQ 16(R11), F9
+	FMOVQ 0(R11), F9
 	FMOVQ 2496(R11), F10
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -22147,7 +22791,7 @@ TEXT ·remainderFromF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 384(R11), F0
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -22255,9 +22899,9 @@ TEXT ·floorDivFromF32NEON(SB), NOSPLIT, $0-40
 	MOVD m+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 384(R11), F1
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	FMOVQ 80(R11), F3
 	CMP $8, R9
 	BLT single
@@ -22402,6 +23046,3367 @@ l6:
 l7:
 	FMOVS F5, (R0)
 l8:
+done:
+	RET
+
+// lgammaF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V19 (8 more are read from memory).
+TEXT ·lgammaF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 2512(R11), F1
+	FMOVQ 0(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 2544(R11), F4
+	FMOVQ 2560(R11), F5
+	FMOVQ 2576(R11), F6
+	FMOVQ 2592(R11), F7
+	FMOVQ 2608(R11), F8
+	FMOVQ 2624(R11), F9
+	FMOVQ 2608(R11), F10
+	FMOVQ 2640(R11), F11
+	FMOVQ 2656(R11), F12
+	FMOVQ 2672(R11), F13
+	FMOVQ 2688(R11), F14
+	FMOVQ 2704(R11), F15
+	FMOVQ 2720(R11), F16
+	FMOVQ 2736(R11), F17
+	FMOVQ 2752(R11), F18
+	FMOVQ 2768(R11), F19
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F20
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b7 // fadd v23.2d, v21.2d, v0.2d
+	WORD $0x6e77dc17 // fmul v23.2d, v0.2d, v23.2d
+	VBIF V22.B16, V0.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e438 // fcmgt v24.2d, v1.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
+	VORR V22.B16, V22.B16, V26.B16
+	VFMLA V22.D2, V22.D2, V26.D2
+	VBIF V24.B16, V22.B16, V26.B16
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
+	WORD $0x6ef7e497 // fcmgt v23.2d, v4.2d, v23.2d
+	VBSL V0.B16, V2.B16, V24.B16
+	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 2800(R11), F22
+	FMOVQ 2912(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2928(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2944(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2960(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2976(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2992(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 3008(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 3024(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2816(R11), F24
+	FMOVQ 3040(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3072(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3104(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3120(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3136(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3152(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	VFMLA V23.D2, V22.D2, V24.D2
+	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	VBSL V25.B16, V22.B16, V21.B16
+	WORD $0x6ef5e4f6 // fcmgt v22.2d, v7.2d, v21.2d
+	WORD $0x6e68deb8 // fmul v24.2d, v21.2d, v8.2d
+	VBIF V22.B16, V21.B16, V24.B16
+	VADD V9.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V10.B16, V25.B16, V25.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
+	VAND V13.B16, V24.B16, V24.B16
+	VADD V14.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e6fdf36 // fmul v22.2d, v25.2d, v15.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef5e4b6 // fcmgt v22.2d, v5.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
+	VBSL V22.B16, V19.B16, V24.B16
+	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
+	FMOVQ 2784(R11), F22
+	VBSL V24.B16, V22.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
+	WORD $0x6ee0fab8 // fneg v24.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6e76fc16 // fdiv v22.2d, v0.2d, v22.2d
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
+	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
+	FMOVQ 3264(R11), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 2832(R11), F21
+	FMOVQ 3280(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3296(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3312(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3328(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3344(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3360(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3376(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	VFMLA V25.D2, V22.D2, V26.D2
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	VBSL V23.B16, V26.B16, V21.B16
+	WORD $0x4e618a96 // frintn v22.2d, v20.2d
+	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
+	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
+	WORD $0x4ee0fb39 // fabs v25.2d, v25.2d
+	WORD $0x6ef9e4f6 // fcmgt v22.2d, v7.2d, v25.2d
+	WORD $0x6e68df37 // fmul v23.2d, v25.2d, v8.2d
+	VBIF V22.B16, V25.B16, V23.B16
+	VADD V9.D2, V23.D2, V23.D2
+	VUSHR $52, V23.D2, V24.D2
+	VORR V10.B16, V24.B16, V24.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
+	VAND V13.B16, V23.B16, V23.B16
+	VADD V14.D2, V23.D2, V23.D2
+	WORD $0x4ee0d6f7 // fsub v23.2d, v23.2d, v0.2d
+	WORD $0x6e6fdf16 // fmul v22.2d, v24.2d, v15.2d
+	WORD $0x4e63d6fa // fadd v26.2d, v23.2d, v3.2d
+	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
+	VFMLA V18.D2, V24.D2, V23.D2
+	WORD $0x6ef9e4b6 // fcmgt v22.2d, v5.2d, v25.2d
+	VBSL V25.B16, V23.B16, V22.B16
+	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
+	VBSL V22.B16, V19.B16, V23.B16
+	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
+	FMOVQ 2784(R11), F22
+	VBSL V23.B16, V22.B16, V25.B16
+	FMOVQ 2880(R11), F22
+	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 2896(R11), F23
+	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	VBSL V23.B16, V20.B16, V21.B16
+	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
+	FMOVD F20, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F20
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b7 // fadd v23.2d, v21.2d, v0.2d
+	WORD $0x6e77dc17 // fmul v23.2d, v0.2d, v23.2d
+	VBIF V22.B16, V0.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e438 // fcmgt v24.2d, v1.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
+	VORR V22.B16, V22.B16, V26.B16
+	VFMLA V22.D2, V22.D2, V26.D2
+	VBIF V24.B16, V22.B16, V26.B16
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
+	WORD $0x6ef7e497 // fcmgt v23.2d, v4.2d, v23.2d
+	VBSL V0.B16, V2.B16, V24.B16
+	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 2800(R11), F22
+	FMOVQ 2912(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2928(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2944(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2960(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2976(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2992(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 3008(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 3024(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2816(R11), F24
+	FMOVQ 3040(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3072(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3104(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3120(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3136(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3152(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	VFMLA V23.D2, V22.D2, V24.D2
+	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	VBSL V25.B16, V22.B16, V21.B16
+	WORD $0x6ef5e4f6 // fcmgt v22.2d, v7.2d, v21.2d
+	WORD $0x6e68deb8 // fmul v24.2d, v21.2d, v8.2d
+	VBIF V22.B16, V21.B16, V24.B16
+	VADD V9.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V10.B16, V25.B16, V25.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
+	VAND V13.B16, V24.B16, V24.B16
+	VADD V14.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e6fdf36 // fmul v22.2d, v25.2d, v15.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef5e4b6 // fcmgt v22.2d, v5.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
+	VBSL V22.B16, V19.B16, V24.B16
+	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
+	FMOVQ 2784(R11), F22
+	VBSL V24.B16, V22.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
+	WORD $0x6ee0fab8 // fneg v24.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6e76fc16 // fdiv v22.2d, v0.2d, v22.2d
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
+	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
+	FMOVQ 3264(R11), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 2832(R11), F21
+	FMOVQ 3280(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3296(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3312(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3328(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3344(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3360(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3376(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	VFMLA V25.D2, V22.D2, V26.D2
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	VBSL V23.B16, V26.B16, V21.B16
+	WORD $0x4e618a96 // frintn v22.2d, v20.2d
+	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
+	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
+	WORD $0x4ee0fb39 // fabs v25.2d, v25.2d
+	WORD $0x6ef9e4f6 // fcmgt v22.2d, v7.2d, v25.2d
+	WORD $0x6e68df37 // fmul v23.2d, v25.2d, v8.2d
+	VBIF V22.B16, V25.B16, V23.B16
+	VADD V9.D2, V23.D2, V23.D2
+	VUSHR $52, V23.D2, V24.D2
+	VORR V10.B16, V24.B16, V24.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
+	VAND V13.B16, V23.B16, V23.B16
+	VADD V14.D2, V23.D2, V23.D2
+	WORD $0x4ee0d6f7 // fsub v23.2d, v23.2d, v0.2d
+	WORD $0x6e6fdf16 // fmul v22.2d, v24.2d, v15.2d
+	WORD $0x4e63d6fa // fadd v26.2d, v23.2d, v3.2d
+	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
+	VFMLA V18.D2, V24.D2, V23.D2
+	WORD $0x6ef9e4b6 // fcmgt v22.2d, v5.2d, v25.2d
+	VBSL V25.B16, V23.B16, V22.B16
+	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
+	VBSL V22.B16, V19.B16, V23.B16
+	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
+	FMOVQ 2784(R11), F22
+	VBSL V23.B16, V22.B16, V25.B16
+	FMOVQ 2880(R11), F22
+	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 2896(R11), F23
+	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	VBSL V23.B16, V20.B16, V21.B16
+	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
+	FMOVS F20, (R0)
+done:
+	RET
+
+// digammaF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V18 (10 more are read from memory).
+TEXT ·digammaF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 3504(R11), F2
+	FMOVQ 2512(R11), F3
+	FMOVQ 2560(R11), F4
+	FMOVQ 2784(R11), F5
+	FMOVQ 3520(R11), F6
+	FMOVQ 3536(R11), F7
+	FMOVQ 2592(R11), F8
+	FMOVQ 2608(R11), F9
+	FMOVQ 2624(R11), F10
+	FMOVQ 2608(R11), F11
+	FMOVQ 2640(R11), F12
+	FMOVQ 2656(R11), F13
+	FMOVQ 2672(R11), F14
+	FMOVQ 2688(R11), F15
+	FMOVQ 2704(R11), F16
+	FMOVQ 2528(R11), F17
+	FMOVQ 2720(R11), F18
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F19
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x6ef3e434 // fcmgt v20.2d, v1.2d, v19.2d
+	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	FMOVQ 2496(R11), F23
+	VFMLA V21.D2, V1.D2, V23.D2
+	VBIF V22.B16, V1.B16, V23.B16
+	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
+	VBIF V22.B16, V0.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3600(R11), F27
+	VFMLA V26.D2, V6.D2, V27.D2
+	FMOVQ 3616(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3632(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3648(R11), F28
+	VFMLA V26.D2, V7.D2, V28.D2
+	FMOVQ 3664(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 3680(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 3696(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	VFMLA V25.D2, V27.D2, V29.D2
+	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
+	VFMLA V3.D2, V21.D2, V23.D2
+	VFMLA V29.D2, V25.D2, V23.D2
+	WORD $0x6ef6e515 // fcmgt v21.2d, v8.2d, v22.2d
+	WORD $0x6e69ded8 // fmul v24.2d, v22.2d, v9.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V10.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V11.B16, V25.B16, V25.B16
+	VBSL V13.B16, V12.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V14.B16, V24.B16, V24.B16
+	VADD V15.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e70df35 // fmul v21.2d, v25.2d, v16.2d
+	WORD $0x4e71d71a // fadd v26.2d, v24.2d, v17.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V18.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2736(R11), F30
+	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3248(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V27.D2, V29.D2, V31.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e63df9c // fmul v28.2d, v28.2d, v3.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V31.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	FMOVQ 2752(R11), F21
+	VFMLA V21.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
+	FMOVQ 2768(R11), F25
+	VBSL V21.B16, V25.B16, V24.B16
+	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
+	VBSL V24.B16, V5.B16, V22.B16
+	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
+	WORD $0x4e618a75 // frintn v21.2d, v19.2d
+	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 3552(R11), F26
+	FMOVQ 3712(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3728(R11), F26
+	VFMLA V24.D2, V27.D2, V26.D2
+	FMOVQ 3744(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3568(R11), F26
+	FMOVQ 3760(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	FMOVQ 3776(R11), F26
+	VFMLA V24.D2, V28.D2, V26.D2
+	FMOVQ 2496(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	VFMLA V23.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F24
+	FMOVQ 2496(R11), F26
+	VFMLS V24.D2, V23.D2, V26.D2
+	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
+	FMOVQ 3488(R11), F23
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
+	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
+	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
+	VBSL V28.B16, V5.B16, V21.B16
+	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
+	VBSL V22.B16, V21.B16, V20.B16
+	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	FMOVQ 2480(R11), F22
+	VAND V22.B16, V19.B16, V19.B16
+	VORR V19.B16, V4.B16, V19.B16
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x0e616ab3 // fcvtn v19.2s, v21.2d
+	FMOVD F19, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F19
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x6ef3e434 // fcmgt v20.2d, v1.2d, v19.2d
+	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	FMOVQ 2496(R11), F23
+	VFMLA V21.D2, V1.D2, V23.D2
+	VBIF V22.B16, V1.B16, V23.B16
+	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
+	VBIF V22.B16, V0.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3600(R11), F27
+	VFMLA V26.D2, V6.D2, V27.D2
+	FMOVQ 3616(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3632(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3648(R11), F28
+	VFMLA V26.D2, V7.D2, V28.D2
+	FMOVQ 3664(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 3680(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 3696(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	VFMLA V25.D2, V27.D2, V29.D2
+	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
+	VFMLA V3.D2, V21.D2, V23.D2
+	VFMLA V29.D2, V25.D2, V23.D2
+	WORD $0x6ef6e515 // fcmgt v21.2d, v8.2d, v22.2d
+	WORD $0x6e69ded8 // fmul v24.2d, v22.2d, v9.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V10.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V11.B16, V25.B16, V25.B16
+	VBSL V13.B16, V12.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V14.B16, V24.B16, V24.B16
+	VADD V15.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e70df35 // fmul v21.2d, v25.2d, v16.2d
+	WORD $0x4e71d71a // fadd v26.2d, v24.2d, v17.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V18.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2736(R11), F30
+	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3248(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V27.D2, V29.D2, V31.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e63df9c // fmul v28.2d, v28.2d, v3.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V31.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	FMOVQ 2752(R11), F21
+	VFMLA V21.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
+	FMOVQ 2768(R11), F25
+	VBSL V21.B16, V25.B16, V24.B16
+	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
+	VBSL V24.B16, V5.B16, V22.B16
+	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
+	WORD $0x4e618a75 // frintn v21.2d, v19.2d
+	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 3552(R11), F26
+	FMOVQ 3712(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3728(R11), F26
+	VFMLA V24.D2, V27.D2, V26.D2
+	FMOVQ 3744(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3568(R11), F26
+	FMOVQ 3760(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	FMOVQ 3776(R11), F26
+	VFMLA V24.D2, V28.D2, V26.D2
+	FMOVQ 2496(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	VFMLA V23.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F24
+	FMOVQ 2496(R11), F26
+	VFMLS V24.D2, V23.D2, V26.D2
+	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
+	FMOVQ 3488(R11), F23
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
+	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
+	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
+	VBSL V28.B16, V5.B16, V21.B16
+	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
+	VBSL V22.B16, V21.B16, V20.B16
+	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	FMOVQ 2480(R11), F22
+	VAND V22.B16, V19.B16, V19.B16
+	VORR V19.B16, V4.B16, V19.B16
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x0e616ab3 // fcvtn v19.2s, v21.2d
+	FMOVS F19, (R0)
+done:
+	RET
+
+// erfinvF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V20 (9 more are read from memory).
+TEXT ·erfinvF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2496(R11), F1
+	FMOVQ 2560(R11), F2
+	FMOVQ 2784(R11), F3
+	FMOVQ 2592(R11), F4
+	FMOVQ 2608(R11), F5
+	FMOVQ 2624(R11), F6
+	FMOVQ 2608(R11), F7
+	FMOVQ 2640(R11), F8
+	FMOVQ 2656(R11), F9
+	FMOVQ 2672(R11), F10
+	FMOVQ 2688(R11), F11
+	FMOVQ 2704(R11), F12
+	FMOVQ 2528(R11), F13
+	FMOVQ 2720(R11), F14
+	FMOVQ 2736(R11), F15
+	FMOVQ 2512(R11), F16
+	FMOVQ 2752(R11), F17
+	FMOVQ 2768(R11), F18
+	FMOVQ 3792(R11), F19
+	FMOVQ 3808(R11), F20
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F21
+	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
+	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
+	VBIF V23.B16, V22.B16, V24.B16
+	VADD V6.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V7.B16, V25.B16, V25.B16
+	VBSL V9.B16, V8.B16, V23.B16
+	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
+	VAND V10.B16, V24.B16, V24.B16
+	VADD V11.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
+	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V14.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V15.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V23.D2
+	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V17.D2, V25.D2, V24.D2
+	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V23.B16, V18.B16, V24.B16
+	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
+	VBSL V24.B16, V3.B16, V23.B16
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V19.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3952(R11), F27
+	VFMLA V26.D2, V20.D2, V27.D2
+	FMOVQ 3968(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3984(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4000(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4016(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4032(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4048(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4064(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4080(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3824(R11), F28
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4112(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4144(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4176(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4208(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4240(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F25
+	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
+	FMOVQ 3840(R11), F26
+	FMOVQ 4256(R11), F27
+	VFMLA V26.D2, V24.D2, V27.D2
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	FMOVQ 3856(R11), F26
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4288(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4320(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4352(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4384(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4416(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V26.D2, V30.D2
+	VBSL V28.B16, V30.B16, V25.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	FMOVQ 3888(R11), F26
+	FMOVQ 4608(R11), F27
+	VFMLA V26.D2, V23.D2, V27.D2
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F26
+	FMOVQ 4624(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4640(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4672(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4704(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4736(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 3920(R11), F26
+	FMOVQ 4768(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4784(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4816(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4848(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4880(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4912(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	VFMLA V27.D2, V28.D2, V26.D2
+	VBSL V25.B16, V26.B16, V24.B16
+	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
+	VBSL V24.B16, V2.B16, V23.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x0e616ab6 // fcvtn v22.2s, v21.2d
+	FMOVD F22, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F21
+	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
+	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
+	VBIF V23.B16, V22.B16, V24.B16
+	VADD V6.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V7.B16, V25.B16, V25.B16
+	VBSL V9.B16, V8.B16, V23.B16
+	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
+	VAND V10.B16, V24.B16, V24.B16
+	VADD V11.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
+	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V14.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V15.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V23.D2
+	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V17.D2, V25.D2, V24.D2
+	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V23.B16, V18.B16, V24.B16
+	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
+	VBSL V24.B16, V3.B16, V23.B16
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V19.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3952(R11), F27
+	VFMLA V26.D2, V20.D2, V27.D2
+	FMOVQ 3968(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3984(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4000(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4016(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4032(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4048(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4064(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4080(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3824(R11), F28
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4112(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4144(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4176(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4208(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4240(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F25
+	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
+	FMOVQ 3840(R11), F26
+	FMOVQ 4256(R11), F27
+	VFMLA V26.D2, V24.D2, V27.D2
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	FMOVQ 3856(R11), F26
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4288(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4320(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4352(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4384(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4416(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V26.D2, V30.D2
+	VBSL V28.B16, V30.B16, V25.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	FMOVQ 3888(R11), F26
+	FMOVQ 4608(R11), F27
+	VFMLA V26.D2, V23.D2, V27.D2
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F26
+	FMOVQ 4624(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4640(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4672(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4704(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4736(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 3920(R11), F26
+	FMOVQ 4768(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4784(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4816(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4848(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4880(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4912(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	VFMLA V27.D2, V28.D2, V26.D2
+	VBSL V25.B16, V26.B16, V24.B16
+	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
+	VBSL V24.B16, V2.B16, V23.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x0e616ab6 // fcvtn v22.2s, v21.2d
+	FMOVS F22, (R0)
+done:
+	RET
+
+// ndtriF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V20 (14 more are read from memory).
+TEXT ·ndtriF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2496(R11), F1
+	FMOVQ 3584(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 2560(R11), F4
+	FMOVQ 2784(R11), F5
+	FMOVQ 2592(R11), F6
+	FMOVQ 2608(R11), F7
+	FMOVQ 2624(R11), F8
+	FMOVQ 2608(R11), F9
+	FMOVQ 2640(R11), F10
+	FMOVQ 2656(R11), F11
+	FMOVQ 2672(R11), F12
+	FMOVQ 2688(R11), F13
+	FMOVQ 2704(R11), F14
+	FMOVQ 2720(R11), F15
+	FMOVQ 2736(R11), F16
+	FMOVQ 2512(R11), F17
+	FMOVQ 2752(R11), F18
+	FMOVQ 2768(R11), F19
+	FMOVQ 3792(R11), F20
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F21
+	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
+	FMOVQ 4608(R11), F23
+	VFMLA V3.D2, V21.D2, V23.D2
+	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
+	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V8.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V9.B16, V25.B16, V25.B16
+	VBSL V11.B16, V10.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V12.B16, V24.B16, V24.B16
+	VADD V13.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6edf35 // fmul v21.2d, v25.2d, v14.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V15.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V16.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e71df9c // fmul v28.2d, v28.2d, v17.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V21.B16, V19.B16, V24.B16
+	WORD $0x6ef6e415 // fcmgt v21.2d, v0.2d, v22.2d
+	VBSL V24.B16, V5.B16, V21.B16
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V20.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3808(R11), F27
+	FMOVQ 3952(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3968(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3984(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4000(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4016(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4032(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4048(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4064(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4080(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3824(R11), F27
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4112(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4144(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4176(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4208(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4240(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 4928(R11), F25
+	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
+	FMOVQ 4944(R11), F26
+	FMOVQ 4992(R11), F28
+	VFMLA V26.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4960(R11), F29
+	FMOVQ 5008(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5024(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5040(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5056(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5072(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5088(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5104(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5120(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5136(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5152(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5168(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5184(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5200(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4976(R11), F29
+	FMOVQ 5216(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5248(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5280(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5296(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5312(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5328(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5344(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5360(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5376(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5392(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5408(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5424(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	VFMLA V28.D2, V30.D2, V29.D2
+	VBSL V27.B16, V29.B16, V25.B16
+	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
+	FMOVQ 3840(R11), F27
+	FMOVQ 4256(R11), F28
+	VFMLA V27.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
+	FMOVQ 3856(R11), F27
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4288(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4320(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4352(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V28.D2, V27.D2, V30.D2
+	VBSL V25.B16, V30.B16, V26.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
+	FMOVQ 3888(R11), F25
+	FMOVQ 4608(R11), F27
+	VFMLA V25.D2, V21.D2, V27.D2
+	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F25
+	FMOVQ 4624(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4640(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4672(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4704(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4736(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 3920(R11), F25
+	FMOVQ 4768(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4784(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4816(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4848(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4880(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4912(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	VFMLA V27.D2, V28.D2, V25.D2
+	VBSL V26.B16, V25.B16, V24.B16
+	WORD $0x4e60e6d5 // fcmeq v21.2d, v22.2d, v0.2d
+	VBSL V24.B16, V4.B16, V21.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V21.B16, V5.B16, V22.B16
+	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
+	FMOVQ 5440(R11), F21
+	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
+	WORD $0x0e616af5 // fcvtn v21.2s, v23.2d
+	FMOVD F21, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F21
+	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
+	FMOVQ 4608(R11), F23
+	VFMLA V3.D2, V21.D2, V23.D2
+	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
+	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V8.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V9.B16, V25.B16, V25.B16
+	VBSL V11.B16, V10.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V12.B16, V24.B16, V24.B16
+	VADD V13.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6edf35 // fmul v21.2d, v25.2d, v14.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V15.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V16.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e71df9c // fmul v28.2d, v28.2d, v17.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V21.B16, V19.B16, V24.B16
+	WORD $0x6ef6e415 // fcmgt v21.2d, v0.2d, v22.2d
+	VBSL V24.B16, V5.B16, V21.B16
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V20.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3808(R11), F27
+	FMOVQ 3952(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3968(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3984(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4000(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4016(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4032(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4048(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4064(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4080(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3824(R11), F27
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4112(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4144(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4176(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4208(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4240(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 4928(R11), F25
+	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
+	FMOVQ 4944(R11), F26
+	FMOVQ 4992(R11), F28
+	VFMLA V26.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4960(R11), F29
+	FMOVQ 5008(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5024(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5040(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5056(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5072(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5088(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5104(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5120(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5136(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5152(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5168(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5184(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5200(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4976(R11), F29
+	FMOVQ 5216(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5248(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5280(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5296(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5312(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5328(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5344(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5360(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5376(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5392(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5408(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5424(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	VFMLA V28.D2, V30.D2, V29.D2
+	VBSL V27.B16, V29.B16, V25.B16
+	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
+	FMOVQ 3840(R11), F27
+	FMOVQ 4256(R11), F28
+	VFMLA V27.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
+	FMOVQ 3856(R11), F27
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4288(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4320(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4352(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V28.D2, V27.D2, V30.D2
+	VBSL V25.B16, V30.B16, V26.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
+	FMOVQ 3888(R11), F25
+	FMOVQ 4608(R11), F27
+	VFMLA V25.D2, V21.D2, V27.D2
+	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F25
+	FMOVQ 4624(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4640(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4672(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4704(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4736(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 3920(R11), F25
+	FMOVQ 4768(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4784(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4816(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4848(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4880(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4912(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	VFMLA V27.D2, V28.D2, V25.D2
+	VBSL V26.B16, V25.B16, V24.B16
+	WORD $0x4e60e6d5 // fcmeq v21.2d, v22.2d, v0.2d
+	VBSL V24.B16, V4.B16, V21.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V21.B16, V5.B16, V22.B16
+	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
+	FMOVQ 5440(R11), F21
+	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
+	WORD $0x0e616af5 // fcvtn v21.2s, v23.2d
+	FMOVS F21, (R0)
+done:
+	RET
+
+// i0eF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V7.
+TEXT ·i0eF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5456(R11), F0
+	FMOVQ 5472(R11), F1
+	FMOVQ 5488(R11), F2
+	FMOVQ 5504(R11), F3
+	FMOVQ 2496(R11), F4
+	FMOVQ 5520(R11), F5
+	FMOVQ 5536(R11), F6
+	FMOVQ 2576(R11), F7
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F8
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
+	FMOVQ 4608(R11), F9
+	VFMLA V0.D2, V8.D2, V9.D2
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5552(R11), F11
+	VFMLA V10.D2, V1.D2, V11.D2
+	FMOVQ 5568(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5584(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5600(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5616(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5632(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5648(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5664(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5680(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5696(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5712(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5728(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5744(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5760(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 5776(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5792(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5808(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5824(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5840(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5856(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5872(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5888(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5904(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5920(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5936(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5952(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5968(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5984(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6000(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6016(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6032(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6048(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6064(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6080(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6096(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6112(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6128(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6144(R11), F11
+	VFMLA V10.D2, V6.D2, V11.D2
+	FMOVQ 6160(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6176(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6192(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6208(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6224(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6240(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6256(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6272(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6288(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6304(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	VFMLA V9.D2, V12.D2, V11.D2
+	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
+	WORD $0x6e69fd6b // fdiv v11.2d, v11.2d, v9.2d
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	VBSL V13.B16, V11.B16, V8.B16
+	WORD $0x0e616909 // fcvtn v9.2s, v8.2d
+	FMOVD F9, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F8
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
+	FMOVQ 4608(R11), F9
+	VFMLA V0.D2, V8.D2, V9.D2
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5552(R11), F11
+	VFMLA V10.D2, V1.D2, V11.D2
+	FMOVQ 5568(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5584(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5600(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5616(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5632(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5648(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5664(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5680(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5696(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5712(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5728(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5744(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5760(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 5776(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5792(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5808(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5824(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5840(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5856(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5872(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5888(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5904(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5920(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5936(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5952(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5968(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5984(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6000(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6016(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6032(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6048(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6064(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6080(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6096(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6112(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6128(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6144(R11), F11
+	VFMLA V10.D2, V6.D2, V11.D2
+	FMOVQ 6160(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6176(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6192(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6208(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6224(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6240(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6256(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6272(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6288(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6304(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	VFMLA V9.D2, V12.D2, V11.D2
+	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
+	WORD $0x6e69fd6b // fdiv v11.2d, v11.2d, v9.2d
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	VBSL V13.B16, V11.B16, V8.B16
+	WORD $0x0e616909 // fcvtn v9.2s, v8.2d
+	FMOVS F9, (R0)
+done:
+	RET
+
+// i1eF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V8.
+TEXT ·i1eF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5456(R11), F0
+	FMOVQ 6320(R11), F1
+	FMOVQ 6336(R11), F2
+	FMOVQ 5504(R11), F3
+	FMOVQ 2496(R11), F4
+	FMOVQ 6352(R11), F5
+	FMOVQ 6368(R11), F6
+	FMOVQ 2576(R11), F7
+	FMOVQ 2480(R11), F8
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F9
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
+	FMOVQ 4608(R11), F11
+	VFMLA V0.D2, V10.D2, V11.D2
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6384(R11), F13
+	VFMLA V12.D2, V1.D2, V13.D2
+	FMOVQ 6400(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6416(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6432(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6448(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6464(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6480(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6496(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6512(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6528(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6544(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6560(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6576(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6592(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6608(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6624(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6640(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6656(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6672(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6688(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6704(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6720(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6736(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6752(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6768(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6784(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6800(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6816(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 6832(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6848(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6864(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6880(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6896(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6912(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6928(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6944(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6960(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6976(R11), F13
+	VFMLA V12.D2, V6.D2, V13.D2
+	FMOVQ 6992(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7008(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7024(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7040(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7056(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7072(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7088(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7104(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7120(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7136(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	VFMLA V11.D2, V14.D2, V13.D2
+	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
+	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
+	WORD $0x6ee7e54a // fcmgt v10.2d, v10.2d, v7.2d
+	VBSL V15.B16, V13.B16, V10.B16
+	VAND V8.B16, V9.B16, V9.B16
+	VEOR V9.B16, V10.B16, V10.B16
+	WORD $0x0e616949 // fcvtn v9.2s, v10.2d
+	FMOVD F9, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F9
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
+	FMOVQ 4608(R11), F11
+	VFMLA V0.D2, V10.D2, V11.D2
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6384(R11), F13
+	VFMLA V12.D2, V1.D2, V13.D2
+	FMOVQ 6400(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6416(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6432(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6448(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6464(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6480(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6496(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6512(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6528(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6544(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6560(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6576(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6592(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6608(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6624(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6640(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6656(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6672(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6688(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6704(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6720(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6736(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6752(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6768(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6784(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6800(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6816(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 6832(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6848(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6864(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6880(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6896(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6912(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6928(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6944(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6960(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6976(R11), F13
+	VFMLA V12.D2, V6.D2, V13.D2
+	FMOVQ 6992(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7008(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7024(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7040(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7056(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7072(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7088(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7104(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7120(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7136(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	VFMLA V11.D2, V14.D2, V13.D2
+	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
+	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
+	WORD $0x6ee7e54a // fcmgt v10.2d, v10.2d, v7.2d
+	VBSL V15.B16, V13.B16, V10.B16
+	VAND V8.B16, V9.B16, V9.B16
+	VEOR V9.B16, V10.B16, V10.B16
+	WORD $0x0e616949 // fcvtn v9.2s, v10.2d
+	FMOVS F9, (R0)
+done:
+	RET
+
+// i0F32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V19.
+TEXT ·i0F32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
+	FMOVQ 5456(R11), F13
+	FMOVQ 5472(R11), F14
+	FMOVQ 5488(R11), F15
+	FMOVQ 5504(R11), F16
+	FMOVQ 5520(R11), F17
+	FMOVQ 5536(R11), F18
+	FMOVQ 2576(R11), F19
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F20
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
+	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
+	FMOVQ 7216(R11), F22
+	VFMLA V4.D2, V21.D2, V22.D2
+	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
+	VFMLS V6.D2, V23.D2, V21.D2
+	VFMLS V7.D2, V23.D2, V21.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	FMOVQ 7296(R11), F24
+	VFMLA V23.D2, V8.D2, V24.D2
+	FMOVQ 7312(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7328(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 7344(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7360(R11), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 7376(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	FMOVQ 7392(R11), F24
+	VFMLA V23.D2, V26.D2, V24.D2
+	FMOVQ 7408(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	VFMLA V21.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V23.D2, V21.D2
+	WORD $0x4e60d6b5 // fadd v21.2d, v21.2d, v0.2d
+	VSUB V10.D2, V22.D2, V22.D2
+	VADD V11.D2, V22.D2, V23.D2
+	VUSHR $1, V23.D2, V23.D2
+	VSUB V12.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V24.D2
+	VSHL $52, V24.D2, V24.D2
+	VSUB V23.D2, V22.D2, V22.D2
+	VADD V1.D2, V22.D2, V22.D2
+	VSHL $52, V22.D2, V22.D2
+	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	FMOVQ 4608(R11), F22
+	VFMLA V13.D2, V20.D2, V22.D2
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5552(R11), F24
+	VFMLA V23.D2, V14.D2, V24.D2
+	FMOVQ 5568(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5584(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5600(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5616(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5632(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5648(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5664(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5680(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5696(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5712(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5728(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5744(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5760(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 5776(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5792(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5808(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5824(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5840(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5856(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5872(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5888(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5904(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5920(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5936(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5952(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5968(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5984(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6000(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6016(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6032(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6048(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6064(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6080(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6096(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6112(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6128(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6144(R11), F24
+	VFMLA V23.D2, V18.D2, V24.D2
+	FMOVQ 6160(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6176(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6192(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6208(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6224(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6240(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6256(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6272(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6288(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6304(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	VFMLA V22.D2, V25.D2, V24.D2
+	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
+	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
+	WORD $0x6ef3e694 // fcmgt v20.2d, v20.2d, v19.2d
+	VBSL V26.B16, V24.B16, V20.B16
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
+	FMOVD F20, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F20
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
+	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
+	FMOVQ 7216(R11), F22
+	VFMLA V4.D2, V21.D2, V22.D2
+	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
+	VFMLS V6.D2, V23.D2, V21.D2
+	VFMLS V7.D2, V23.D2, V21.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	FMOVQ 7296(R11), F24
+	VFMLA V23.D2, V8.D2, V24.D2
+	FMOVQ 7312(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7328(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 7344(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7360(R11), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 7376(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	FMOVQ 7392(R11), F24
+	VFMLA V23.D2, V26.D2, V24.D2
+	FMOVQ 7408(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	VFMLA V21.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V23.D2, V21.D2
+	WORD $0x4e60d6b5 // fadd v21.2d, v21.2d, v0.2d
+	VSUB V10.D2, V22.D2, V22.D2
+	VADD V11.D2, V22.D2, V23.D2
+	VUSHR $1, V23.D2, V23.D2
+	VSUB V12.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V24.D2
+	VSHL $52, V24.D2, V24.D2
+	VSUB V23.D2, V22.D2, V22.D2
+	VADD V1.D2, V22.D2, V22.D2
+	VSHL $52, V22.D2, V22.D2
+	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	FMOVQ 4608(R11), F22
+	VFMLA V13.D2, V20.D2, V22.D2
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5552(R11), F24
+	VFMLA V23.D2, V14.D2, V24.D2
+	FMOVQ 5568(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5584(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5600(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5616(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5632(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5648(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5664(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5680(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5696(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5712(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5728(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5744(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5760(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 5776(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5792(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5808(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5824(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5840(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5856(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5872(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5888(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5904(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5920(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5936(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5952(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5968(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5984(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6000(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6016(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6032(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6048(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6064(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6080(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6096(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6112(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6128(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6144(R11), F24
+	VFMLA V23.D2, V18.D2, V24.D2
+	FMOVQ 6160(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6176(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6192(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6208(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6224(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6240(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6256(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6272(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6288(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6304(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	VFMLA V22.D2, V25.D2, V24.D2
+	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
+	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
+	WORD $0x6ef3e694 // fcmgt v20.2d, v20.2d, v19.2d
+	VBSL V26.B16, V24.B16, V20.B16
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
+	FMOVS F20, (R0)
+done:
+	RET
+
+// i1F32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V20.
+TEXT ·i1F32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
+	FMOVQ 5456(R11), F13
+	FMOVQ 6320(R11), F14
+	FMOVQ 6336(R11), F15
+	FMOVQ 5504(R11), F16
+	FMOVQ 6352(R11), F17
+	FMOVQ 6368(R11), F18
+	FMOVQ 2576(R11), F19
+	FMOVQ 2480(R11), F20
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F21
+	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
+	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
+	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
+	FMOVQ 7216(R11), F23
+	VFMLA V4.D2, V22.D2, V23.D2
+	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
+	VFMLS V6.D2, V24.D2, V22.D2
+	VFMLS V7.D2, V24.D2, V22.D2
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	FMOVQ 7296(R11), F25
+	VFMLA V24.D2, V8.D2, V25.D2
+	FMOVQ 7312(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7328(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 7344(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7360(R11), F25
+	VFMLA V24.D2, V9.D2, V25.D2
+	FMOVQ 7376(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 7392(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 7408(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	VFMLA V22.D2, V26.D2, V27.D2
+	VFMLA V27.D2, V24.D2, V22.D2
+	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
+	VSUB V10.D2, V23.D2, V23.D2
+	VADD V11.D2, V23.D2, V24.D2
+	VUSHR $1, V24.D2, V24.D2
+	VSUB V12.D2, V24.D2, V24.D2
+	VADD V1.D2, V24.D2, V25.D2
+	VSHL $52, V25.D2, V25.D2
+	VSUB V24.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V23.D2
+	VSHL $52, V23.D2, V23.D2
+	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
+	FMOVQ 4608(R11), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6384(R11), F26
+	VFMLA V25.D2, V14.D2, V26.D2
+	FMOVQ 6400(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6416(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6432(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6448(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6464(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6480(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6496(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6512(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6528(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6544(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6560(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6576(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6592(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6608(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6624(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6640(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6656(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6672(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6688(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6704(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6720(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6736(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6752(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6768(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6784(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6800(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6816(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 6832(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6848(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6864(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6880(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6896(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6912(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6928(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6944(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6960(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6976(R11), F26
+	VFMLA V25.D2, V18.D2, V26.D2
+	FMOVQ 6992(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7008(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7024(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7040(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7056(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7072(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7088(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7104(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7120(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7136(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	VFMLA V24.D2, V27.D2, V26.D2
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	WORD $0x6e78ff5a // fdiv v26.2d, v26.2d, v24.2d
+	WORD $0x6ef3e6f7 // fcmgt v23.2d, v23.2d, v19.2d
+	VBSL V28.B16, V26.B16, V23.B16
+	VAND V20.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x0e616ad5 // fcvtn v21.2s, v22.2d
+	FMOVD F21, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F21
+	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
+	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
+	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
+	FMOVQ 7216(R11), F23
+	VFMLA V4.D2, V22.D2, V23.D2
+	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
+	VFMLS V6.D2, V24.D2, V22.D2
+	VFMLS V7.D2, V24.D2, V22.D2
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	FMOVQ 7296(R11), F25
+	VFMLA V24.D2, V8.D2, V25.D2
+	FMOVQ 7312(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7328(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 7344(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7360(R11), F25
+	VFMLA V24.D2, V9.D2, V25.D2
+	FMOVQ 7376(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 7392(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 7408(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	VFMLA V22.D2, V26.D2, V27.D2
+	VFMLA V27.D2, V24.D2, V22.D2
+	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
+	VSUB V10.D2, V23.D2, V23.D2
+	VADD V11.D2, V23.D2, V24.D2
+	VUSHR $1, V24.D2, V24.D2
+	VSUB V12.D2, V24.D2, V24.D2
+	VADD V1.D2, V24.D2, V25.D2
+	VSHL $52, V25.D2, V25.D2
+	VSUB V24.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V23.D2
+	VSHL $52, V23.D2, V23.D2
+	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
+	FMOVQ 4608(R11), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6384(R11), F26
+	VFMLA V25.D2, V14.D2, V26.D2
+	FMOVQ 6400(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6416(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6432(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6448(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6464(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6480(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6496(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6512(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6528(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6544(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6560(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6576(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6592(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6608(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6624(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6640(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6656(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6672(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6688(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6704(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6720(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6736(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6752(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6768(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6784(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6800(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6816(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 6832(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6848(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6864(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6880(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6896(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6912(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6928(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6944(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6960(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6976(R11), F26
+	VFMLA V25.D2, V18.D2, V26.D2
+	FMOVQ 6992(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7008(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7024(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7040(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7056(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7072(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7088(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7104(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7120(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7136(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	VFMLA V24.D2, V27.D2, V26.D2
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	WORD $0x6e78ff5a // fdiv v26.2d, v26.2d, v24.2d
+	WORD $0x6ef3e6f7 // fcmgt v23.2d, v23.2d, v19.2d
+	VBSL V28.B16, V26.B16, V23.B16
+	VAND V20.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x0e616ad5 // fcvtn v21.2s, v22.2d
+	FMOVS F21, (R0)
+done:
+	RET
+
+// trigammaF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32, R2=sin float32; R9=elements left.
+// Constants: V0-V6.
+TEXT ·trigammaF32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD sin+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 3504(R11), F1
+	FMOVQ 2512(R11), F2
+	FMOVQ 0(R11), F3
+	FMOVQ 7424(R11), F4
+	FMOVQ 7440(R11), F5
+	FMOVQ 7456(R11), F6
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F7
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	FMOVD (R2), F8
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x6ee7e449 // fcmgt v9.2d, v2.2d, v7.2d
+	WORD $0x4ee7d40a // fsub v10.2d, v0.2d, v7.2d
+	VBIT V9.B16, V10.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 2496(R11), F12
+	VFMLA V11.D2, V3.D2, V12.D2
+	VBIF V10.B16, V3.B16, V12.B16
+	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
+	VBIF V10.B16, V0.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6e6afc0a // fdiv v10.2d, v0.2d, v10.2d
+	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
+	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
+	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
+	FMOVQ 7472(R11), F15
+	VFMLA V14.D2, V4.D2, V15.D2
+	FMOVQ 7488(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7504(R11), F15
+	VFMLA V14.D2, V16.D2, V15.D2
+	FMOVQ 7520(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7536(R11), F15
+	VFMLA V14.D2, V5.D2, V15.D2
+	FMOVQ 7552(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7568(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	FMOVQ 7584(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7600(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	VFMLA V7.D2, V16.D2, V15.D2
+	VFMLA V2.D2, V7.D2, V10.D2
+	VFMLA V15.D2, V13.D2, V10.D2
+	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
+	WORD $0x6e68fcc8 // fdiv v8.2d, v6.2d, v8.2d
+	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
+	VBSL V10.B16, V8.B16, V9.B16
+	WORD $0x0e616927 // fcvtn v7.2s, v9.2d
+	FMOVD F7, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F7
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	FMOVS (R2), F8
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x6ee7e449 // fcmgt v9.2d, v2.2d, v7.2d
+	WORD $0x4ee7d40a // fsub v10.2d, v0.2d, v7.2d
+	VBIT V9.B16, V10.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 2496(R11), F12
+	VFMLA V11.D2, V3.D2, V12.D2
+	VBIF V10.B16, V3.B16, V12.B16
+	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
+	VBIF V10.B16, V0.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6e6afc0a // fdiv v10.2d, v0.2d, v10.2d
+	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
+	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
+	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
+	FMOVQ 7472(R11), F15
+	VFMLA V14.D2, V4.D2, V15.D2
+	FMOVQ 7488(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7504(R11), F15
+	VFMLA V14.D2, V16.D2, V15.D2
+	FMOVQ 7520(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7536(R11), F15
+	VFMLA V14.D2, V5.D2, V15.D2
+	FMOVQ 7552(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7568(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	FMOVQ 7584(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7600(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	VFMLA V7.D2, V16.D2, V15.D2
+	VFMLA V2.D2, V7.D2, V10.D2
+	VFMLA V15.D2, V13.D2, V10.D2
+	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
+	WORD $0x6e68fcc8 // fdiv v8.2d, v6.2d, v8.2d
+	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
+	VBSL V10.B16, V8.B16, V9.B16
+	WORD $0x0e616927 // fcvtn v7.2s, v9.2d
+	FMOVS F7, (R0)
 done:
 	RET
 
@@ -22622,6 +26627,76 @@ tail:
 	FMOVD (R2), F1
 	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
 	FMOVD F0, (R0)
+done:
+	RET
+
+// divOrOneF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+// Constants: V0-V1.
+TEXT ·divOrOneF64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2496(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x4e60e464 // fcmeq v4.2d, v3.2d, v0.2d
+	WORD $0x6e63fc42 // fdiv v2.2d, v2.2d, v3.2d
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F2
+	FMOVQ 16(R2), F3
+	WORD $0x4e60e464 // fcmeq v4.2d, v3.2d, v0.2d
+	WORD $0x6e63fc42 // fdiv v2.2d, v2.2d, v3.2d
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F2
+	FMOVQ 32(R2), F3
+	WORD $0x4e60e464 // fcmeq v4.2d, v3.2d, v0.2d
+	WORD $0x6e63fc42 // fdiv v2.2d, v2.2d, v3.2d
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F2
+	FMOVQ 48(R2), F3
+	WORD $0x4e60e464 // fcmeq v4.2d, v3.2d, v0.2d
+	WORD $0x6e63fc42 // fdiv v2.2d, v2.2d, v3.2d
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	FMOVQ (R2), F3
+	WORD $0x4e60e464 // fcmeq v4.2d, v3.2d, v0.2d
+	WORD $0x6e63fc42 // fdiv v2.2d, v2.2d, v3.2d
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F2
+	FMOVD (R2), F3
+	WORD $0x4e60e464 // fcmeq v4.2d, v3.2d, v0.2d
+	WORD $0x6e63fc42 // fdiv v2.2d, v2.2d, v3.2d
+	VBSL V2.B16, V1.B16, V4.B16
+	FMOVD F4, (R0)
 done:
 	RET
 
@@ -23577,7 +27652,7 @@ TEXT ·reLUF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -23631,9 +27706,9 @@ TEXT ·signF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 2496(R11), F1
-	FMOVQ 2512(R11), F2
+	FMOVQ 4608(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -24424,7 +28499,7 @@ TEXT ·thresholdBackwardF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD threshold+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -24491,7 +28566,7 @@ TEXT ·clampBackwardF64NEON(SB), NOSPLIT, $0-48
 	VDUP V0.D[0], V0.D2
 	FMOVD hi+32(FP), F1
 	VDUP V1.D[0], V1.D2
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -24565,9 +28640,9 @@ TEXT ·hardsigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2528(R11), F0
-	FMOVQ 2544(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 7616(R11), F0
+	FMOVQ 7632(R11), F1
+	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -24639,9 +28714,9 @@ TEXT ·hardswishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2528(R11), F0
-	FMOVQ 2544(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 7616(R11), F0
+	FMOVQ 7632(R11), F1
+	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -24720,9 +28795,9 @@ TEXT ·hardsigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2528(R11), F0
-	FMOVQ 2544(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 7616(R11), F0
+	FMOVQ 7632(R11), F1
+	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -24797,10 +28872,10 @@ TEXT ·hardswishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2544(R11), F0
-	FMOVQ 2560(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 16(R11), F3
+	FMOVQ 7632(R11), F0
+	FMOVQ 2512(R11), F1
+	FMOVQ 7648(R11), F2
+	FMOVQ 0(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -24874,7 +28949,7 @@ TEXT ·leakyReLUF64NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVD slope+16(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -24937,7 +29012,7 @@ TEXT ·leakyReLUBackwardF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD slope+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -26378,7 +30453,7 @@ TEXT ·dropoutF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD scale+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -27955,7 +32030,7 @@ TEXT ·maxBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2592(R11), F0
+	FMOVQ 2768(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -28502,7 +32577,7 @@ TEXT ·minBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2608(R11), F0
+	FMOVQ 2560(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -32175,19 +36250,19 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2624(R11), F0
-	FMOVQ 2640(R11), F1
-	FMOVQ 2656(R11), F2
-	FMOVQ 2672(R11), F3
-	FMOVQ 2688(R11), F4
-	FMOVQ 2704(R11), F5
-	FMOVQ 2720(R11), F6
-	FMOVQ 2736(R11), F7
-	FMOVQ 2752(R11), F8
+	FMOVQ 7152(R11), F0
+	FMOVQ 7168(R11), F1
+	FMOVQ 7184(R11), F2
+	FMOVQ 7200(R11), F3
+	FMOVQ 7216(R11), F4
+	FMOVQ 2752(R11), F5
+	FMOVQ 2704(R11), F6
+	FMOVQ 7232(R11), F7
+	FMOVQ 7248(R11), F8
 	FMOVQ 2496(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2768(R11), F11
-	FMOVQ 2784(R11), F12
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -32195,27 +36270,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -32242,27 +36317,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -32289,17 +36364,17 @@ TEXT ·expm1F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2640(R11), F0
-	FMOVQ 2928(R11), F1
-	FMOVQ 2672(R11), F2
-	FMOVQ 2688(R11), F3
-	FMOVQ 2704(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2736(R11), F6
-	FMOVQ 2752(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 2944(R11), F9
-	FMOVQ 2560(R11), F10
+	FMOVQ 7168(R11), F0
+	FMOVQ 7664(R11), F1
+	FMOVQ 7200(R11), F2
+	FMOVQ 7216(R11), F3
+	FMOVQ 2752(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 7232(R11), F6
+	FMOVQ 7248(R11), F7
+	FMOVQ 7216(R11), F8
+	FMOVQ 7680(R11), F9
+	FMOVQ 2512(R11), F10
 	FMOVQ 2480(R11), F11
 	CMP $4, R9
 	BLT single
@@ -32307,27 +36382,27 @@ loop:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -32343,27 +36418,27 @@ loop:
 	FMOVQ 16(R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -32388,27 +36463,27 @@ one:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -32431,27 +36506,27 @@ tail:
 	FMOVD (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -32474,25 +36549,25 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 2960(R11), F1
-	FMOVQ 2976(R11), F2
-	FMOVQ 2992(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 3056(R11), F8
+	FMOVQ 0(R11), F0
+	FMOVQ 2592(R11), F1
+	FMOVQ 2608(R11), F2
+	FMOVQ 2624(R11), F3
+	FMOVQ 2608(R11), F4
+	FMOVQ 2640(R11), F5
+	FMOVQ 2656(R11), F6
+	FMOVQ 2672(R11), F7
+	FMOVQ 2688(R11), F8
 	FMOVQ 2496(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 3072(R11), F11
-	FMOVQ 3088(R11), F12
-	FMOVQ 3104(R11), F13
-	FMOVQ 2560(R11), F14
-	FMOVQ 2704(R11), F15
-	FMOVQ 2608(R11), F16
-	FMOVQ 2592(R11), F17
-	FMOVQ 3120(R11), F18
+	FMOVQ 2704(R11), F10
+	FMOVQ 2528(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2736(R11), F13
+	FMOVQ 2512(R11), F14
+	FMOVQ 2752(R11), F15
+	FMOVQ 2560(R11), F16
+	FMOVQ 2768(R11), F17
+	FMOVQ 2784(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -32514,17 +36589,17 @@ one:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V12.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V13.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -32566,17 +36641,17 @@ tail:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V12.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V13.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -32604,23 +36679,23 @@ TEXT ·log1pF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3232(R11), F0
-	FMOVQ 2512(R11), F1
+	FMOVQ 5456(R11), F0
+	FMOVQ 4608(R11), F1
 	FMOVQ 2496(R11), F2
-	FMOVQ 2992(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 3024(R11), F5
-	FMOVQ 2784(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 3072(R11), F8
-	FMOVQ 3088(R11), F9
-	FMOVQ 3104(R11), F10
-	FMOVQ 2560(R11), F11
-	FMOVQ 2704(R11), F12
-	FMOVQ 3248(R11), F13
-	FMOVQ 2608(R11), F14
-	FMOVQ 2592(R11), F15
-	FMOVQ 3120(R11), F16
+	FMOVQ 2624(R11), F3
+	FMOVQ 2608(R11), F4
+	FMOVQ 2656(R11), F5
+	FMOVQ 7280(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 2528(R11), F8
+	FMOVQ 2720(R11), F9
+	FMOVQ 2736(R11), F10
+	FMOVQ 2512(R11), F11
+	FMOVQ 2752(R11), F12
+	FMOVQ 7696(R11), F13
+	FMOVQ 2560(R11), F14
+	FMOVQ 2768(R11), F15
+	FMOVQ 2784(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -32634,7 +36709,7 @@ one:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 2512(R11), F21
+	FMOVQ 4608(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -32642,17 +36717,17 @@ one:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3136(R11), F24
-	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 3152(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 3168(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
+	VFMLA V23.D2, V9.D2, V24.D2
 	FMOVQ 3184(R11), F25
-	VFMLA V23.D2, V10.D2, V25.D2
-	FMOVQ 3200(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 3200(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 3216(R11), F25
+	VFMLA V23.D2, V10.D2, V25.D2
+	FMOVQ 3232(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
@@ -32689,7 +36764,7 @@ tail:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 2512(R11), F21
+	FMOVQ 4608(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -32697,17 +36772,17 @@ tail:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3136(R11), F24
-	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 3152(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 3168(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
+	VFMLA V23.D2, V9.D2, V24.D2
 	FMOVQ 3184(R11), F25
-	VFMLA V23.D2, V10.D2, V25.D2
-	FMOVQ 3200(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 3200(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 3216(R11), F25
+	VFMLA V23.D2, V10.D2, V25.D2
+	FMOVQ 3232(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
@@ -32739,23 +36814,23 @@ TEXT ·log2F64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 2976(R11), F5
-	FMOVQ 3008(R11), F6
-	FMOVQ 3024(R11), F7
-	FMOVQ 3040(R11), F8
-	FMOVQ 3056(R11), F9
-	FMOVQ 3072(R11), F10
-	FMOVQ 3088(R11), F11
-	FMOVQ 3104(R11), F12
-	FMOVQ 2560(R11), F13
-	FMOVQ 2672(R11), F14
-	FMOVQ 2608(R11), F15
-	FMOVQ 2592(R11), F16
-	FMOVQ 3120(R11), F17
+	FMOVQ 0(R11), F1
+	FMOVQ 2592(R11), F2
+	FMOVQ 2608(R11), F3
+	FMOVQ 2624(R11), F4
+	FMOVQ 2608(R11), F5
+	FMOVQ 2640(R11), F6
+	FMOVQ 2656(R11), F7
+	FMOVQ 2672(R11), F8
+	FMOVQ 2688(R11), F9
+	FMOVQ 2528(R11), F10
+	FMOVQ 2720(R11), F11
+	FMOVQ 2736(R11), F12
+	FMOVQ 2512(R11), F13
+	FMOVQ 7200(R11), F14
+	FMOVQ 2560(R11), F15
+	FMOVQ 2768(R11), F16
+	FMOVQ 2784(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -32776,17 +36851,17 @@ one:
 	WORD $0x6e73fe93 // fdiv v19.2d, v20.2d, v19.2d
 	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3136(R11), F24
-	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 3152(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 3168(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
+	VFMLA V23.D2, V11.D2, V24.D2
 	FMOVQ 3184(R11), F25
-	VFMLA V23.D2, V12.D2, V25.D2
-	FMOVQ 3200(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 3200(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 3216(R11), F25
+	VFMLA V23.D2, V12.D2, V25.D2
+	FMOVQ 3232(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
@@ -32828,17 +36903,17 @@ tail:
 	WORD $0x6e73fe93 // fdiv v19.2d, v20.2d, v19.2d
 	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3136(R11), F24
-	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 3152(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 3168(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
+	VFMLA V23.D2, V11.D2, V24.D2
 	FMOVQ 3184(R11), F25
-	VFMLA V23.D2, V12.D2, V25.D2
-	FMOVQ 3200(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 3200(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 3216(R11), F25
+	VFMLA V23.D2, V12.D2, V25.D2
+	FMOVQ 3232(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
@@ -32867,26 +36942,26 @@ TEXT ·log10F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 2960(R11), F1
-	FMOVQ 2976(R11), F2
-	FMOVQ 2992(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 3056(R11), F8
+	FMOVQ 0(R11), F0
+	FMOVQ 2592(R11), F1
+	FMOVQ 2608(R11), F2
+	FMOVQ 2624(R11), F3
+	FMOVQ 2608(R11), F4
+	FMOVQ 2640(R11), F5
+	FMOVQ 2656(R11), F6
+	FMOVQ 2672(R11), F7
+	FMOVQ 2688(R11), F8
 	FMOVQ 2496(R11), F9
-	FMOVQ 3072(R11), F10
-	FMOVQ 3088(R11), F11
-	FMOVQ 3104(R11), F12
-	FMOVQ 2560(R11), F13
-	FMOVQ 3264(R11), F14
-	FMOVQ 3280(R11), F15
-	FMOVQ 3296(R11), F16
-	FMOVQ 2608(R11), F17
-	FMOVQ 2592(R11), F18
-	FMOVQ 3120(R11), F19
+	FMOVQ 2528(R11), F10
+	FMOVQ 2720(R11), F11
+	FMOVQ 2736(R11), F12
+	FMOVQ 2512(R11), F13
+	FMOVQ 7712(R11), F14
+	FMOVQ 7728(R11), F15
+	FMOVQ 7744(R11), F16
+	FMOVQ 2560(R11), F17
+	FMOVQ 2768(R11), F18
+	FMOVQ 2784(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -32907,17 +36982,17 @@ one:
 	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V11.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V11.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V12.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V12.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
@@ -32960,17 +37035,17 @@ tail:
 	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V11.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V11.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V12.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V12.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
@@ -33000,18 +37075,18 @@ TEXT ·exp2F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 2704(R11), F1
-	FMOVQ 2624(R11), F2
-	FMOVQ 3312(R11), F3
-	FMOVQ 3328(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2736(R11), F6
-	FMOVQ 2752(R11), F7
+	FMOVQ 7216(R11), F0
+	FMOVQ 2752(R11), F1
+	FMOVQ 7152(R11), F2
+	FMOVQ 7760(R11), F3
+	FMOVQ 7776(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 7232(R11), F6
+	FMOVQ 7248(R11), F7
 	FMOVQ 2496(R11), F8
-	FMOVQ 2688(R11), F9
-	FMOVQ 2768(R11), F10
-	FMOVQ 2784(R11), F11
+	FMOVQ 7216(R11), F9
+	FMOVQ 7264(R11), F10
+	FMOVQ 7280(R11), F11
 single:
 	CMP $2, R9
 	BLT tail
@@ -33027,21 +37102,21 @@ one:
 	VFMLA V1.D2, V12.D2, V15.D2
 	VFMLA V5.D2, V12.D2, V15.D2
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V12.D2, V6.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V12.D2, V7.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V12.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V12.D2, V15.D2
@@ -33077,21 +37152,21 @@ tail:
 	VFMLA V1.D2, V12.D2, V15.D2
 	VFMLA V5.D2, V12.D2, V15.D2
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V12.D2, V6.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V12.D2, V7.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V12.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V12.D2, V15.D2
@@ -33119,27 +37194,27 @@ TEXT ·logSigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2704(R11), F0
-	FMOVQ 2720(R11), F1
+	FMOVQ 2752(R11), F0
+	FMOVQ 2704(R11), F1
 	FMOVQ 2496(R11), F2
-	FMOVQ 2784(R11), F3
-	FMOVQ 2624(R11), F4
-	FMOVQ 3232(R11), F5
-	FMOVQ 2512(R11), F6
-	FMOVQ 2640(R11), F7
-	FMOVQ 2656(R11), F8
-	FMOVQ 2672(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2736(R11), F11
-	FMOVQ 2752(R11), F12
-	FMOVQ 2688(R11), F13
-	FMOVQ 2768(R11), F14
-	FMOVQ 16(R11), F15
-	FMOVQ 2992(R11), F16
-	FMOVQ 2976(R11), F17
-	FMOVQ 3024(R11), F18
-	FMOVQ 3072(R11), F19
-	FMOVQ 3088(R11), F20
+	FMOVQ 7280(R11), F3
+	FMOVQ 7152(R11), F4
+	FMOVQ 5456(R11), F5
+	FMOVQ 4608(R11), F6
+	FMOVQ 7168(R11), F7
+	FMOVQ 7184(R11), F8
+	FMOVQ 7200(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7232(R11), F11
+	FMOVQ 7248(R11), F12
+	FMOVQ 7216(R11), F13
+	FMOVQ 7264(R11), F14
+	FMOVQ 0(R11), F15
+	FMOVQ 2624(R11), F16
+	FMOVQ 2608(R11), F17
+	FMOVQ 2656(R11), F18
+	FMOVQ 2528(R11), F19
+	FMOVQ 2720(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -33149,27 +37224,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4f6 // fmin v22.2d, v7.2d, v22.2d
 	WORD $0x4e76f516 // fmax v22.2d, v8.2d, v22.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V9.D2, V22.D2, V23.D2
 	WORD $0x4eead6f8 // fsub v24.2d, v23.2d, v10.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 7296(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 2816(R11), F26
+	FMOVQ 7312(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2832(R11), F25
+	FMOVQ 7328(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2848(R11), F26
+	FMOVQ 7344(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2864(R11), F25
+	FMOVQ 7360(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 2880(R11), F27
+	FMOVQ 7376(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 2896(R11), F25
+	FMOVQ 7392(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 2912(R11), F27
+	FMOVQ 7408(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -33195,7 +37270,7 @@ one:
 	VSUB V21.D2, V3.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V5.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e61df15 // fmul v21.2d, v24.2d, v1.2d
@@ -33203,22 +37278,22 @@ one:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3136(R11), F29
-	VFMLA V28.D2, V20.D2, V29.D2
-	FMOVQ 3152(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
 	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V20.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3104(R11), F30
-	FMOVQ 3184(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 2736(R11), F30
 	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2560(R11), F29
+	FMOVQ 2512(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -33227,17 +37302,17 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad5 // fabs v21.2d, v22.2d
-	FMOVQ 3248(R11), F24
+	FMOVQ 7696(R11), F24
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
 	VBSL V26.B16, V22.B16, V21.B16
-	FMOVQ 2608(R11), F24
+	FMOVQ 2560(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V21.B16, V24.B16
 	WORD $0x4e66e6d5 // fcmeq v21.2d, v22.2d, v6.2d
-	FMOVQ 2592(R11), F25
+	FMOVQ 2768(R11), F25
 	VBSL V24.B16, V25.B16, V21.B16
 	WORD $0x6ef6e4d6 // fcmgt v22.2d, v6.2d, v22.2d
-	FMOVQ 3120(R11), F24
+	FMOVQ 2784(R11), F24
 	VBSL V21.B16, V24.B16, V22.B16
 	WORD $0x4ef6d6f7 // fsub v23.2d, v23.2d, v22.2d
 	FMOVQ F23, (R0)
@@ -33253,27 +37328,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4f6 // fmin v22.2d, v7.2d, v22.2d
 	WORD $0x4e76f516 // fmax v22.2d, v8.2d, v22.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V9.D2, V22.D2, V23.D2
 	WORD $0x4eead6f8 // fsub v24.2d, v23.2d, v10.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 7296(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 2816(R11), F26
+	FMOVQ 7312(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2832(R11), F25
+	FMOVQ 7328(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2848(R11), F26
+	FMOVQ 7344(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2864(R11), F25
+	FMOVQ 7360(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 2880(R11), F27
+	FMOVQ 7376(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 2896(R11), F25
+	FMOVQ 7392(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 2912(R11), F27
+	FMOVQ 7408(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -33299,7 +37374,7 @@ tail:
 	VSUB V21.D2, V3.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V5.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e61df15 // fmul v21.2d, v24.2d, v1.2d
@@ -33307,22 +37382,22 @@ tail:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3136(R11), F29
-	VFMLA V28.D2, V20.D2, V29.D2
-	FMOVQ 3152(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
 	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V20.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3104(R11), F30
-	FMOVQ 3184(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 2736(R11), F30
 	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2560(R11), F29
+	FMOVQ 2512(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -33331,17 +37406,17 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad5 // fabs v21.2d, v22.2d
-	FMOVQ 3248(R11), F24
+	FMOVQ 7696(R11), F24
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
 	VBSL V26.B16, V22.B16, V21.B16
-	FMOVQ 2608(R11), F24
+	FMOVQ 2560(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V21.B16, V24.B16
 	WORD $0x4e66e6d5 // fcmeq v21.2d, v22.2d, v6.2d
-	FMOVQ 2592(R11), F25
+	FMOVQ 2768(R11), F25
 	VBSL V24.B16, V25.B16, V21.B16
 	WORD $0x6ef6e4d6 // fcmgt v22.2d, v6.2d, v22.2d
-	FMOVQ 3120(R11), F24
+	FMOVQ 2784(R11), F24
 	VBSL V21.B16, V24.B16, V22.B16
 	WORD $0x4ef6d6f7 // fsub v23.2d, v23.2d, v22.2d
 	FMOVD F23, (R0)
@@ -33355,21 +37430,21 @@ TEXT ·mishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2624(R11), F0
-	FMOVQ 3072(R11), F1
-	FMOVQ 3344(R11), F2
-	FMOVQ 2640(R11), F3
-	FMOVQ 2656(R11), F4
-	FMOVQ 2672(R11), F5
-	FMOVQ 2688(R11), F6
-	FMOVQ 2704(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 2736(R11), F9
-	FMOVQ 2752(R11), F10
+	FMOVQ 7152(R11), F0
+	FMOVQ 2528(R11), F1
+	FMOVQ 7792(R11), F2
+	FMOVQ 7168(R11), F3
+	FMOVQ 7184(R11), F4
+	FMOVQ 7200(R11), F5
+	FMOVQ 7216(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2704(R11), F8
+	FMOVQ 7232(R11), F9
+	FMOVQ 7248(R11), F10
 	FMOVQ 2496(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2768(R11), F13
-	FMOVQ 2784(R11), F14
+	FMOVQ 7216(R11), F12
+	FMOVQ 7264(R11), F13
+	FMOVQ 7280(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -33378,27 +37453,27 @@ one:
 	WORD $0x4eeff450 // fmin v16.2d, v2.2d, v15.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V5.D2, V16.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V16.D2
 	VFMLS V8.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F19
+	FMOVQ 7296(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 2816(R11), F20
+	FMOVQ 7312(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2832(R11), F19
+	FMOVQ 7328(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 2848(R11), F20
+	FMOVQ 7344(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2864(R11), F19
+	FMOVQ 7360(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 2880(R11), F21
+	FMOVQ 7376(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 2896(R11), F19
+	FMOVQ 7392(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 2912(R11), F21
+	FMOVQ 7408(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -33431,27 +37506,27 @@ tail:
 	WORD $0x4eeff450 // fmin v16.2d, v2.2d, v15.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V5.D2, V16.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V16.D2
 	VFMLS V8.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F19
+	FMOVQ 7296(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 2816(R11), F20
+	FMOVQ 7312(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2832(R11), F19
+	FMOVQ 7328(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 2848(R11), F20
+	FMOVQ 7344(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2864(R11), F19
+	FMOVQ 7360(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 2880(R11), F21
+	FMOVQ 7376(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 2896(R11), F19
+	FMOVQ 7392(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 2912(R11), F21
+	FMOVQ 7408(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -33483,18 +37558,18 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3344(R11), F0
-	FMOVQ 3360(R11), F1
-	FMOVQ 2672(R11), F2
-	FMOVQ 2688(R11), F3
-	FMOVQ 2704(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2736(R11), F6
-	FMOVQ 2752(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 2624(R11), F9
+	FMOVQ 7792(R11), F0
+	FMOVQ 7808(R11), F1
+	FMOVQ 7200(R11), F2
+	FMOVQ 7216(R11), F3
+	FMOVQ 2752(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 7232(R11), F6
+	FMOVQ 7248(R11), F7
+	FMOVQ 7216(R11), F8
+	FMOVQ 7152(R11), F9
 	FMOVQ 2496(R11), F10
-	FMOVQ 3072(R11), F11
+	FMOVQ 2528(R11), F11
 	FMOVQ 2480(R11), F12
 	CMP $4, R9
 	BLT single
@@ -33503,27 +37578,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -33542,27 +37617,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -33590,27 +37665,27 @@ one:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -33636,27 +37711,27 @@ tail:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -33682,18 +37757,18 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 2640(R11), F2
-	FMOVQ 2656(R11), F3
-	FMOVQ 2672(R11), F4
-	FMOVQ 2688(R11), F5
-	FMOVQ 2704(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 2736(R11), F8
-	FMOVQ 2752(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2768(R11), F11
-	FMOVQ 2784(R11), F12
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -33702,27 +37777,27 @@ one:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -33752,27 +37827,27 @@ tail:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -33802,21 +37877,21 @@ TEXT ·erfF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 3376(R11), F2
-	FMOVQ 3392(R11), F3
-	FMOVQ 2528(R11), F4
-	FMOVQ 3408(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 2736(R11), F10
-	FMOVQ 2752(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2768(R11), F13
-	FMOVQ 2784(R11), F14
-	FMOVQ 3424(R11), F15
+	FMOVQ 7152(R11), F1
+	FMOVQ 7824(R11), F2
+	FMOVQ 7840(R11), F3
+	FMOVQ 7616(R11), F4
+	FMOVQ 7856(R11), F5
+	FMOVQ 7200(R11), F6
+	FMOVQ 7216(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2704(R11), F9
+	FMOVQ 7232(R11), F10
+	FMOVQ 7248(R11), F11
+	FMOVQ 7216(R11), F12
+	FMOVQ 7264(R11), F13
+	FMOVQ 7280(R11), F14
+	FMOVQ 7872(R11), F15
 	FMOVQ 2480(R11), F16
 single:
 	CMP $2, R9
@@ -33826,92 +37901,92 @@ one:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 3440(R11), F21
+	FMOVQ 7888(R11), F21
 	VFMLA V20.D2, V2.D2, V21.D2
-	FMOVQ 3456(R11), F22
+	FMOVQ 7904(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3472(R11), F21
+	FMOVQ 7920(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3488(R11), F22
+	FMOVQ 7936(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3504(R11), F21
+	FMOVQ 7952(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3520(R11), F22
+	FMOVQ 7968(R11), F22
 	VFMLA V20.D2, V3.D2, V22.D2
-	FMOVQ 3536(R11), F23
+	FMOVQ 7984(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3552(R11), F22
+	FMOVQ 8000(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 3568(R11), F23
+	FMOVQ 8016(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3584(R11), F22
+	FMOVQ 8032(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f494 // fmin v20.2d, v4.2d, v18.2d
-	FMOVQ 3600(R11), F21
+	FMOVQ 8048(R11), F21
 	VFMLA V20.D2, V5.D2, V21.D2
-	FMOVQ 3616(R11), F22
+	FMOVQ 8064(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3632(R11), F21
+	FMOVQ 8080(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3648(R11), F22
+	FMOVQ 8096(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3664(R11), F21
+	FMOVQ 8112(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3680(R11), F22
+	FMOVQ 8128(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3696(R11), F21
+	FMOVQ 8144(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3712(R11), F22
+	FMOVQ 8160(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3728(R11), F21
+	FMOVQ 8176(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3744(R11), F22
+	FMOVQ 8192(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3760(R11), F21
+	FMOVQ 8208(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3776(R11), F22
+	FMOVQ 8224(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3792(R11), F21
+	FMOVQ 8240(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3808(R11), F22
+	FMOVQ 8256(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3824(R11), F21
+	FMOVQ 8272(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3840(R11), F22
+	FMOVQ 8288(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3856(R11), F21
+	FMOVQ 8304(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3872(R11), F22
+	FMOVQ 8320(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3888(R11), F21
+	FMOVQ 8336(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3904(R11), F22
+	FMOVQ 8352(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	FMOVQ 2688(R11), F20
+	FMOVQ 7216(R11), F20
 	VFMLA V6.D2, V22.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V22.D2
 	VFMLS V9.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 7296(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 2816(R11), F24
+	FMOVQ 7312(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 2832(R11), F23
+	FMOVQ 7328(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 2848(R11), F24
+	FMOVQ 7344(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 2864(R11), F23
+	FMOVQ 7360(R11), F23
 	VFMLA V21.D2, V11.D2, V23.D2
-	FMOVQ 2880(R11), F25
+	FMOVQ 7376(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 2896(R11), F23
+	FMOVQ 7392(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 2912(R11), F25
+	FMOVQ 7408(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V22.D2
@@ -33944,92 +38019,92 @@ tail:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 3440(R11), F21
+	FMOVQ 7888(R11), F21
 	VFMLA V20.D2, V2.D2, V21.D2
-	FMOVQ 3456(R11), F22
+	FMOVQ 7904(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3472(R11), F21
+	FMOVQ 7920(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3488(R11), F22
+	FMOVQ 7936(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3504(R11), F21
+	FMOVQ 7952(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3520(R11), F22
+	FMOVQ 7968(R11), F22
 	VFMLA V20.D2, V3.D2, V22.D2
-	FMOVQ 3536(R11), F23
+	FMOVQ 7984(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3552(R11), F22
+	FMOVQ 8000(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 3568(R11), F23
+	FMOVQ 8016(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3584(R11), F22
+	FMOVQ 8032(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f494 // fmin v20.2d, v4.2d, v18.2d
-	FMOVQ 3600(R11), F21
+	FMOVQ 8048(R11), F21
 	VFMLA V20.D2, V5.D2, V21.D2
-	FMOVQ 3616(R11), F22
+	FMOVQ 8064(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3632(R11), F21
+	FMOVQ 8080(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3648(R11), F22
+	FMOVQ 8096(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3664(R11), F21
+	FMOVQ 8112(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3680(R11), F22
+	FMOVQ 8128(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3696(R11), F21
+	FMOVQ 8144(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3712(R11), F22
+	FMOVQ 8160(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3728(R11), F21
+	FMOVQ 8176(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3744(R11), F22
+	FMOVQ 8192(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3760(R11), F21
+	FMOVQ 8208(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3776(R11), F22
+	FMOVQ 8224(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3792(R11), F21
+	FMOVQ 8240(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3808(R11), F22
+	FMOVQ 8256(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3824(R11), F21
+	FMOVQ 8272(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3840(R11), F22
+	FMOVQ 8288(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3856(R11), F21
+	FMOVQ 8304(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3872(R11), F22
+	FMOVQ 8320(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3888(R11), F21
+	FMOVQ 8336(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3904(R11), F22
+	FMOVQ 8352(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	FMOVQ 2688(R11), F20
+	FMOVQ 7216(R11), F20
 	VFMLA V6.D2, V22.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V22.D2
 	VFMLS V9.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 7296(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 2816(R11), F24
+	FMOVQ 7312(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 2832(R11), F23
+	FMOVQ 7328(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 2848(R11), F24
+	FMOVQ 7344(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 2864(R11), F23
+	FMOVQ 7360(R11), F23
 	VFMLA V21.D2, V11.D2, V23.D2
-	FMOVQ 2880(R11), F25
+	FMOVQ 7376(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 2896(R11), F23
+	FMOVQ 7392(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 2912(R11), F25
+	FMOVQ 7408(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V22.D2
@@ -34061,22 +38136,22 @@ TEXT ·erfcF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3920(R11), F0
-	FMOVQ 3072(R11), F1
-	FMOVQ 2624(R11), F2
-	FMOVQ 3936(R11), F3
-	FMOVQ 3952(R11), F4
-	FMOVQ 3968(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 2736(R11), F10
-	FMOVQ 2752(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2768(R11), F13
-	FMOVQ 2784(R11), F14
-	FMOVQ 16(R11), F15
+	FMOVQ 3584(R11), F0
+	FMOVQ 2528(R11), F1
+	FMOVQ 7152(R11), F2
+	FMOVQ 8368(R11), F3
+	FMOVQ 8384(R11), F4
+	FMOVQ 8400(R11), F5
+	FMOVQ 7200(R11), F6
+	FMOVQ 7216(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2704(R11), F9
+	FMOVQ 7232(R11), F10
+	FMOVQ 7248(R11), F11
+	FMOVQ 7216(R11), F12
+	FMOVQ 7264(R11), F13
+	FMOVQ 7280(R11), F14
+	FMOVQ 0(R11), F15
 single:
 	CMP $2, R9
 	BLT tail
@@ -34088,47 +38163,47 @@ one:
 	WORD $0x4e60d633 // fadd v19.2d, v17.2d, v0.2d
 	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 3984(R11), F20
+	FMOVQ 8416(R11), F20
 	VFMLA V19.D2, V4.D2, V20.D2
-	FMOVQ 4000(R11), F21
+	FMOVQ 8432(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4016(R11), F20
+	FMOVQ 8448(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4032(R11), F21
+	FMOVQ 8464(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4048(R11), F20
+	FMOVQ 8480(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4064(R11), F21
+	FMOVQ 8496(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4080(R11), F20
+	FMOVQ 8512(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4096(R11), F21
+	FMOVQ 8528(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4112(R11), F20
+	FMOVQ 8544(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4128(R11), F21
+	FMOVQ 8560(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4144(R11), F20
+	FMOVQ 8576(R11), F20
 	VFMLA V19.D2, V5.D2, V20.D2
-	FMOVQ 4160(R11), F22
+	FMOVQ 8592(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4176(R11), F20
+	FMOVQ 8608(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4192(R11), F22
+	FMOVQ 8624(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4208(R11), F20
+	FMOVQ 8640(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4224(R11), F22
+	FMOVQ 8656(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4240(R11), F20
+	FMOVQ 8672(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4256(R11), F22
+	FMOVQ 8688(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4272(R11), F20
+	FMOVQ 8704(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4288(R11), F22
+	FMOVQ 8720(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4304(R11), F20
+	FMOVQ 8736(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 2496(R11), F18
@@ -34138,27 +38213,27 @@ one:
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
 	VFMLA V17.D2, V17.D2, V19.D2
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V18.D2
 	VFMLS V9.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 7296(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 2816(R11), F23
+	FMOVQ 7312(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 2832(R11), F22
+	FMOVQ 7328(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 2848(R11), F23
+	FMOVQ 7344(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 2864(R11), F22
+	FMOVQ 7360(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 2880(R11), F24
+	FMOVQ 7376(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2896(R11), F22
+	FMOVQ 7392(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2912(R11), F24
+	FMOVQ 7408(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	VFMLA V18.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V21.D2, V18.D2
@@ -34193,47 +38268,47 @@ tail:
 	WORD $0x4e60d633 // fadd v19.2d, v17.2d, v0.2d
 	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 3984(R11), F20
+	FMOVQ 8416(R11), F20
 	VFMLA V19.D2, V4.D2, V20.D2
-	FMOVQ 4000(R11), F21
+	FMOVQ 8432(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4016(R11), F20
+	FMOVQ 8448(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4032(R11), F21
+	FMOVQ 8464(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4048(R11), F20
+	FMOVQ 8480(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4064(R11), F21
+	FMOVQ 8496(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4080(R11), F20
+	FMOVQ 8512(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4096(R11), F21
+	FMOVQ 8528(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4112(R11), F20
+	FMOVQ 8544(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 4128(R11), F21
+	FMOVQ 8560(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 4144(R11), F20
+	FMOVQ 8576(R11), F20
 	VFMLA V19.D2, V5.D2, V20.D2
-	FMOVQ 4160(R11), F22
+	FMOVQ 8592(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4176(R11), F20
+	FMOVQ 8608(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4192(R11), F22
+	FMOVQ 8624(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4208(R11), F20
+	FMOVQ 8640(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4224(R11), F22
+	FMOVQ 8656(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4240(R11), F20
+	FMOVQ 8672(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4256(R11), F22
+	FMOVQ 8688(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4272(R11), F20
+	FMOVQ 8704(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 4288(R11), F22
+	FMOVQ 8720(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 4304(R11), F20
+	FMOVQ 8736(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 2496(R11), F18
@@ -34243,27 +38318,27 @@ tail:
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
 	VFMLA V17.D2, V17.D2, V19.D2
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V18.D2
 	VFMLS V9.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 7296(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 2816(R11), F23
+	FMOVQ 7312(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 2832(R11), F22
+	FMOVQ 7328(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 2848(R11), F23
+	FMOVQ 7344(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 2864(R11), F22
+	FMOVQ 7360(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 2880(R11), F24
+	FMOVQ 7376(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2896(R11), F22
+	FMOVQ 7392(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2912(R11), F24
+	FMOVQ 7408(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	VFMLA V18.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V21.D2, V18.D2
@@ -34294,24 +38369,24 @@ TEXT ·ndtrF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3920(R11), F0
-	FMOVQ 3072(R11), F1
-	FMOVQ 2624(R11), F2
-	FMOVQ 4320(R11), F3
-	FMOVQ 3936(R11), F4
-	FMOVQ 3952(R11), F5
-	FMOVQ 3968(R11), F6
-	FMOVQ 2672(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 2704(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 2736(R11), F11
-	FMOVQ 2752(R11), F12
-	FMOVQ 2688(R11), F13
-	FMOVQ 2768(R11), F14
-	FMOVQ 2784(R11), F15
-	FMOVQ 16(R11), F16
-	FMOVQ 2560(R11), F17
+	FMOVQ 3584(R11), F0
+	FMOVQ 2528(R11), F1
+	FMOVQ 7152(R11), F2
+	FMOVQ 8752(R11), F3
+	FMOVQ 8368(R11), F4
+	FMOVQ 8384(R11), F5
+	FMOVQ 8400(R11), F6
+	FMOVQ 7200(R11), F7
+	FMOVQ 7216(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 2704(R11), F10
+	FMOVQ 7232(R11), F11
+	FMOVQ 7248(R11), F12
+	FMOVQ 7216(R11), F13
+	FMOVQ 7264(R11), F14
+	FMOVQ 7280(R11), F15
+	FMOVQ 0(R11), F16
+	FMOVQ 2512(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -34324,47 +38399,47 @@ one:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 3984(R11), F22
+	FMOVQ 8416(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 4000(R11), F23
+	FMOVQ 8432(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4016(R11), F22
+	FMOVQ 8448(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4032(R11), F23
+	FMOVQ 8464(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4048(R11), F22
+	FMOVQ 8480(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4064(R11), F23
+	FMOVQ 8496(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4080(R11), F22
+	FMOVQ 8512(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4096(R11), F23
+	FMOVQ 8528(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4112(R11), F22
+	FMOVQ 8544(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4128(R11), F23
+	FMOVQ 8560(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4144(R11), F22
+	FMOVQ 8576(R11), F22
 	VFMLA V21.D2, V6.D2, V22.D2
-	FMOVQ 4160(R11), F24
+	FMOVQ 8592(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4176(R11), F22
+	FMOVQ 8608(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4192(R11), F24
+	FMOVQ 8624(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4208(R11), F22
+	FMOVQ 8640(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4224(R11), F24
+	FMOVQ 8656(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4240(R11), F22
+	FMOVQ 8672(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4256(R11), F24
+	FMOVQ 8688(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4272(R11), F22
+	FMOVQ 8704(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4288(R11), F24
+	FMOVQ 8720(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4304(R11), F22
+	FMOVQ 8736(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2496(R11), F20
@@ -34374,27 +38449,27 @@ one:
 	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
 	VFMLA V19.D2, V19.D2, V21.D2
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	FMOVQ 2688(R11), F19
+	FMOVQ 7216(R11), F19
 	VFMLA V7.D2, V20.D2, V19.D2
 	WORD $0x4ee8d677 // fsub v23.2d, v19.2d, v8.2d
 	VFMLS V9.D2, V23.D2, V20.D2
 	VFMLS V10.D2, V23.D2, V20.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 7296(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 2816(R11), F25
+	FMOVQ 7312(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 2832(R11), F24
+	FMOVQ 7328(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2848(R11), F25
+	FMOVQ 7344(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 2864(R11), F24
+	FMOVQ 7360(R11), F24
 	VFMLA V23.D2, V12.D2, V24.D2
-	FMOVQ 2880(R11), F26
+	FMOVQ 7376(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 2896(R11), F24
+	FMOVQ 7392(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 2912(R11), F26
+	FMOVQ 7408(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V20.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V20.D2
@@ -34431,47 +38506,47 @@ tail:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 3984(R11), F22
+	FMOVQ 8416(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 4000(R11), F23
+	FMOVQ 8432(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4016(R11), F22
+	FMOVQ 8448(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4032(R11), F23
+	FMOVQ 8464(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4048(R11), F22
+	FMOVQ 8480(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4064(R11), F23
+	FMOVQ 8496(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4080(R11), F22
+	FMOVQ 8512(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4096(R11), F23
+	FMOVQ 8528(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4112(R11), F22
+	FMOVQ 8544(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4128(R11), F23
+	FMOVQ 8560(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4144(R11), F22
+	FMOVQ 8576(R11), F22
 	VFMLA V21.D2, V6.D2, V22.D2
-	FMOVQ 4160(R11), F24
+	FMOVQ 8592(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4176(R11), F22
+	FMOVQ 8608(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4192(R11), F24
+	FMOVQ 8624(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4208(R11), F22
+	FMOVQ 8640(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4224(R11), F24
+	FMOVQ 8656(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4240(R11), F22
+	FMOVQ 8672(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4256(R11), F24
+	FMOVQ 8688(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4272(R11), F22
+	FMOVQ 8704(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 4288(R11), F24
+	FMOVQ 8720(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 4304(R11), F22
+	FMOVQ 8736(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2496(R11), F20
@@ -34481,27 +38556,27 @@ tail:
 	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
 	VFMLA V19.D2, V19.D2, V21.D2
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	FMOVQ 2688(R11), F19
+	FMOVQ 7216(R11), F19
 	VFMLA V7.D2, V20.D2, V19.D2
 	WORD $0x4ee8d677 // fsub v23.2d, v19.2d, v8.2d
 	VFMLS V9.D2, V23.D2, V20.D2
 	VFMLS V10.D2, V23.D2, V20.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 7296(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 2816(R11), F25
+	FMOVQ 7312(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 2832(R11), F24
+	FMOVQ 7328(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2848(R11), F25
+	FMOVQ 7344(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 2864(R11), F24
+	FMOVQ 7360(R11), F24
 	VFMLA V23.D2, V12.D2, V24.D2
-	FMOVQ 2880(R11), F26
+	FMOVQ 7376(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 2896(R11), F24
+	FMOVQ 7392(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 2912(R11), F26
+	FMOVQ 7408(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V20.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V20.D2
@@ -34534,24 +38609,24 @@ TEXT ·gELUF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 3056(R11), F2
-	FMOVQ 3376(R11), F3
-	FMOVQ 3392(R11), F4
-	FMOVQ 2528(R11), F5
-	FMOVQ 3408(R11), F6
-	FMOVQ 2672(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 2704(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 2736(R11), F11
-	FMOVQ 2752(R11), F12
-	FMOVQ 2688(R11), F13
-	FMOVQ 2768(R11), F14
-	FMOVQ 2784(R11), F15
-	FMOVQ 3424(R11), F16
+	FMOVQ 7152(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 7824(R11), F3
+	FMOVQ 7840(R11), F4
+	FMOVQ 7616(R11), F5
+	FMOVQ 7856(R11), F6
+	FMOVQ 7200(R11), F7
+	FMOVQ 7216(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 2704(R11), F10
+	FMOVQ 7232(R11), F11
+	FMOVQ 7248(R11), F12
+	FMOVQ 7216(R11), F13
+	FMOVQ 7264(R11), F14
+	FMOVQ 7280(R11), F15
+	FMOVQ 7872(R11), F16
 	FMOVQ 2480(R11), F17
-	FMOVQ 2560(R11), F18
+	FMOVQ 2512(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -34561,92 +38636,92 @@ one:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3440(R11), F24
+	FMOVQ 7888(R11), F24
 	VFMLA V23.D2, V3.D2, V24.D2
-	FMOVQ 3456(R11), F25
+	FMOVQ 7904(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3472(R11), F24
+	FMOVQ 7920(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3488(R11), F25
+	FMOVQ 7936(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3504(R11), F24
+	FMOVQ 7952(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3520(R11), F25
+	FMOVQ 7968(R11), F25
 	VFMLA V23.D2, V4.D2, V25.D2
-	FMOVQ 3536(R11), F26
+	FMOVQ 7984(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3552(R11), F25
+	FMOVQ 8000(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 3568(R11), F26
+	FMOVQ 8016(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3584(R11), F25
+	FMOVQ 8032(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VORR V20.B16, V20.B16, V22.B16
 	VFMLA V20.D2, V25.D2, V22.D2
 	WORD $0x4ef5f4b7 // fmin v23.2d, v5.2d, v21.2d
-	FMOVQ 3600(R11), F24
+	FMOVQ 8048(R11), F24
 	VFMLA V23.D2, V6.D2, V24.D2
-	FMOVQ 3616(R11), F25
+	FMOVQ 8064(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3632(R11), F24
+	FMOVQ 8080(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3648(R11), F25
+	FMOVQ 8096(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3664(R11), F24
+	FMOVQ 8112(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3680(R11), F25
+	FMOVQ 8128(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3696(R11), F24
+	FMOVQ 8144(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3712(R11), F25
+	FMOVQ 8160(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3728(R11), F24
+	FMOVQ 8176(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3744(R11), F25
+	FMOVQ 8192(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3760(R11), F24
+	FMOVQ 8208(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3776(R11), F25
+	FMOVQ 8224(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3792(R11), F24
+	FMOVQ 8240(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3808(R11), F25
+	FMOVQ 8256(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3824(R11), F24
+	FMOVQ 8272(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3840(R11), F25
+	FMOVQ 8288(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3856(R11), F24
+	FMOVQ 8304(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3872(R11), F25
+	FMOVQ 8320(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3888(R11), F24
+	FMOVQ 8336(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3904(R11), F25
+	FMOVQ 8352(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V7.D2, V25.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V9.D2, V24.D2, V25.D2
 	VFMLS V10.D2, V24.D2, V25.D2
 	WORD $0x6e79df38 // fmul v24.2d, v25.2d, v25.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 7296(R11), F26
 	VFMLA V24.D2, V11.D2, V26.D2
-	FMOVQ 2816(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 2832(R11), F26
+	FMOVQ 7328(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 2848(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 2864(R11), F26
+	FMOVQ 7360(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 2880(R11), F28
+	FMOVQ 7376(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 2896(R11), F26
+	FMOVQ 7392(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 2912(R11), F28
+	FMOVQ 7408(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V25.D2
@@ -34667,7 +38742,7 @@ one:
 	VAND V17.B16, V20.B16, V20.B16
 	VORR V20.B16, V25.B16, V25.B16
 	VBSL V25.B16, V22.B16, V21.B16
-	FMOVQ 2560(R11), F20
+	FMOVQ 2512(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e74de73 // fmul v19.2d, v19.2d, v20.2d
 	FMOVQ F19, (R0)
@@ -34683,92 +38758,92 @@ tail:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3440(R11), F24
+	FMOVQ 7888(R11), F24
 	VFMLA V23.D2, V3.D2, V24.D2
-	FMOVQ 3456(R11), F25
+	FMOVQ 7904(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3472(R11), F24
+	FMOVQ 7920(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3488(R11), F25
+	FMOVQ 7936(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3504(R11), F24
+	FMOVQ 7952(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3520(R11), F25
+	FMOVQ 7968(R11), F25
 	VFMLA V23.D2, V4.D2, V25.D2
-	FMOVQ 3536(R11), F26
+	FMOVQ 7984(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3552(R11), F25
+	FMOVQ 8000(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 3568(R11), F26
+	FMOVQ 8016(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3584(R11), F25
+	FMOVQ 8032(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VORR V20.B16, V20.B16, V22.B16
 	VFMLA V20.D2, V25.D2, V22.D2
 	WORD $0x4ef5f4b7 // fmin v23.2d, v5.2d, v21.2d
-	FMOVQ 3600(R11), F24
+	FMOVQ 8048(R11), F24
 	VFMLA V23.D2, V6.D2, V24.D2
-	FMOVQ 3616(R11), F25
+	FMOVQ 8064(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3632(R11), F24
+	FMOVQ 8080(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3648(R11), F25
+	FMOVQ 8096(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3664(R11), F24
+	FMOVQ 8112(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3680(R11), F25
+	FMOVQ 8128(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3696(R11), F24
+	FMOVQ 8144(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3712(R11), F25
+	FMOVQ 8160(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3728(R11), F24
+	FMOVQ 8176(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3744(R11), F25
+	FMOVQ 8192(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3760(R11), F24
+	FMOVQ 8208(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3776(R11), F25
+	FMOVQ 8224(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3792(R11), F24
+	FMOVQ 8240(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3808(R11), F25
+	FMOVQ 8256(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3824(R11), F24
+	FMOVQ 8272(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3840(R11), F25
+	FMOVQ 8288(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3856(R11), F24
+	FMOVQ 8304(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3872(R11), F25
+	FMOVQ 8320(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3888(R11), F24
+	FMOVQ 8336(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3904(R11), F25
+	FMOVQ 8352(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V7.D2, V25.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V9.D2, V24.D2, V25.D2
 	VFMLS V10.D2, V24.D2, V25.D2
 	WORD $0x6e79df38 // fmul v24.2d, v25.2d, v25.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 7296(R11), F26
 	VFMLA V24.D2, V11.D2, V26.D2
-	FMOVQ 2816(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 2832(R11), F26
+	FMOVQ 7328(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 2848(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 2864(R11), F26
+	FMOVQ 7360(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 2880(R11), F28
+	FMOVQ 7376(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 2896(R11), F26
+	FMOVQ 7392(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 2912(R11), F28
+	FMOVQ 7408(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V25.D2
@@ -34789,7 +38864,7 @@ tail:
 	VAND V17.B16, V20.B16, V20.B16
 	VORR V20.B16, V25.B16, V25.B16
 	VBSL V25.B16, V22.B16, V21.B16
-	FMOVQ 2560(R11), F20
+	FMOVQ 2512(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e74de73 // fmul v19.2d, v19.2d, v20.2d
 	FMOVD F19, (R0)
@@ -34804,51 +38879,51 @@ TEXT ·gELUTanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 4336(R11), F2
-	FMOVQ 2640(R11), F3
-	FMOVQ 2656(R11), F4
-	FMOVQ 2672(R11), F5
-	FMOVQ 2688(R11), F6
-	FMOVQ 2704(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 2736(R11), F9
-	FMOVQ 2752(R11), F10
-	FMOVQ 2688(R11), F11
-	FMOVQ 2768(R11), F12
-	FMOVQ 2784(R11), F13
+	FMOVQ 7152(R11), F1
+	FMOVQ 8768(R11), F2
+	FMOVQ 7168(R11), F3
+	FMOVQ 7184(R11), F4
+	FMOVQ 7200(R11), F5
+	FMOVQ 7216(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2704(R11), F8
+	FMOVQ 7232(R11), F9
+	FMOVQ 7248(R11), F10
+	FMOVQ 7216(R11), F11
+	FMOVQ 7264(R11), F12
+	FMOVQ 7280(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F14
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 4352(R11), F16
+	FMOVQ 8784(R11), F16
 	VFMLA V2.D2, V15.D2, V16.D2
 	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V5.D2, V16.D2, V15.D2
 	WORD $0x4ee6d5f1 // fsub v17.2d, v15.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V16.D2
 	VFMLS V8.D2, V17.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 7296(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 2816(R11), F19
+	FMOVQ 7312(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2832(R11), F18
+	FMOVQ 7328(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 2848(R11), F19
+	FMOVQ 7344(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2864(R11), F18
+	FMOVQ 7360(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 2880(R11), F20
+	FMOVQ 7376(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 2896(R11), F18
+	FMOVQ 7392(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 2912(R11), F20
+	FMOVQ 7408(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V16.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V16.D2
@@ -34876,32 +38951,32 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F14
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 4352(R11), F16
+	FMOVQ 8784(R11), F16
 	VFMLA V2.D2, V15.D2, V16.D2
 	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V5.D2, V16.D2, V15.D2
 	WORD $0x4ee6d5f1 // fsub v17.2d, v15.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V16.D2
 	VFMLS V8.D2, V17.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 7296(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 2816(R11), F19
+	FMOVQ 7312(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2832(R11), F18
+	FMOVQ 7328(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 2848(R11), F19
+	FMOVQ 7344(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2864(R11), F18
+	FMOVQ 7360(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 2880(R11), F20
+	FMOVQ 7376(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 2896(R11), F18
+	FMOVQ 7392(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 2912(R11), F20
+	FMOVQ 7408(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V16.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V16.D2
@@ -34931,18 +39006,18 @@ TEXT ·siLUF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 2640(R11), F2
-	FMOVQ 2656(R11), F3
-	FMOVQ 2672(R11), F4
-	FMOVQ 2688(R11), F5
-	FMOVQ 2704(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 2736(R11), F8
-	FMOVQ 2752(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2768(R11), F11
-	FMOVQ 2784(R11), F12
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -34951,27 +39026,27 @@ one:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -35001,27 +39076,27 @@ tail:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -35050,22 +39125,22 @@ TEXT ·sinF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 4368(R11), F1
-	FMOVQ 2688(R11), F2
-	FMOVQ 4384(R11), F3
-	FMOVQ 4400(R11), F4
-	FMOVQ 4416(R11), F5
-	FMOVQ 4432(R11), F6
-	FMOVQ 4448(R11), F7
-	FMOVQ 4464(R11), F8
-	FMOVQ 4480(R11), F9
+	FMOVQ 0(R11), F0
+	FMOVQ 8800(R11), F1
+	FMOVQ 7216(R11), F2
+	FMOVQ 8816(R11), F3
+	FMOVQ 8832(R11), F4
+	FMOVQ 8848(R11), F5
+	FMOVQ 8864(R11), F6
+	FMOVQ 8880(R11), F7
+	FMOVQ 8896(R11), F8
+	FMOVQ 8912(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 2688(R11), F11
+	FMOVQ 7216(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -35073,33 +39148,33 @@ one:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 4496(R11), F14
+	FMOVQ 8928(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 4512(R11), F15
+	FMOVQ 8944(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4528(R11), F14
+	FMOVQ 8960(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4544(R11), F15
+	FMOVQ 8976(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4560(R11), F14
+	FMOVQ 8992(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4576(R11), F15
+	FMOVQ 9008(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 4592(R11), F14
+	FMOVQ 9024(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 4608(R11), F15
+	FMOVQ 9040(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4624(R11), F14
+	FMOVQ 9056(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4640(R11), F15
+	FMOVQ 9072(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4656(R11), F14
+	FMOVQ 9088(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4672(R11), F15
+	FMOVQ 9104(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4688(R11), F14
+	FMOVQ 9120(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	FMOVQ 2496(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
@@ -35121,7 +39196,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 2688(R11), F11
+	FMOVQ 7216(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -35129,33 +39204,33 @@ tail:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 4496(R11), F14
+	FMOVQ 8928(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 4512(R11), F15
+	FMOVQ 8944(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4528(R11), F14
+	FMOVQ 8960(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4544(R11), F15
+	FMOVQ 8976(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4560(R11), F14
+	FMOVQ 8992(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4576(R11), F15
+	FMOVQ 9008(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 4592(R11), F14
+	FMOVQ 9024(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 4608(R11), F15
+	FMOVQ 9040(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4624(R11), F14
+	FMOVQ 9056(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4640(R11), F15
+	FMOVQ 9072(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4656(R11), F14
+	FMOVQ 9088(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4672(R11), F15
+	FMOVQ 9104(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4688(R11), F14
+	FMOVQ 9120(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	FMOVQ 2496(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
@@ -35179,55 +39254,55 @@ TEXT ·cosF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4464(R11), F0
-	FMOVQ 4368(R11), F1
-	FMOVQ 2688(R11), F2
-	FMOVQ 4384(R11), F3
-	FMOVQ 4400(R11), F4
-	FMOVQ 4416(R11), F5
-	FMOVQ 4432(R11), F6
-	FMOVQ 4448(R11), F7
-	FMOVQ 16(R11), F8
-	FMOVQ 4480(R11), F9
+	FMOVQ 8896(R11), F0
+	FMOVQ 8800(R11), F1
+	FMOVQ 7216(R11), F2
+	FMOVQ 8816(R11), F3
+	FMOVQ 8832(R11), F4
+	FMOVQ 8848(R11), F5
+	FMOVQ 8864(R11), F6
+	FMOVQ 8880(R11), F7
+	FMOVQ 0(R11), F8
+	FMOVQ 8912(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 2688(R11), F11
+	FMOVQ 7216(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 4496(R11), F13
+	FMOVQ 8928(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 4512(R11), F14
+	FMOVQ 8944(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4528(R11), F13
+	FMOVQ 8960(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4544(R11), F14
+	FMOVQ 8976(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4560(R11), F13
+	FMOVQ 8992(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4576(R11), F14
+	FMOVQ 9008(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 4592(R11), F13
+	FMOVQ 9024(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 4608(R11), F14
+	FMOVQ 9040(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4624(R11), F13
+	FMOVQ 9056(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4640(R11), F14
+	FMOVQ 9072(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4656(R11), F13
+	FMOVQ 9088(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4672(R11), F14
+	FMOVQ 9104(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4688(R11), F13
+	FMOVQ 9120(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 2496(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
@@ -35248,40 +39323,40 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 2688(R11), F11
+	FMOVQ 7216(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 4496(R11), F13
+	FMOVQ 8928(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 4512(R11), F14
+	FMOVQ 8944(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4528(R11), F13
+	FMOVQ 8960(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4544(R11), F14
+	FMOVQ 8976(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4560(R11), F13
+	FMOVQ 8992(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4576(R11), F14
+	FMOVQ 9008(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 4592(R11), F13
+	FMOVQ 9024(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 4608(R11), F14
+	FMOVQ 9040(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4624(R11), F13
+	FMOVQ 9056(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4640(R11), F14
+	FMOVQ 9072(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4656(R11), F13
+	FMOVQ 9088(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4672(R11), F14
+	FMOVQ 9104(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4688(R11), F13
+	FMOVQ 9120(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 2496(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
@@ -35304,21 +39379,21 @@ TEXT ·tanF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4464(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 4368(R11), F2
-	FMOVQ 2688(R11), F3
-	FMOVQ 4384(R11), F4
-	FMOVQ 4400(R11), F5
-	FMOVQ 4416(R11), F6
-	FMOVQ 4432(R11), F7
-	FMOVQ 4448(R11), F8
+	FMOVQ 8896(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 8800(R11), F2
+	FMOVQ 7216(R11), F3
+	FMOVQ 8816(R11), F4
+	FMOVQ 8832(R11), F5
+	FMOVQ 8848(R11), F6
+	FMOVQ 8864(R11), F7
+	FMOVQ 8880(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F9
-	FMOVQ 2688(R11), F10
+	FMOVQ 7216(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -35326,33 +39401,33 @@ one:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 4496(R11), F13
+	FMOVQ 8928(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 4512(R11), F14
+	FMOVQ 8944(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4528(R11), F13
+	FMOVQ 8960(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4544(R11), F14
+	FMOVQ 8976(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4560(R11), F13
+	FMOVQ 8992(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4576(R11), F14
+	FMOVQ 9008(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 4592(R11), F13
+	FMOVQ 9024(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 4608(R11), F14
+	FMOVQ 9040(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4624(R11), F13
+	FMOVQ 9056(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4640(R11), F14
+	FMOVQ 9072(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4656(R11), F13
+	FMOVQ 9088(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4672(R11), F14
+	FMOVQ 9104(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4688(R11), F13
+	FMOVQ 9120(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	FMOVQ 2496(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
@@ -35377,7 +39452,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F9
-	FMOVQ 2688(R11), F10
+	FMOVQ 7216(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -35385,33 +39460,33 @@ tail:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 4496(R11), F13
+	FMOVQ 8928(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 4512(R11), F14
+	FMOVQ 8944(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4528(R11), F13
+	FMOVQ 8960(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4544(R11), F14
+	FMOVQ 8976(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4560(R11), F13
+	FMOVQ 8992(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4576(R11), F14
+	FMOVQ 9008(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 4592(R11), F13
+	FMOVQ 9024(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 4608(R11), F14
+	FMOVQ 9040(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4624(R11), F13
+	FMOVQ 9056(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4640(R11), F14
+	FMOVQ 9072(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4656(R11), F13
+	FMOVQ 9088(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4672(R11), F14
+	FMOVQ 9104(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4688(R11), F13
+	FMOVQ 9120(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	FMOVQ 2496(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
@@ -35438,11 +39513,11 @@ TEXT ·asinF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2560(R11), F0
-	FMOVQ 4704(R11), F1
-	FMOVQ 4720(R11), F2
-	FMOVQ 4400(R11), F3
-	FMOVQ 4384(R11), F4
+	FMOVQ 2512(R11), F0
+	FMOVQ 9136(R11), F1
+	FMOVQ 9152(R11), F2
+	FMOVQ 8832(R11), F3
+	FMOVQ 8816(R11), F4
 	FMOVQ 2480(R11), F5
 	CMP $4, R9
 	BLT single
@@ -35450,7 +39525,7 @@ loop:
 	FMOVQ (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2560(R11), F9
+	FMOVQ 2512(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -35458,25 +39533,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4736(R11), F12
+	FMOVQ 9168(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 4752(R11), F13
+	FMOVQ 9184(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4768(R11), F12
+	FMOVQ 9200(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4784(R11), F13
+	FMOVQ 9216(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4800(R11), F12
+	FMOVQ 9232(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4816(R11), F13
+	FMOVQ 9248(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 4832(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4848(R11), F13
+	FMOVQ 9280(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4864(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4880(R11), F13
+	FMOVQ 9312(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -35490,7 +39565,7 @@ loop:
 	FMOVQ 16(R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2560(R11), F9
+	FMOVQ 2512(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -35498,25 +39573,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4736(R11), F12
+	FMOVQ 9168(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 4752(R11), F13
+	FMOVQ 9184(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4768(R11), F12
+	FMOVQ 9200(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4784(R11), F13
+	FMOVQ 9216(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4800(R11), F12
+	FMOVQ 9232(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4816(R11), F13
+	FMOVQ 9248(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 4832(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4848(R11), F13
+	FMOVQ 9280(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4864(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4880(R11), F13
+	FMOVQ 9312(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -35539,7 +39614,7 @@ one:
 	FMOVQ (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2560(R11), F9
+	FMOVQ 2512(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -35547,25 +39622,25 @@ one:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4736(R11), F12
+	FMOVQ 9168(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 4752(R11), F13
+	FMOVQ 9184(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4768(R11), F12
+	FMOVQ 9200(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4784(R11), F13
+	FMOVQ 9216(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4800(R11), F12
+	FMOVQ 9232(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4816(R11), F13
+	FMOVQ 9248(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 4832(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4848(R11), F13
+	FMOVQ 9280(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4864(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4880(R11), F13
+	FMOVQ 9312(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -35586,7 +39661,7 @@ tail:
 	FMOVD (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2560(R11), F9
+	FMOVQ 2512(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -35594,25 +39669,25 @@ tail:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4736(R11), F12
+	FMOVQ 9168(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 4752(R11), F13
+	FMOVQ 9184(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4768(R11), F12
+	FMOVQ 9200(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4784(R11), F13
+	FMOVQ 9216(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 4800(R11), F12
+	FMOVQ 9232(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 4816(R11), F13
+	FMOVQ 9248(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 4832(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4848(R11), F13
+	FMOVQ 9280(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4864(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4880(R11), F13
+	FMOVQ 9312(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -35633,15 +39708,15 @@ TEXT ·acosF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2560(R11), F0
-	FMOVQ 4704(R11), F1
-	FMOVQ 4720(R11), F2
+	FMOVQ 2512(R11), F0
+	FMOVQ 9136(R11), F1
+	FMOVQ 9152(R11), F2
 	FMOVQ 2480(R11), F3
-	FMOVQ 4400(R11), F4
-	FMOVQ 4384(R11), F5
-	FMOVQ 4896(R11), F6
-	FMOVQ 4912(R11), F7
-	FMOVQ 16(R11), F8
+	FMOVQ 8832(R11), F4
+	FMOVQ 8816(R11), F5
+	FMOVQ 9328(R11), F6
+	FMOVQ 3488(R11), F7
+	FMOVQ 0(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
@@ -35649,7 +39724,7 @@ one:
 	FMOVQ (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
 	WORD $0x6e60e54b // fcmge v11.2d, v10.2d, v0.2d
-	FMOVQ 2560(R11), F12
+	FMOVQ 2512(R11), F12
 	VFMLS V0.D2, V10.D2, V12.D2
 	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
 	VBIT V11.B16, V12.B16, V13.B16
@@ -35657,25 +39732,25 @@ one:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 4736(R11), F15
+	FMOVQ 9168(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 4752(R11), F16
+	FMOVQ 9184(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 4768(R11), F15
+	FMOVQ 9200(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 4784(R11), F16
+	FMOVQ 9216(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 4800(R11), F15
+	FMOVQ 9232(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 4816(R11), F16
+	FMOVQ 9248(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 4832(R11), F17
+	FMOVQ 9264(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 4848(R11), F16
+	FMOVQ 9280(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 4864(R11), F17
+	FMOVQ 9296(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 4880(R11), F16
+	FMOVQ 9312(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -35700,7 +39775,7 @@ tail:
 	FMOVD (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
 	WORD $0x6e60e54b // fcmge v11.2d, v10.2d, v0.2d
-	FMOVQ 2560(R11), F12
+	FMOVQ 2512(R11), F12
 	VFMLS V0.D2, V10.D2, V12.D2
 	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
 	VBIT V11.B16, V12.B16, V13.B16
@@ -35708,25 +39783,25 @@ tail:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 4736(R11), F15
+	FMOVQ 9168(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 4752(R11), F16
+	FMOVQ 9184(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 4768(R11), F15
+	FMOVQ 9200(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 4784(R11), F16
+	FMOVQ 9216(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 4800(R11), F15
+	FMOVQ 9232(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 4816(R11), F16
+	FMOVQ 9248(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 4832(R11), F17
+	FMOVQ 9264(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 4848(R11), F16
+	FMOVQ 9280(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 4864(R11), F17
+	FMOVQ 9296(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 4880(R11), F16
+	FMOVQ 9312(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -35752,11 +39827,11 @@ TEXT ·atanF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2512(R11), F1
-	FMOVQ 4928(R11), F2
-	FMOVQ 4944(R11), F3
-	FMOVQ 4400(R11), F4
-	FMOVQ 4384(R11), F5
+	FMOVQ 4608(R11), F1
+	FMOVQ 9344(R11), F2
+	FMOVQ 9360(R11), F3
+	FMOVQ 8832(R11), F4
+	FMOVQ 8816(R11), F5
 	FMOVQ 2480(R11), F6
 single:
 	CMP $2, R9
@@ -35770,41 +39845,41 @@ one:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 4960(R11), F13
+	FMOVQ 9376(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 4976(R11), F14
+	FMOVQ 9392(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4992(R11), F13
+	FMOVQ 9408(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5008(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5024(R11), F13
+	FMOVQ 9440(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5040(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5056(R11), F13
+	FMOVQ 9472(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5072(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5088(R11), F13
+	FMOVQ 9504(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5104(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 5120(R11), F15
+	FMOVQ 9536(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5136(R11), F14
+	FMOVQ 9552(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5152(R11), F15
+	FMOVQ 9568(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5168(R11), F14
+	FMOVQ 9584(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5184(R11), F15
+	FMOVQ 9600(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5200(R11), F14
+	FMOVQ 9616(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5216(R11), F15
+	FMOVQ 9632(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5232(R11), F14
+	FMOVQ 9648(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -35829,41 +39904,41 @@ tail:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 4960(R11), F13
+	FMOVQ 9376(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 4976(R11), F14
+	FMOVQ 9392(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4992(R11), F13
+	FMOVQ 9408(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5008(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5024(R11), F13
+	FMOVQ 9440(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5040(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5056(R11), F13
+	FMOVQ 9472(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5072(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5088(R11), F13
+	FMOVQ 9504(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5104(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 5120(R11), F15
+	FMOVQ 9536(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5136(R11), F14
+	FMOVQ 9552(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5152(R11), F15
+	FMOVQ 9568(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5168(R11), F14
+	FMOVQ 9584(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5184(R11), F15
+	FMOVQ 9600(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5200(R11), F14
+	FMOVQ 9616(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5216(R11), F15
+	FMOVQ 9632(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5232(R11), F14
+	FMOVQ 9648(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -35884,15 +39959,15 @@ TEXT ·atan2F64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 2496(R11), F1
 	FMOVQ 2480(R11), F2
-	FMOVQ 4928(R11), F3
-	FMOVQ 4944(R11), F4
-	FMOVQ 4400(R11), F5
-	FMOVQ 4384(R11), F6
-	FMOVQ 4896(R11), F7
-	FMOVQ 4912(R11), F8
+	FMOVQ 9344(R11), F3
+	FMOVQ 9360(R11), F4
+	FMOVQ 8832(R11), F5
+	FMOVQ 8816(R11), F6
+	FMOVQ 9328(R11), F7
+	FMOVQ 3488(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
@@ -35913,41 +39988,41 @@ one:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 4960(R11), F17
+	FMOVQ 9376(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 4976(R11), F18
+	FMOVQ 9392(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 4992(R11), F17
+	FMOVQ 9408(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5008(R11), F18
+	FMOVQ 9424(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5024(R11), F17
+	FMOVQ 9440(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5040(R11), F18
+	FMOVQ 9456(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5056(R11), F17
+	FMOVQ 9472(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5072(R11), F18
+	FMOVQ 9488(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5088(R11), F17
+	FMOVQ 9504(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5104(R11), F18
+	FMOVQ 9520(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 5120(R11), F19
+	FMOVQ 9536(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5136(R11), F18
+	FMOVQ 9552(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5152(R11), F19
+	FMOVQ 9568(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5168(R11), F18
+	FMOVQ 9584(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5184(R11), F19
+	FMOVQ 9600(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5200(R11), F18
+	FMOVQ 9616(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5216(R11), F19
+	FMOVQ 9632(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5232(R11), F18
+	FMOVQ 9648(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -35992,41 +40067,41 @@ tail:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 4960(R11), F17
+	FMOVQ 9376(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 4976(R11), F18
+	FMOVQ 9392(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 4992(R11), F17
+	FMOVQ 9408(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5008(R11), F18
+	FMOVQ 9424(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5024(R11), F17
+	FMOVQ 9440(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5040(R11), F18
+	FMOVQ 9456(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5056(R11), F17
+	FMOVQ 9472(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5072(R11), F18
+	FMOVQ 9488(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5088(R11), F17
+	FMOVQ 9504(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5104(R11), F18
+	FMOVQ 9520(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 5120(R11), F19
+	FMOVQ 9536(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5136(R11), F18
+	FMOVQ 9552(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5152(R11), F19
+	FMOVQ 9568(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5168(R11), F18
+	FMOVQ 9584(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5184(R11), F19
+	FMOVQ 9600(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5200(R11), F18
+	FMOVQ 9616(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5216(R11), F19
+	FMOVQ 9632(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5232(R11), F18
+	FMOVQ 9648(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -36057,18 +40132,18 @@ TEXT ·sinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5248(R11), F0
-	FMOVQ 2672(R11), F1
-	FMOVQ 2688(R11), F2
-	FMOVQ 2704(R11), F3
-	FMOVQ 2720(R11), F4
-	FMOVQ 2736(R11), F5
-	FMOVQ 2752(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 5264(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3920(R11), F10
-	FMOVQ 5280(R11), F11
+	FMOVQ 9664(R11), F0
+	FMOVQ 7200(R11), F1
+	FMOVQ 7216(R11), F2
+	FMOVQ 2752(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 7232(R11), F5
+	FMOVQ 7248(R11), F6
+	FMOVQ 7216(R11), F7
+	FMOVQ 9680(R11), F8
+	FMOVQ 5456(R11), F9
+	FMOVQ 3584(R11), F10
+	FMOVQ 9696(R11), F11
 	FMOVQ 2480(R11), F12
 single:
 	CMP $2, R9
@@ -36077,27 +40152,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 2688(R11), F16
+	FMOVQ 7216(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 7296(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 2816(R11), F19
+	FMOVQ 7312(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2832(R11), F18
+	FMOVQ 7328(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 2848(R11), F19
+	FMOVQ 7344(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2864(R11), F18
+	FMOVQ 7360(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 2880(R11), F20
+	FMOVQ 7376(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 2896(R11), F18
+	FMOVQ 7392(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 2912(R11), F20
+	FMOVQ 7408(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -36126,27 +40201,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 2688(R11), F16
+	FMOVQ 7216(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 7296(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 2816(R11), F19
+	FMOVQ 7312(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2832(R11), F18
+	FMOVQ 7328(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 2848(R11), F19
+	FMOVQ 7344(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 2864(R11), F18
+	FMOVQ 7360(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 2880(R11), F20
+	FMOVQ 7376(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 2896(R11), F18
+	FMOVQ 7392(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 2912(R11), F20
+	FMOVQ 7408(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -36175,44 +40250,44 @@ TEXT ·coshF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3232(R11), F0
-	FMOVQ 5248(R11), F1
-	FMOVQ 2672(R11), F2
-	FMOVQ 2688(R11), F3
-	FMOVQ 2704(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2736(R11), F6
-	FMOVQ 2752(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 5264(R11), F9
-	FMOVQ 5296(R11), F10
+	FMOVQ 5456(R11), F0
+	FMOVQ 9664(R11), F1
+	FMOVQ 7200(R11), F2
+	FMOVQ 7216(R11), F3
+	FMOVQ 2752(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 7232(R11), F6
+	FMOVQ 7248(R11), F7
+	FMOVQ 7216(R11), F8
+	FMOVQ 9680(R11), F9
+	FMOVQ 9712(R11), F10
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2688(R11), F12
+	FMOVQ 7216(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 2800(R11), F14
+	FMOVQ 7296(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 2816(R11), F15
+	FMOVQ 7312(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2832(R11), F14
+	FMOVQ 7328(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 2848(R11), F15
+	FMOVQ 7344(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2864(R11), F14
+	FMOVQ 7360(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 2880(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 2896(R11), F14
+	FMOVQ 7392(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 2912(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -36229,27 +40304,27 @@ loop:
 	FMOVQ 16(R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2688(R11), F12
+	FMOVQ 7216(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 2800(R11), F14
+	FMOVQ 7296(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 2816(R11), F15
+	FMOVQ 7312(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2832(R11), F14
+	FMOVQ 7328(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 2848(R11), F15
+	FMOVQ 7344(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2864(R11), F14
+	FMOVQ 7360(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 2880(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 2896(R11), F14
+	FMOVQ 7392(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 2912(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -36275,27 +40350,27 @@ one:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2688(R11), F12
+	FMOVQ 7216(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 2800(R11), F14
+	FMOVQ 7296(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 2816(R11), F15
+	FMOVQ 7312(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2832(R11), F14
+	FMOVQ 7328(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 2848(R11), F15
+	FMOVQ 7344(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2864(R11), F14
+	FMOVQ 7360(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 2880(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 2896(R11), F14
+	FMOVQ 7392(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 2912(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -36319,27 +40394,27 @@ tail:
 	FMOVD (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2688(R11), F12
+	FMOVQ 7216(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 2800(R11), F14
+	FMOVQ 7296(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 2816(R11), F15
+	FMOVQ 7312(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2832(R11), F14
+	FMOVQ 7328(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 2848(R11), F15
+	FMOVQ 7344(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 2864(R11), F14
+	FMOVQ 7360(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 2880(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 2896(R11), F14
+	FMOVQ 7392(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 2912(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -36364,24 +40439,24 @@ TEXT ·asinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 3232(R11), F1
-	FMOVQ 2704(R11), F2
-	FMOVQ 2512(R11), F3
-	FMOVQ 5312(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 2976(R11), F6
-	FMOVQ 3024(R11), F7
-	FMOVQ 2784(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 3072(R11), F10
-	FMOVQ 3088(R11), F11
-	FMOVQ 3104(R11), F12
-	FMOVQ 2560(R11), F13
-	FMOVQ 3248(R11), F14
-	FMOVQ 2608(R11), F15
-	FMOVQ 2592(R11), F16
-	FMOVQ 3120(R11), F17
-	FMOVQ 16(R11), F18
+	FMOVQ 5456(R11), F1
+	FMOVQ 2752(R11), F2
+	FMOVQ 4608(R11), F3
+	FMOVQ 9728(R11), F4
+	FMOVQ 2624(R11), F5
+	FMOVQ 2608(R11), F6
+	FMOVQ 2656(R11), F7
+	FMOVQ 7280(R11), F8
+	FMOVQ 2704(R11), F9
+	FMOVQ 2528(R11), F10
+	FMOVQ 2720(R11), F11
+	FMOVQ 2736(R11), F12
+	FMOVQ 2512(R11), F13
+	FMOVQ 7696(R11), F14
+	FMOVQ 2560(R11), F15
+	FMOVQ 2768(R11), F16
+	FMOVQ 2784(R11), F17
+	FMOVQ 0(R11), F18
 	FMOVQ 2480(R11), F19
 single:
 	CMP $2, R9
@@ -36405,7 +40480,7 @@ one:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -36413,17 +40488,17 @@ one:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3136(R11), F29
-	VFMLA V28.D2, V11.D2, V29.D2
-	FMOVQ 3152(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
 	FMOVQ 3168(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
+	VFMLA V28.D2, V11.D2, V29.D2
 	FMOVQ 3184(R11), F30
-	VFMLA V28.D2, V12.D2, V30.D2
-	FMOVQ 3200(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
 	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V12.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -36473,7 +40548,7 @@ tail:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -36481,17 +40556,17 @@ tail:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3136(R11), F29
-	VFMLA V28.D2, V11.D2, V29.D2
-	FMOVQ 3152(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
 	FMOVQ 3168(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
+	VFMLA V28.D2, V11.D2, V29.D2
 	FMOVQ 3184(R11), F30
-	VFMLA V28.D2, V12.D2, V30.D2
-	FMOVQ 3200(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
 	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V12.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -36527,24 +40602,24 @@ TEXT ·acoshF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 3232(R11), F1
-	FMOVQ 2704(R11), F2
-	FMOVQ 2512(R11), F3
-	FMOVQ 3120(R11), F4
-	FMOVQ 5312(R11), F5
-	FMOVQ 2992(R11), F6
-	FMOVQ 2976(R11), F7
-	FMOVQ 3024(R11), F8
-	FMOVQ 2784(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 3072(R11), F11
-	FMOVQ 3088(R11), F12
-	FMOVQ 3104(R11), F13
-	FMOVQ 2560(R11), F14
-	FMOVQ 3248(R11), F15
-	FMOVQ 2608(R11), F16
-	FMOVQ 2592(R11), F17
-	FMOVQ 16(R11), F18
+	FMOVQ 5456(R11), F1
+	FMOVQ 2752(R11), F2
+	FMOVQ 4608(R11), F3
+	FMOVQ 2784(R11), F4
+	FMOVQ 9728(R11), F5
+	FMOVQ 2624(R11), F6
+	FMOVQ 2608(R11), F7
+	FMOVQ 2656(R11), F8
+	FMOVQ 7280(R11), F9
+	FMOVQ 2704(R11), F10
+	FMOVQ 2528(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2736(R11), F13
+	FMOVQ 2512(R11), F14
+	FMOVQ 7696(R11), F15
+	FMOVQ 2560(R11), F16
+	FMOVQ 2768(R11), F17
+	FMOVQ 0(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -36565,7 +40640,7 @@ one:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 2512(R11), F25
+	FMOVQ 4608(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -36573,17 +40648,17 @@ one:
 	WORD $0x6e78ff38 // fdiv v24.2d, v25.2d, v24.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3136(R11), F28
-	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
 	FMOVQ 3168(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	VFMLA V27.D2, V12.D2, V28.D2
 	FMOVQ 3184(R11), F29
-	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V27.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3200(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
 	FMOVQ 3216(R11), F29
+	VFMLA V27.D2, V13.D2, V29.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V27.D2, V29.D2, V30.D2
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
@@ -36631,7 +40706,7 @@ tail:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 2512(R11), F25
+	FMOVQ 4608(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -36639,17 +40714,17 @@ tail:
 	WORD $0x6e78ff38 // fdiv v24.2d, v25.2d, v24.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3136(R11), F28
-	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
 	FMOVQ 3168(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	VFMLA V27.D2, V12.D2, V28.D2
 	FMOVQ 3184(R11), F29
-	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V27.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3200(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
 	FMOVQ 3216(R11), F29
+	VFMLA V27.D2, V13.D2, V29.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V27.D2, V29.D2, V30.D2
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
@@ -36685,22 +40760,22 @@ TEXT ·atanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 3232(R11), F1
-	FMOVQ 2560(R11), F2
-	FMOVQ 2512(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 2976(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 2784(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 3072(R11), F9
-	FMOVQ 3088(R11), F10
-	FMOVQ 3104(R11), F11
-	FMOVQ 2704(R11), F12
-	FMOVQ 3248(R11), F13
-	FMOVQ 2608(R11), F14
-	FMOVQ 2592(R11), F15
-	FMOVQ 3120(R11), F16
+	FMOVQ 5456(R11), F1
+	FMOVQ 2512(R11), F2
+	FMOVQ 4608(R11), F3
+	FMOVQ 2624(R11), F4
+	FMOVQ 2608(R11), F5
+	FMOVQ 2656(R11), F6
+	FMOVQ 7280(R11), F7
+	FMOVQ 2704(R11), F8
+	FMOVQ 2528(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2736(R11), F11
+	FMOVQ 2752(R11), F12
+	FMOVQ 7696(R11), F13
+	FMOVQ 2560(R11), F14
+	FMOVQ 2768(R11), F15
+	FMOVQ 2784(R11), F16
 	FMOVQ 2480(R11), F17
 single:
 	CMP $2, R9
@@ -36719,7 +40794,7 @@ one:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 2512(R11), F23
+	FMOVQ 4608(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -36727,17 +40802,17 @@ one:
 	WORD $0x6e76fef6 // fdiv v22.2d, v23.2d, v22.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V10.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V11.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
@@ -36781,7 +40856,7 @@ tail:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 2512(R11), F23
+	FMOVQ 4608(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -36789,17 +40864,17 @@ tail:
 	WORD $0x6e76fef6 // fdiv v22.2d, v23.2d, v22.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V10.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V11.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
@@ -36834,24 +40909,24 @@ TEXT ·logitF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 2976(R11), F5
-	FMOVQ 3008(R11), F6
-	FMOVQ 3024(R11), F7
-	FMOVQ 3040(R11), F8
-	FMOVQ 3056(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 3072(R11), F11
-	FMOVQ 3088(R11), F12
-	FMOVQ 3104(R11), F13
-	FMOVQ 2560(R11), F14
-	FMOVQ 2704(R11), F15
-	FMOVQ 2608(R11), F16
-	FMOVQ 2592(R11), F17
-	FMOVQ 3120(R11), F18
+	FMOVQ 0(R11), F1
+	FMOVQ 2592(R11), F2
+	FMOVQ 2608(R11), F3
+	FMOVQ 2624(R11), F4
+	FMOVQ 2608(R11), F5
+	FMOVQ 2640(R11), F6
+	FMOVQ 2656(R11), F7
+	FMOVQ 2672(R11), F8
+	FMOVQ 2688(R11), F9
+	FMOVQ 2704(R11), F10
+	FMOVQ 2528(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2736(R11), F13
+	FMOVQ 2512(R11), F14
+	FMOVQ 2752(R11), F15
+	FMOVQ 2560(R11), F16
+	FMOVQ 2768(R11), F17
+	FMOVQ 2784(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -36875,17 +40950,17 @@ one:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V12.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V13.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -36929,17 +41004,17 @@ tail:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3136(R11), F26
-	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3152(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 3168(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V25.D2, V12.D2, V26.D2
 	FMOVQ 3184(R11), F27
-	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3200(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3200(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 3216(R11), F27
+	VFMLA V25.D2, V13.D2, V27.D2
+	FMOVQ 3232(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -36968,25 +41043,25 @@ TEXT ·logAddExpF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2704(R11), F0
-	FMOVQ 2720(R11), F1
+	FMOVQ 2752(R11), F0
+	FMOVQ 2704(R11), F1
 	FMOVQ 2496(R11), F2
-	FMOVQ 2784(R11), F3
-	FMOVQ 2624(R11), F4
-	FMOVQ 3232(R11), F5
-	FMOVQ 2608(R11), F6
-	FMOVQ 2512(R11), F7
-	FMOVQ 2640(R11), F8
-	FMOVQ 2656(R11), F9
-	FMOVQ 2672(R11), F10
-	FMOVQ 2688(R11), F11
-	FMOVQ 2736(R11), F12
-	FMOVQ 2752(R11), F13
-	FMOVQ 2688(R11), F14
-	FMOVQ 2768(R11), F15
-	FMOVQ 2992(R11), F16
-	FMOVQ 2976(R11), F17
-	FMOVQ 3024(R11), F18
+	FMOVQ 7280(R11), F3
+	FMOVQ 7152(R11), F4
+	FMOVQ 5456(R11), F5
+	FMOVQ 2560(R11), F6
+	FMOVQ 4608(R11), F7
+	FMOVQ 7168(R11), F8
+	FMOVQ 7184(R11), F9
+	FMOVQ 7200(R11), F10
+	FMOVQ 7216(R11), F11
+	FMOVQ 7232(R11), F12
+	FMOVQ 7248(R11), F13
+	FMOVQ 7216(R11), F14
+	FMOVQ 7264(R11), F15
+	FMOVQ 2624(R11), F16
+	FMOVQ 2608(R11), F17
+	FMOVQ 2656(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -37002,27 +41077,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
 	WORD $0x4e76f536 // fmax v22.2d, v9.2d, v22.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V10.D2, V22.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 7296(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 2816(R11), F26
+	FMOVQ 7312(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2832(R11), F25
+	FMOVQ 7328(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2848(R11), F26
+	FMOVQ 7344(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2864(R11), F25
+	FMOVQ 7360(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 2880(R11), F27
+	FMOVQ 7376(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 2896(R11), F25
+	FMOVQ 7392(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 2912(R11), F27
+	FMOVQ 7408(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -37046,32 +41121,32 @@ one:
 	VSUB V23.D2, V3.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
-	FMOVQ 3072(R11), F25
+	FMOVQ 2528(R11), F25
 	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3088(R11), F29
-	FMOVQ 3136(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2720(R11), F29
 	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3104(R11), F29
-	FMOVQ 3184(R11), F31
-	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3200(R11), F29
-	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3184(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3200(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 2736(R11), F29
 	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V29.D2, V31.D2
+	FMOVQ 3232(R11), F29
+	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2560(R11), F29
+	FMOVQ 2512(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -37080,16 +41155,16 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 3248(R11), F24
+	FMOVQ 7696(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	WORD $0x6ef6e4d8 // fcmgt v24.2d, v6.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e67e6d7 // fcmeq v23.2d, v22.2d, v7.2d
-	FMOVQ 2592(R11), F25
+	FMOVQ 2768(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e4f6 // fcmgt v22.2d, v7.2d, v22.2d
-	FMOVQ 3120(R11), F24
+	FMOVQ 2784(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x4e74e674 // fcmeq v20.2d, v19.2d, v20.2d
@@ -37117,27 +41192,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
 	WORD $0x4e76f536 // fmax v22.2d, v9.2d, v22.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V10.D2, V22.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 7296(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 2816(R11), F26
+	FMOVQ 7312(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2832(R11), F25
+	FMOVQ 7328(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2848(R11), F26
+	FMOVQ 7344(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2864(R11), F25
+	FMOVQ 7360(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 2880(R11), F27
+	FMOVQ 7376(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 2896(R11), F25
+	FMOVQ 7392(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 2912(R11), F27
+	FMOVQ 7408(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -37161,32 +41236,32 @@ tail:
 	VSUB V23.D2, V3.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
-	FMOVQ 3072(R11), F25
+	FMOVQ 2528(R11), F25
 	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3088(R11), F29
-	FMOVQ 3136(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2720(R11), F29
 	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3104(R11), F29
-	FMOVQ 3184(R11), F31
-	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3200(R11), F29
-	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3184(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3200(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 2736(R11), F29
 	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V29.D2, V31.D2
+	FMOVQ 3232(R11), F29
+	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2560(R11), F29
+	FMOVQ 2512(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -37195,16 +41270,16 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 3248(R11), F24
+	FMOVQ 7696(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	WORD $0x6ef6e4d8 // fcmgt v24.2d, v6.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e67e6d7 // fcmeq v23.2d, v22.2d, v7.2d
-	FMOVQ 2592(R11), F25
+	FMOVQ 2768(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e4f6 // fcmgt v22.2d, v7.2d, v22.2d
-	FMOVQ 3120(R11), F24
+	FMOVQ 2784(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x4e74e674 // fcmeq v20.2d, v19.2d, v20.2d
@@ -37224,25 +41299,25 @@ TEXT ·xLogYF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
-	FMOVQ 2960(R11), F1
-	FMOVQ 2976(R11), F2
-	FMOVQ 2992(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 3056(R11), F8
+	FMOVQ 0(R11), F0
+	FMOVQ 2592(R11), F1
+	FMOVQ 2608(R11), F2
+	FMOVQ 2624(R11), F3
+	FMOVQ 2608(R11), F4
+	FMOVQ 2640(R11), F5
+	FMOVQ 2656(R11), F6
+	FMOVQ 2672(R11), F7
+	FMOVQ 2688(R11), F8
 	FMOVQ 2496(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 3072(R11), F11
-	FMOVQ 3088(R11), F12
-	FMOVQ 3104(R11), F13
-	FMOVQ 2560(R11), F14
-	FMOVQ 2704(R11), F15
-	FMOVQ 2608(R11), F16
-	FMOVQ 2592(R11), F17
-	FMOVQ 3120(R11), F18
+	FMOVQ 2704(R11), F10
+	FMOVQ 2528(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2736(R11), F13
+	FMOVQ 2512(R11), F14
+	FMOVQ 2752(R11), F15
+	FMOVQ 2560(R11), F16
+	FMOVQ 2768(R11), F17
+	FMOVQ 2784(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -37266,17 +41341,17 @@ one:
 	WORD $0x6e79fef9 // fdiv v25.2d, v23.2d, v25.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3136(R11), F28
-	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
 	FMOVQ 3168(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	VFMLA V27.D2, V12.D2, V28.D2
 	FMOVQ 3184(R11), F29
-	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V27.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3200(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
 	FMOVQ 3216(R11), F29
+	VFMLA V27.D2, V13.D2, V29.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V27.D2, V29.D2, V30.D2
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e77defb // fmul v27.2d, v23.2d, v23.2d
@@ -37325,17 +41400,17 @@ tail:
 	WORD $0x6e79fef9 // fdiv v25.2d, v23.2d, v25.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3136(R11), F28
-	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
 	FMOVQ 3168(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	VFMLA V27.D2, V12.D2, V28.D2
 	FMOVQ 3184(R11), F29
-	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V27.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3200(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
 	FMOVQ 3216(R11), F29
+	VFMLA V27.D2, V13.D2, V29.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V27.D2, V29.D2, V30.D2
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e77defb // fmul v27.2d, v23.2d, v23.2d
@@ -37368,8 +41443,8 @@ TEXT ·hypotF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2608(R11), F0
-	FMOVQ 16(R11), F1
+	FMOVQ 2560(R11), F0
+	FMOVQ 0(R11), F1
 	CMP $4, R9
 	BLT single
 loop:
@@ -37499,18 +41574,18 @@ TEXT ·logSigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 2640(R11), F2
-	FMOVQ 2656(R11), F3
-	FMOVQ 2672(R11), F4
-	FMOVQ 2688(R11), F5
-	FMOVQ 2704(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 2736(R11), F8
-	FMOVQ 2752(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2768(R11), F11
-	FMOVQ 2784(R11), F12
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -37520,27 +41595,27 @@ one:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -37574,27 +41649,27 @@ tail:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 2688(R11), F14
+	FMOVQ 7216(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 2800(R11), F16
+	FMOVQ 7296(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 2816(R11), F17
+	FMOVQ 7312(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2832(R11), F16
+	FMOVQ 7328(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 2848(R11), F17
+	FMOVQ 7344(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2864(R11), F16
+	FMOVQ 7360(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 2880(R11), F18
+	FMOVQ 7376(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 2896(R11), F16
+	FMOVQ 7392(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 2912(R11), F18
+	FMOVQ 7408(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -37627,20 +41702,20 @@ TEXT ·mishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 2640(R11), F2
-	FMOVQ 2656(R11), F3
-	FMOVQ 2672(R11), F4
-	FMOVQ 2688(R11), F5
-	FMOVQ 2704(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 2736(R11), F8
-	FMOVQ 2752(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2768(R11), F11
-	FMOVQ 2784(R11), F12
-	FMOVQ 3072(R11), F13
-	FMOVQ 3344(R11), F14
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
+	FMOVQ 2528(R11), F13
+	FMOVQ 7792(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -37649,27 +41724,27 @@ one:
 	WORD $0x4eeff5d0 // fmin v16.2d, v14.2d, v15.2d
 	WORD $0x4ef0f450 // fmin v16.2d, v2.2d, v16.2d
 	WORD $0x4e70f470 // fmax v16.2d, v3.2d, v16.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V4.D2, V16.D2, V17.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F19
+	FMOVQ 7296(R11), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 2816(R11), F20
+	FMOVQ 7312(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2832(R11), F19
+	FMOVQ 7328(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 2848(R11), F20
+	FMOVQ 7344(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2864(R11), F19
+	FMOVQ 7360(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 2880(R11), F21
+	FMOVQ 7376(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 2896(R11), F19
+	FMOVQ 7392(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 2912(R11), F21
+	FMOVQ 7408(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -37695,27 +41770,27 @@ one:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	WORD $0x4eeff44f // fmin v15.2d, v2.2d, v15.2d
 	WORD $0x4e6ff46f // fmax v15.2d, v3.2d, v15.2d
-	FMOVQ 2688(R11), F18
+	FMOVQ 7216(R11), F18
 	VFMLA V4.D2, V15.D2, V18.D2
 	WORD $0x4ee5d653 // fsub v19.2d, v18.2d, v5.2d
 	VFMLS V6.D2, V19.D2, V15.D2
 	VFMLS V7.D2, V19.D2, V15.D2
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 7296(R11), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 2816(R11), F21
+	FMOVQ 7312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2832(R11), F20
+	FMOVQ 7328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 2848(R11), F21
+	FMOVQ 7344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2864(R11), F20
+	FMOVQ 7360(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 2880(R11), F22
+	FMOVQ 7376(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 2896(R11), F20
+	FMOVQ 7392(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 2912(R11), F22
+	FMOVQ 7408(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V15.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V15.D2
@@ -37749,27 +41824,27 @@ tail:
 	WORD $0x4eeff5d0 // fmin v16.2d, v14.2d, v15.2d
 	WORD $0x4ef0f450 // fmin v16.2d, v2.2d, v16.2d
 	WORD $0x4e70f470 // fmax v16.2d, v3.2d, v16.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V4.D2, V16.D2, V17.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F19
+	FMOVQ 7296(R11), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 2816(R11), F20
+	FMOVQ 7312(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2832(R11), F19
+	FMOVQ 7328(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 2848(R11), F20
+	FMOVQ 7344(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 2864(R11), F19
+	FMOVQ 7360(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 2880(R11), F21
+	FMOVQ 7376(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 2896(R11), F19
+	FMOVQ 7392(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 2912(R11), F21
+	FMOVQ 7408(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -37795,27 +41870,27 @@ tail:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	WORD $0x4eeff44f // fmin v15.2d, v2.2d, v15.2d
 	WORD $0x4e6ff46f // fmax v15.2d, v3.2d, v15.2d
-	FMOVQ 2688(R11), F18
+	FMOVQ 7216(R11), F18
 	VFMLA V4.D2, V15.D2, V18.D2
 	WORD $0x4ee5d653 // fsub v19.2d, v18.2d, v5.2d
 	VFMLS V6.D2, V19.D2, V15.D2
 	VFMLS V7.D2, V19.D2, V15.D2
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 7296(R11), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 2816(R11), F21
+	FMOVQ 7312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2832(R11), F20
+	FMOVQ 7328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 2848(R11), F21
+	FMOVQ 7344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2864(R11), F20
+	FMOVQ 7360(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 2880(R11), F22
+	FMOVQ 7376(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 2896(R11), F20
+	FMOVQ 7392(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 2912(R11), F22
+	FMOVQ 7408(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V15.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V15.D2
@@ -37848,28 +41923,28 @@ TEXT ·gELUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2624(R11), F0
+	FMOVQ 7152(R11), F0
 	FMOVQ 2496(R11), F1
-	FMOVQ 2672(R11), F2
-	FMOVQ 2688(R11), F3
-	FMOVQ 2704(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2736(R11), F6
-	FMOVQ 2752(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 2768(R11), F9
-	FMOVQ 2784(R11), F10
-	FMOVQ 3056(R11), F11
-	FMOVQ 3376(R11), F12
-	FMOVQ 3392(R11), F13
-	FMOVQ 2528(R11), F14
-	FMOVQ 3408(R11), F15
-	FMOVQ 3424(R11), F16
+	FMOVQ 7200(R11), F2
+	FMOVQ 7216(R11), F3
+	FMOVQ 2752(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 7232(R11), F6
+	FMOVQ 7248(R11), F7
+	FMOVQ 7216(R11), F8
+	FMOVQ 7264(R11), F9
+	FMOVQ 7280(R11), F10
+	FMOVQ 2688(R11), F11
+	FMOVQ 7824(R11), F12
+	FMOVQ 7840(R11), F13
+	FMOVQ 7616(R11), F14
+	FMOVQ 7856(R11), F15
+	FMOVQ 7872(R11), F16
 	FMOVQ 2480(R11), F17
-	FMOVQ 2560(R11), F18
-	FMOVQ 4688(R11), F19
-	FMOVQ 2640(R11), F20
-	FMOVQ 2656(R11), F21
+	FMOVQ 2512(R11), F18
+	FMOVQ 9120(R11), F19
+	FMOVQ 7168(R11), F20
+	FMOVQ 7184(R11), F21
 single:
 	CMP $2, R9
 	BLT tail
@@ -37879,92 +41954,92 @@ one:
 	WORD $0x4ee0faf8 // fabs v24.2d, v23.2d
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3440(R11), F27
+	FMOVQ 7888(R11), F27
 	VFMLA V26.D2, V12.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 7904(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 7920(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3488(R11), F28
+	FMOVQ 7936(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3504(R11), F27
+	FMOVQ 7952(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3520(R11), F28
+	FMOVQ 7968(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 3536(R11), F29
+	FMOVQ 7984(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3552(R11), F28
+	FMOVQ 8000(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 3568(R11), F29
+	FMOVQ 8016(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3584(R11), F28
+	FMOVQ 8032(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VORR V23.B16, V23.B16, V25.B16
 	VFMLA V23.D2, V28.D2, V25.D2
 	WORD $0x4ef8f5da // fmin v26.2d, v14.2d, v24.2d
-	FMOVQ 3600(R11), F27
+	FMOVQ 8048(R11), F27
 	VFMLA V26.D2, V15.D2, V27.D2
-	FMOVQ 3616(R11), F28
+	FMOVQ 8064(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3632(R11), F27
+	FMOVQ 8080(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3648(R11), F28
+	FMOVQ 8096(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3664(R11), F27
+	FMOVQ 8112(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3680(R11), F28
+	FMOVQ 8128(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3696(R11), F27
+	FMOVQ 8144(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3712(R11), F28
+	FMOVQ 8160(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3728(R11), F27
+	FMOVQ 8176(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3744(R11), F28
+	FMOVQ 8192(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3760(R11), F27
+	FMOVQ 8208(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3776(R11), F28
+	FMOVQ 8224(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3792(R11), F27
+	FMOVQ 8240(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3808(R11), F28
+	FMOVQ 8256(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3824(R11), F27
+	FMOVQ 8272(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3840(R11), F28
+	FMOVQ 8288(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3856(R11), F27
+	FMOVQ 8304(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3872(R11), F28
+	FMOVQ 8320(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3888(R11), F27
+	FMOVQ 8336(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3904(R11), F28
+	FMOVQ 8352(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 2688(R11), F26
+	FMOVQ 7216(R11), F26
 	VFMLA V2.D2, V28.D2, V26.D2
 	WORD $0x4ee3d75b // fsub v27.2d, v26.2d, v3.2d
 	VFMLS V4.D2, V27.D2, V28.D2
 	VFMLS V5.D2, V27.D2, V28.D2
 	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	FMOVQ 2800(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V27.D2, V6.D2, V29.D2
-	FMOVQ 2816(R11), F30
+	FMOVQ 7312(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 2832(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 2848(R11), F30
+	FMOVQ 7344(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 2864(R11), F29
+	FMOVQ 7360(R11), F29
 	VFMLA V27.D2, V7.D2, V29.D2
-	FMOVQ 2880(R11), F31
+	FMOVQ 7376(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
-	FMOVQ 2896(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V27.D2, V31.D2, V29.D2
-	FMOVQ 2912(R11), F31
+	FMOVQ 7408(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V27.D2, V28.D2
@@ -37985,33 +42060,33 @@ one:
 	VAND V17.B16, V23.B16, V23.B16
 	VORR V23.B16, V28.B16, V28.B16
 	VBSL V28.B16, V25.B16, V24.B16
-	FMOVQ 2560(R11), F23
+	FMOVQ 2512(R11), F23
 	VFMLA V18.D2, V24.D2, V23.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e73df18 // fmul v24.2d, v24.2d, v19.2d
 	WORD $0x4ef8f698 // fmin v24.2d, v20.2d, v24.2d
 	WORD $0x4e78f6b8 // fmax v24.2d, v21.2d, v24.2d
-	FMOVQ 2688(R11), F25
+	FMOVQ 7216(R11), F25
 	VFMLA V2.D2, V24.D2, V25.D2
 	WORD $0x4ee3d73a // fsub v26.2d, v25.2d, v3.2d
 	VFMLS V4.D2, V26.D2, V24.D2
 	VFMLS V5.D2, V26.D2, V24.D2
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 2800(R11), F27
+	FMOVQ 7296(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 2816(R11), F28
+	FMOVQ 7312(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 2832(R11), F27
+	FMOVQ 7328(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 2848(R11), F28
+	FMOVQ 7344(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 2864(R11), F27
+	FMOVQ 7360(R11), F27
 	VFMLA V26.D2, V7.D2, V27.D2
-	FMOVQ 2880(R11), F29
+	FMOVQ 7376(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 2896(R11), F27
+	FMOVQ 7392(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 2912(R11), F29
+	FMOVQ 7408(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V26.D2, V24.D2
@@ -38027,7 +42102,7 @@ one:
 	VSHL $52, V25.D2, V25.D2
 	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
-	FMOVQ 5328(R11), F25
+	FMOVQ 9744(R11), F25
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	VFMLA V24.D2, V22.D2, V23.D2
 	FMOVQ (R1), F22
@@ -38046,92 +42121,92 @@ tail:
 	WORD $0x4ee0faf8 // fabs v24.2d, v23.2d
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3440(R11), F27
+	FMOVQ 7888(R11), F27
 	VFMLA V26.D2, V12.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 7904(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 7920(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3488(R11), F28
+	FMOVQ 7936(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3504(R11), F27
+	FMOVQ 7952(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3520(R11), F28
+	FMOVQ 7968(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 3536(R11), F29
+	FMOVQ 7984(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3552(R11), F28
+	FMOVQ 8000(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 3568(R11), F29
+	FMOVQ 8016(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3584(R11), F28
+	FMOVQ 8032(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VORR V23.B16, V23.B16, V25.B16
 	VFMLA V23.D2, V28.D2, V25.D2
 	WORD $0x4ef8f5da // fmin v26.2d, v14.2d, v24.2d
-	FMOVQ 3600(R11), F27
+	FMOVQ 8048(R11), F27
 	VFMLA V26.D2, V15.D2, V27.D2
-	FMOVQ 3616(R11), F28
+	FMOVQ 8064(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3632(R11), F27
+	FMOVQ 8080(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3648(R11), F28
+	FMOVQ 8096(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3664(R11), F27
+	FMOVQ 8112(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3680(R11), F28
+	FMOVQ 8128(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3696(R11), F27
+	FMOVQ 8144(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3712(R11), F28
+	FMOVQ 8160(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3728(R11), F27
+	FMOVQ 8176(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3744(R11), F28
+	FMOVQ 8192(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3760(R11), F27
+	FMOVQ 8208(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3776(R11), F28
+	FMOVQ 8224(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3792(R11), F27
+	FMOVQ 8240(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3808(R11), F28
+	FMOVQ 8256(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3824(R11), F27
+	FMOVQ 8272(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3840(R11), F28
+	FMOVQ 8288(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3856(R11), F27
+	FMOVQ 8304(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3872(R11), F28
+	FMOVQ 8320(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3888(R11), F27
+	FMOVQ 8336(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3904(R11), F28
+	FMOVQ 8352(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 2688(R11), F26
+	FMOVQ 7216(R11), F26
 	VFMLA V2.D2, V28.D2, V26.D2
 	WORD $0x4ee3d75b // fsub v27.2d, v26.2d, v3.2d
 	VFMLS V4.D2, V27.D2, V28.D2
 	VFMLS V5.D2, V27.D2, V28.D2
 	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	FMOVQ 2800(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V27.D2, V6.D2, V29.D2
-	FMOVQ 2816(R11), F30
+	FMOVQ 7312(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 2832(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 2848(R11), F30
+	FMOVQ 7344(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 2864(R11), F29
+	FMOVQ 7360(R11), F29
 	VFMLA V27.D2, V7.D2, V29.D2
-	FMOVQ 2880(R11), F31
+	FMOVQ 7376(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
-	FMOVQ 2896(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V27.D2, V31.D2, V29.D2
-	FMOVQ 2912(R11), F31
+	FMOVQ 7408(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V27.D2, V28.D2
@@ -38152,33 +42227,33 @@ tail:
 	VAND V17.B16, V23.B16, V23.B16
 	VORR V23.B16, V28.B16, V28.B16
 	VBSL V28.B16, V25.B16, V24.B16
-	FMOVQ 2560(R11), F23
+	FMOVQ 2512(R11), F23
 	VFMLA V18.D2, V24.D2, V23.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e73df18 // fmul v24.2d, v24.2d, v19.2d
 	WORD $0x4ef8f698 // fmin v24.2d, v20.2d, v24.2d
 	WORD $0x4e78f6b8 // fmax v24.2d, v21.2d, v24.2d
-	FMOVQ 2688(R11), F25
+	FMOVQ 7216(R11), F25
 	VFMLA V2.D2, V24.D2, V25.D2
 	WORD $0x4ee3d73a // fsub v26.2d, v25.2d, v3.2d
 	VFMLS V4.D2, V26.D2, V24.D2
 	VFMLS V5.D2, V26.D2, V24.D2
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 2800(R11), F27
+	FMOVQ 7296(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 2816(R11), F28
+	FMOVQ 7312(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 2832(R11), F27
+	FMOVQ 7328(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 2848(R11), F28
+	FMOVQ 7344(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 2864(R11), F27
+	FMOVQ 7360(R11), F27
 	VFMLA V26.D2, V7.D2, V27.D2
-	FMOVQ 2880(R11), F29
+	FMOVQ 7376(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 2896(R11), F27
+	FMOVQ 7392(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 2912(R11), F29
+	FMOVQ 7408(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V26.D2, V24.D2
@@ -38194,7 +42269,7 @@ tail:
 	VSHL $52, V25.D2, V25.D2
 	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
-	FMOVQ 5328(R11), F25
+	FMOVQ 9744(R11), F25
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	VFMLA V24.D2, V22.D2, V23.D2
 	FMOVD (R1), F22
@@ -38212,54 +42287,54 @@ TEXT ·gELUTanhBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 4336(R11), F2
-	FMOVQ 5344(R11), F3
-	FMOVQ 2640(R11), F4
-	FMOVQ 2656(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 2736(R11), F10
-	FMOVQ 2752(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2768(R11), F13
-	FMOVQ 2784(R11), F14
-	FMOVQ 5360(R11), F15
+	FMOVQ 7152(R11), F1
+	FMOVQ 8768(R11), F2
+	FMOVQ 9760(R11), F3
+	FMOVQ 7168(R11), F4
+	FMOVQ 7184(R11), F5
+	FMOVQ 7200(R11), F6
+	FMOVQ 7216(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2704(R11), F9
+	FMOVQ 7232(R11), F10
+	FMOVQ 7248(R11), F11
+	FMOVQ 7216(R11), F12
+	FMOVQ 7264(R11), F13
+	FMOVQ 7280(R11), F14
+	FMOVQ 9776(R11), F15
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R2), F16
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 4352(R11), F18
+	FMOVQ 8784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
 	WORD $0x4ef2f472 // fmin v18.2d, v3.2d, v18.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d633 // fsub v19.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V18.D2
 	VFMLS V9.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 7296(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 2816(R11), F21
+	FMOVQ 7312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2832(R11), F20
+	FMOVQ 7328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 2848(R11), F21
+	FMOVQ 7344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2864(R11), F20
+	FMOVQ 7360(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 2880(R11), F22
+	FMOVQ 7376(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 2896(R11), F20
+	FMOVQ 7392(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 2912(R11), F22
+	FMOVQ 7408(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V18.D2
@@ -38278,7 +42353,7 @@ one:
 	WORD $0x4e60d651 // fadd v17.2d, v18.2d, v0.2d
 	WORD $0x6e71fc11 // fdiv v17.2d, v0.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 5376(R11), F20
+	FMOVQ 9792(R11), F20
 	VFMLA V15.D2, V19.D2, V20.D2
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
@@ -38297,33 +42372,33 @@ tail:
 	CBZ R9, done
 	FMOVD (R2), F16
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 4352(R11), F18
+	FMOVQ 8784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
 	WORD $0x4ef2f472 // fmin v18.2d, v3.2d, v18.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 2688(R11), F17
+	FMOVQ 7216(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d633 // fsub v19.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V18.D2
 	VFMLS V9.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 7296(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 2816(R11), F21
+	FMOVQ 7312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2832(R11), F20
+	FMOVQ 7328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 2848(R11), F21
+	FMOVQ 7344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2864(R11), F20
+	FMOVQ 7360(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 2880(R11), F22
+	FMOVQ 7376(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 2896(R11), F20
+	FMOVQ 7392(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 2912(R11), F22
+	FMOVQ 7408(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V18.D2
@@ -38342,7 +42417,7 @@ tail:
 	WORD $0x4e60d651 // fadd v17.2d, v18.2d, v0.2d
 	WORD $0x6e71fc11 // fdiv v17.2d, v0.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 5376(R11), F20
+	FMOVQ 9792(R11), F20
 	VFMLA V15.D2, V19.D2, V20.D2
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
@@ -38363,18 +42438,18 @@ TEXT ·siLUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2624(R11), F1
-	FMOVQ 2640(R11), F2
-	FMOVQ 2656(R11), F3
-	FMOVQ 2672(R11), F4
-	FMOVQ 2688(R11), F5
-	FMOVQ 2704(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 2736(R11), F8
-	FMOVQ 2752(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2768(R11), F11
-	FMOVQ 2784(R11), F12
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -38383,27 +42458,27 @@ one:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -38440,27 +42515,27 @@ tail:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 2688(R11), F15
+	FMOVQ 7216(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 7296(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 2816(R11), F18
+	FMOVQ 7312(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2832(R11), F17
+	FMOVQ 7328(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 2848(R11), F18
+	FMOVQ 7344(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 2864(R11), F17
+	FMOVQ 7360(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 2880(R11), F19
+	FMOVQ 7376(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 2896(R11), F17
+	FMOVQ 7392(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 2912(R11), F19
+	FMOVQ 7408(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -38499,24 +42574,24 @@ TEXT ·softplusF64NEON(SB), NOSPLIT, $0-40
 	VDUP V0.D[0], V0.D2
 	FMOVD threshold+24(FP), F1
 	VDUP V1.D[0], V1.D2
-	FMOVQ 2704(R11), F2
-	FMOVQ 2720(R11), F3
+	FMOVQ 2752(R11), F2
+	FMOVQ 2704(R11), F3
 	FMOVQ 2496(R11), F4
-	FMOVQ 2784(R11), F5
-	FMOVQ 2624(R11), F6
-	FMOVQ 3232(R11), F7
-	FMOVQ 2512(R11), F8
-	FMOVQ 2640(R11), F9
-	FMOVQ 2656(R11), F10
-	FMOVQ 2672(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2736(R11), F13
-	FMOVQ 2752(R11), F14
-	FMOVQ 2688(R11), F15
-	FMOVQ 2768(R11), F16
-	FMOVQ 2992(R11), F17
-	FMOVQ 2976(R11), F18
-	FMOVQ 3024(R11), F19
+	FMOVQ 7280(R11), F5
+	FMOVQ 7152(R11), F6
+	FMOVQ 5456(R11), F7
+	FMOVQ 4608(R11), F8
+	FMOVQ 7168(R11), F9
+	FMOVQ 7184(R11), F10
+	FMOVQ 7200(R11), F11
+	FMOVQ 7216(R11), F12
+	FMOVQ 7232(R11), F13
+	FMOVQ 7248(R11), F14
+	FMOVQ 7216(R11), F15
+	FMOVQ 7264(R11), F16
+	FMOVQ 2624(R11), F17
+	FMOVQ 2608(R11), F18
+	FMOVQ 2656(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -38525,27 +42600,27 @@ one:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f536 // fmin v22.2d, v9.2d, v21.2d
 	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4eecd6f8 // fsub v24.2d, v23.2d, v12.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 7296(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 2816(R11), F26
+	FMOVQ 7312(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2832(R11), F25
+	FMOVQ 7328(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2848(R11), F26
+	FMOVQ 7344(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2864(R11), F25
+	FMOVQ 7360(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 2880(R11), F27
+	FMOVQ 7376(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 2896(R11), F25
+	FMOVQ 7392(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 2912(R11), F27
+	FMOVQ 7408(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -38569,32 +42644,32 @@ one:
 	VSUB V23.D2, V5.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e67ded9 // fmul v25.2d, v22.2d, v7.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V7.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e63df17 // fmul v23.2d, v24.2d, v3.2d
-	FMOVQ 3072(R11), F25
+	FMOVQ 2528(R11), F25
 	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3088(R11), F29
-	FMOVQ 3136(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2720(R11), F29
 	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3104(R11), F29
-	FMOVQ 3184(R11), F31
-	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3200(R11), F29
-	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3184(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3200(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 2736(R11), F29
 	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V29.D2, V31.D2
+	FMOVQ 3232(R11), F29
+	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2560(R11), F29
+	FMOVQ 2512(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -38603,17 +42678,17 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 3248(R11), F24
+	FMOVQ 7696(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
-	FMOVQ 2608(R11), F24
+	FMOVQ 2560(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e68e6d7 // fcmeq v23.2d, v22.2d, v8.2d
-	FMOVQ 2592(R11), F25
+	FMOVQ 2768(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e516 // fcmgt v22.2d, v8.2d, v22.2d
-	FMOVQ 3120(R11), F24
+	FMOVQ 2784(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6e60fed6 // fdiv v22.2d, v22.2d, v0.2d
 	WORD $0x6ee1e6b5 // fcmgt v21.2d, v21.2d, v1.2d
@@ -38630,27 +42705,27 @@ tail:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f536 // fmin v22.2d, v9.2d, v21.2d
 	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4eecd6f8 // fsub v24.2d, v23.2d, v12.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 7296(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 2816(R11), F26
+	FMOVQ 7312(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2832(R11), F25
+	FMOVQ 7328(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 2848(R11), F26
+	FMOVQ 7344(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2864(R11), F25
+	FMOVQ 7360(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 2880(R11), F27
+	FMOVQ 7376(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 2896(R11), F25
+	FMOVQ 7392(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 2912(R11), F27
+	FMOVQ 7408(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -38674,32 +42749,32 @@ tail:
 	VSUB V23.D2, V5.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e67ded9 // fmul v25.2d, v22.2d, v7.2d
-	FMOVQ 2512(R11), F26
+	FMOVQ 4608(R11), F26
 	VFMLA V7.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e63df17 // fmul v23.2d, v24.2d, v3.2d
-	FMOVQ 3072(R11), F25
+	FMOVQ 2528(R11), F25
 	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3088(R11), F29
-	FMOVQ 3136(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3152(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2720(R11), F29
 	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3104(R11), F29
-	FMOVQ 3184(R11), F31
-	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3200(R11), F29
-	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3184(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3200(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 2736(R11), F29
 	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V29.D2, V31.D2
+	FMOVQ 3232(R11), F29
+	VFMLA V28.D2, V31.D2, V29.D2
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2560(R11), F29
+	FMOVQ 2512(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -38708,17 +42783,17 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 3248(R11), F24
+	FMOVQ 7696(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
-	FMOVQ 2608(R11), F24
+	FMOVQ 2560(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e68e6d7 // fcmeq v23.2d, v22.2d, v8.2d
-	FMOVQ 2592(R11), F25
+	FMOVQ 2768(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e516 // fcmgt v22.2d, v8.2d, v22.2d
-	FMOVQ 3120(R11), F24
+	FMOVQ 2784(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6e60fed6 // fdiv v22.2d, v22.2d, v0.2d
 	WORD $0x6ee1e6b5 // fcmgt v21.2d, v21.2d, v1.2d
@@ -38740,18 +42815,18 @@ TEXT ·softplusBackwardF64NEON(SB), NOSPLIT, $0-48
 	FMOVD threshold+32(FP), F1
 	VDUP V1.D[0], V1.D2
 	FMOVQ 2496(R11), F2
-	FMOVQ 2624(R11), F3
-	FMOVQ 2640(R11), F4
-	FMOVQ 2656(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 2736(R11), F10
-	FMOVQ 2752(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2768(R11), F13
-	FMOVQ 2784(R11), F14
+	FMOVQ 7152(R11), F3
+	FMOVQ 7168(R11), F4
+	FMOVQ 7184(R11), F5
+	FMOVQ 7200(R11), F6
+	FMOVQ 7216(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2704(R11), F9
+	FMOVQ 7232(R11), F10
+	FMOVQ 7248(R11), F11
+	FMOVQ 7216(R11), F12
+	FMOVQ 7264(R11), F13
+	FMOVQ 7280(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -38763,27 +42838,27 @@ one:
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
 	WORD $0x4ef0f490 // fmin v16.2d, v4.2d, v16.2d
 	WORD $0x4e70f4b0 // fmax v16.2d, v5.2d, v16.2d
-	FMOVQ 2688(R11), F18
+	FMOVQ 7216(R11), F18
 	VFMLA V6.D2, V16.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 7296(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 2816(R11), F21
+	FMOVQ 7312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2832(R11), F20
+	FMOVQ 7328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 2848(R11), F21
+	FMOVQ 7344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2864(R11), F20
+	FMOVQ 7360(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 2880(R11), F22
+	FMOVQ 7376(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 2896(R11), F20
+	FMOVQ 7392(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 2912(R11), F22
+	FMOVQ 7408(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -38819,27 +42894,27 @@ tail:
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
 	WORD $0x4ef0f490 // fmin v16.2d, v4.2d, v16.2d
 	WORD $0x4e70f4b0 // fmax v16.2d, v5.2d, v16.2d
-	FMOVQ 2688(R11), F18
+	FMOVQ 7216(R11), F18
 	VFMLA V6.D2, V16.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 7296(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 2816(R11), F21
+	FMOVQ 7312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2832(R11), F20
+	FMOVQ 7328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 2848(R11), F21
+	FMOVQ 7344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 2864(R11), F20
+	FMOVQ 7360(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 2880(R11), F22
+	FMOVQ 7376(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 2896(R11), F20
+	FMOVQ 7392(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 2912(R11), F22
+	FMOVQ 7408(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -38872,25 +42947,25 @@ TEXT ·powF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 2608(R11), F2
-	FMOVQ 3216(R11), F3
-	FMOVQ 5392(R11), F4
-	FMOVQ 2624(R11), F5
-	FMOVQ 2960(R11), F6
-	FMOVQ 2976(R11), F7
-	FMOVQ 2992(R11), F8
-	FMOVQ 2976(R11), F9
-	FMOVQ 3008(R11), F10
-	FMOVQ 3024(R11), F11
-	FMOVQ 3040(R11), F12
-	FMOVQ 3056(R11), F13
-	FMOVQ 5408(R11), F14
-	FMOVQ 5424(R11), F15
-	FMOVQ 5440(R11), F16
-	FMOVQ 5456(R11), F17
-	FMOVQ 5472(R11), F18
-	FMOVQ 2672(R11), F19
+	FMOVQ 0(R11), F1
+	FMOVQ 2560(R11), F2
+	FMOVQ 3248(R11), F3
+	FMOVQ 9808(R11), F4
+	FMOVQ 7152(R11), F5
+	FMOVQ 2592(R11), F6
+	FMOVQ 2608(R11), F7
+	FMOVQ 2624(R11), F8
+	FMOVQ 2608(R11), F9
+	FMOVQ 2640(R11), F10
+	FMOVQ 2656(R11), F11
+	FMOVQ 2672(R11), F12
+	FMOVQ 2688(R11), F13
+	FMOVQ 9824(R11), F14
+	FMOVQ 9840(R11), F15
+	FMOVQ 9856(R11), F16
+	FMOVQ 9872(R11), F17
+	FMOVQ 9888(R11), F18
+	FMOVQ 7200(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -38920,26 +42995,26 @@ one:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 5488(R11), F28
+	FMOVQ 9904(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 5504(R11), F29
+	FMOVQ 9920(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5520(R11), F28
+	FMOVQ 9936(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 5536(R11), F29
+	FMOVQ 9952(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5552(R11), F28
+	FMOVQ 9968(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 5568(R11), F30
+	FMOVQ 9984(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5584(R11), F28
+	FMOVQ 10000(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 5600(R11), F30
+	FMOVQ 10016(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5616(R11), F28
+	FMOVQ 3888(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 5632(R11), F26
+	FMOVQ 10032(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -38983,46 +43058,46 @@ one:
 	WORD $0x4e77f657 // fmax v23.2d, v18.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 2688(R11), F25
+	FMOVQ 7216(R11), F25
 	VFMLA V19.D2, V23.D2, V25.D2
-	FMOVQ 2688(R11), F26
+	FMOVQ 7216(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2704(R11), F27
+	FMOVQ 2752(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
+	FMOVQ 2704(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 2736(R11), F27
-	FMOVQ 2800(R11), F28
+	FMOVQ 7232(R11), F27
+	FMOVQ 7296(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2816(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2832(R11), F28
+	FMOVQ 7328(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2848(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2752(R11), F28
-	FMOVQ 2864(R11), F29
+	FMOVQ 7248(R11), F28
+	FMOVQ 7360(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2880(R11), F28
+	FMOVQ 7376(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 2896(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2912(R11), F28
+	FMOVQ 7408(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 2768(R11), F23
+	FMOVQ 7264(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 2784(R11), F24
+	FMOVQ 7280(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V5.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -39048,7 +43123,7 @@ one:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ee19ab7 // frintz v23.2d, v21.2d
 	WORD $0x4e75e6f7 // fcmeq v23.2d, v23.2d, v21.2d
-	FMOVQ 2560(R11), F24
+	FMOVQ 2512(R11), F24
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
 	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
@@ -39059,7 +43134,7 @@ one:
 	WORD $0x6ef4e438 // fcmgt v24.2d, v1.2d, v20.2d
 	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 3120(R11), F27
+	FMOVQ 2784(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e62e6d6 // fcmeq v22.2d, v22.2d, v2.2d
 	VBSL V23.B16, V25.B16, V22.B16
@@ -39107,26 +43182,26 @@ tail:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 5488(R11), F28
+	FMOVQ 9904(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 5504(R11), F29
+	FMOVQ 9920(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5520(R11), F28
+	FMOVQ 9936(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 5536(R11), F29
+	FMOVQ 9952(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5552(R11), F28
+	FMOVQ 9968(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 5568(R11), F30
+	FMOVQ 9984(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5584(R11), F28
+	FMOVQ 10000(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 5600(R11), F30
+	FMOVQ 10016(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5616(R11), F28
+	FMOVQ 3888(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 5632(R11), F26
+	FMOVQ 10032(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -39170,46 +43245,46 @@ tail:
 	WORD $0x4e77f657 // fmax v23.2d, v18.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 2688(R11), F25
+	FMOVQ 7216(R11), F25
 	VFMLA V19.D2, V23.D2, V25.D2
-	FMOVQ 2688(R11), F26
+	FMOVQ 7216(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2704(R11), F27
+	FMOVQ 2752(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
+	FMOVQ 2704(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 2736(R11), F27
-	FMOVQ 2800(R11), F28
+	FMOVQ 7232(R11), F27
+	FMOVQ 7296(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2816(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2832(R11), F28
+	FMOVQ 7328(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2848(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2752(R11), F28
-	FMOVQ 2864(R11), F29
+	FMOVQ 7248(R11), F28
+	FMOVQ 7360(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2880(R11), F28
+	FMOVQ 7376(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 2896(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2912(R11), F28
+	FMOVQ 7408(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 2768(R11), F23
+	FMOVQ 7264(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 2784(R11), F24
+	FMOVQ 7280(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V5.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -39235,7 +43310,7 @@ tail:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ee19ab7 // frintz v23.2d, v21.2d
 	WORD $0x4e75e6f7 // fcmeq v23.2d, v23.2d, v21.2d
-	FMOVQ 2560(R11), F24
+	FMOVQ 2512(R11), F24
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
 	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
@@ -39246,7 +43321,7 @@ tail:
 	WORD $0x6ef4e438 // fcmgt v24.2d, v1.2d, v20.2d
 	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 3120(R11), F27
+	FMOVQ 2784(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e62e6d6 // fcmeq v22.2d, v22.2d, v2.2d
 	VBSL V23.B16, V25.B16, V22.B16
@@ -39274,25 +43349,25 @@ TEXT ·powScalarF64NEON(SB), NOSPLIT, $0-32
 	FMOVD s+16(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVQ 2496(R11), F1
-	FMOVQ 16(R11), F2
-	FMOVQ 2608(R11), F3
-	FMOVQ 3216(R11), F4
-	FMOVQ 5392(R11), F5
-	FMOVQ 2624(R11), F6
-	FMOVQ 2960(R11), F7
-	FMOVQ 2976(R11), F8
-	FMOVQ 2992(R11), F9
-	FMOVQ 2976(R11), F10
-	FMOVQ 3008(R11), F11
-	FMOVQ 3024(R11), F12
-	FMOVQ 3040(R11), F13
-	FMOVQ 3056(R11), F14
-	FMOVQ 5408(R11), F15
-	FMOVQ 5424(R11), F16
-	FMOVQ 5440(R11), F17
-	FMOVQ 5456(R11), F18
-	FMOVQ 5472(R11), F19
-	FMOVQ 2672(R11), F20
+	FMOVQ 0(R11), F2
+	FMOVQ 2560(R11), F3
+	FMOVQ 3248(R11), F4
+	FMOVQ 9808(R11), F5
+	FMOVQ 7152(R11), F6
+	FMOVQ 2592(R11), F7
+	FMOVQ 2608(R11), F8
+	FMOVQ 2624(R11), F9
+	FMOVQ 2608(R11), F10
+	FMOVQ 2640(R11), F11
+	FMOVQ 2656(R11), F12
+	FMOVQ 2672(R11), F13
+	FMOVQ 2688(R11), F14
+	FMOVQ 9824(R11), F15
+	FMOVQ 9840(R11), F16
+	FMOVQ 9856(R11), F17
+	FMOVQ 9872(R11), F18
+	FMOVQ 9888(R11), F19
+	FMOVQ 7200(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -39321,26 +43396,26 @@ one:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 5488(R11), F28
+	FMOVQ 9904(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 5504(R11), F29
+	FMOVQ 9920(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5520(R11), F28
+	FMOVQ 9936(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 5536(R11), F29
+	FMOVQ 9952(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5552(R11), F28
+	FMOVQ 9968(R11), F28
 	VFMLA V26.D2, V16.D2, V28.D2
-	FMOVQ 5568(R11), F30
+	FMOVQ 9984(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5584(R11), F28
+	FMOVQ 10000(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 5600(R11), F30
+	FMOVQ 10016(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5616(R11), F28
+	FMOVQ 3888(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 5632(R11), F26
+	FMOVQ 10032(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -39384,46 +43459,46 @@ one:
 	WORD $0x4e77f677 // fmax v23.2d, v19.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V2.B16, V25.B16, V24.B16
-	FMOVQ 2688(R11), F25
+	FMOVQ 7216(R11), F25
 	VFMLA V20.D2, V23.D2, V25.D2
-	FMOVQ 2688(R11), F26
+	FMOVQ 7216(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2704(R11), F27
+	FMOVQ 2752(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
+	FMOVQ 2704(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 2736(R11), F27
-	FMOVQ 2800(R11), F28
+	FMOVQ 7232(R11), F27
+	FMOVQ 7296(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2816(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2832(R11), F28
+	FMOVQ 7328(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2848(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2752(R11), F28
-	FMOVQ 2864(R11), F29
+	FMOVQ 7248(R11), F28
+	FMOVQ 7360(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2880(R11), F28
+	FMOVQ 7376(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 2896(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2912(R11), F28
+	FMOVQ 7408(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e61d75a // fadd v26.2d, v26.2d, v1.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 2768(R11), F23
+	FMOVQ 7264(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 2784(R11), F24
+	FMOVQ 7280(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V6.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -39449,7 +43524,7 @@ one:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ee19817 // frintz v23.2d, v0.2d
 	WORD $0x4e60e6f7 // fcmeq v23.2d, v23.2d, v0.2d
-	FMOVQ 2560(R11), F24
+	FMOVQ 2512(R11), F24
 	WORD $0x6e78dc18 // fmul v24.2d, v0.2d, v24.2d
 	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
 	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
@@ -39460,7 +43535,7 @@ one:
 	WORD $0x6ef5e458 // fcmgt v24.2d, v2.2d, v21.2d
 	WORD $0x6ee2e6db // fcmgt v27.2d, v22.2d, v2.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 3120(R11), F27
+	FMOVQ 2784(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e63e6d6 // fcmeq v22.2d, v22.2d, v3.2d
 	VBSL V23.B16, V25.B16, V22.B16
@@ -39506,26 +43581,26 @@ tail:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 5488(R11), F28
+	FMOVQ 9904(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 5504(R11), F29
+	FMOVQ 9920(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5520(R11), F28
+	FMOVQ 9936(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 5536(R11), F29
+	FMOVQ 9952(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5552(R11), F28
+	FMOVQ 9968(R11), F28
 	VFMLA V26.D2, V16.D2, V28.D2
-	FMOVQ 5568(R11), F30
+	FMOVQ 9984(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5584(R11), F28
+	FMOVQ 10000(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 5600(R11), F30
+	FMOVQ 10016(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5616(R11), F28
+	FMOVQ 3888(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 5632(R11), F26
+	FMOVQ 10032(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -39569,46 +43644,46 @@ tail:
 	WORD $0x4e77f677 // fmax v23.2d, v19.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V2.B16, V25.B16, V24.B16
-	FMOVQ 2688(R11), F25
+	FMOVQ 7216(R11), F25
 	VFMLA V20.D2, V23.D2, V25.D2
-	FMOVQ 2688(R11), F26
+	FMOVQ 7216(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2704(R11), F27
+	FMOVQ 2752(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
+	FMOVQ 2704(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 2736(R11), F27
-	FMOVQ 2800(R11), F28
+	FMOVQ 7232(R11), F27
+	FMOVQ 7296(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2816(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2832(R11), F28
+	FMOVQ 7328(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2848(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2752(R11), F28
-	FMOVQ 2864(R11), F29
+	FMOVQ 7248(R11), F28
+	FMOVQ 7360(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2880(R11), F28
+	FMOVQ 7376(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 2896(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 2912(R11), F28
+	FMOVQ 7408(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e61d75a // fadd v26.2d, v26.2d, v1.2d
-	FMOVQ 2688(R11), F23
+	FMOVQ 7216(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 2768(R11), F23
+	FMOVQ 7264(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 2784(R11), F24
+	FMOVQ 7280(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V6.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -39634,7 +43709,7 @@ tail:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ee19817 // frintz v23.2d, v0.2d
 	WORD $0x4e60e6f7 // fcmeq v23.2d, v23.2d, v0.2d
-	FMOVQ 2560(R11), F24
+	FMOVQ 2512(R11), F24
 	WORD $0x6e78dc18 // fmul v24.2d, v0.2d, v24.2d
 	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
 	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
@@ -39645,7 +43720,7 @@ tail:
 	WORD $0x6ef5e458 // fcmgt v24.2d, v2.2d, v21.2d
 	WORD $0x6ee2e6db // fcmgt v27.2d, v22.2d, v2.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 3120(R11), F27
+	FMOVQ 2784(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e63e6d6 // fcmeq v22.2d, v22.2d, v3.2d
 	VBSL V23.B16, V25.B16, V22.B16
@@ -39676,19 +43751,19 @@ TEXT ·eLUF64NEON(SB), NOSPLIT, $0-48
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+16(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2640(R11), F3
-	FMOVQ 2928(R11), F4
-	FMOVQ 2672(R11), F5
-	FMOVQ 2688(R11), F6
-	FMOVQ 2704(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 2736(R11), F9
-	FMOVQ 2752(R11), F10
-	FMOVQ 2688(R11), F11
-	FMOVQ 2944(R11), F12
-	FMOVQ 2560(R11), F13
+	FMOVQ 7168(R11), F3
+	FMOVQ 7664(R11), F4
+	FMOVQ 7200(R11), F5
+	FMOVQ 7216(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2704(R11), F8
+	FMOVQ 7232(R11), F9
+	FMOVQ 7248(R11), F10
+	FMOVQ 7216(R11), F11
+	FMOVQ 7680(R11), F12
+	FMOVQ 2512(R11), F13
 	FMOVQ 2480(R11), F14
-	FMOVQ 16(R11), F15
+	FMOVQ 0(R11), F15
 single:
 	CMP $2, R9
 	BLT tail
@@ -39697,27 +43772,27 @@ one:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 2688(R11), F19
+	FMOVQ 7216(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 7296(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 2816(R11), F22
+	FMOVQ 7312(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2832(R11), F21
+	FMOVQ 7328(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 2848(R11), F22
+	FMOVQ 7344(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2864(R11), F21
+	FMOVQ 7360(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 2880(R11), F23
+	FMOVQ 7376(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 2896(R11), F21
+	FMOVQ 7392(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 2912(R11), F23
+	FMOVQ 7408(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -39746,27 +43821,27 @@ tail:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 2688(R11), F19
+	FMOVQ 7216(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 7296(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 2816(R11), F22
+	FMOVQ 7312(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2832(R11), F21
+	FMOVQ 7328(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 2848(R11), F22
+	FMOVQ 7344(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2864(R11), F21
+	FMOVQ 7360(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 2880(R11), F23
+	FMOVQ 7376(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 2896(R11), F21
+	FMOVQ 7392(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 2912(R11), F23
+	FMOVQ 7408(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -39801,20 +43876,20 @@ TEXT ·eLUBackwardF64NEON(SB), NOSPLIT, $0-56
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+24(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2624(R11), F3
-	FMOVQ 2640(R11), F4
-	FMOVQ 2656(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 2736(R11), F10
-	FMOVQ 2752(R11), F11
+	FMOVQ 7152(R11), F3
+	FMOVQ 7168(R11), F4
+	FMOVQ 7184(R11), F5
+	FMOVQ 7200(R11), F6
+	FMOVQ 7216(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2704(R11), F9
+	FMOVQ 7232(R11), F10
+	FMOVQ 7248(R11), F11
 	FMOVQ 2496(R11), F12
-	FMOVQ 2688(R11), F13
-	FMOVQ 2768(R11), F14
-	FMOVQ 2784(R11), F15
-	FMOVQ 16(R11), F16
+	FMOVQ 7216(R11), F13
+	FMOVQ 7264(R11), F14
+	FMOVQ 7280(R11), F15
+	FMOVQ 0(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -39823,27 +43898,27 @@ one:
 	WORD $0x6e60de32 // fmul v18.2d, v17.2d, v0.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 2688(R11), F19
+	FMOVQ 7216(R11), F19
 	VFMLA V6.D2, V18.D2, V19.D2
 	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
 	VFMLS V8.D2, V20.D2, V18.D2
 	VFMLS V9.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 7296(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 2816(R11), F22
+	FMOVQ 7312(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2832(R11), F21
+	FMOVQ 7328(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 2848(R11), F22
+	FMOVQ 7344(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2864(R11), F21
+	FMOVQ 7360(R11), F21
 	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 2880(R11), F23
+	FMOVQ 7376(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 2896(R11), F21
+	FMOVQ 7392(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 2912(R11), F23
+	FMOVQ 7408(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -39879,27 +43954,27 @@ tail:
 	WORD $0x6e60de32 // fmul v18.2d, v17.2d, v0.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 2688(R11), F19
+	FMOVQ 7216(R11), F19
 	VFMLA V6.D2, V18.D2, V19.D2
 	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
 	VFMLS V8.D2, V20.D2, V18.D2
 	VFMLS V9.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 7296(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 2816(R11), F22
+	FMOVQ 7312(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2832(R11), F21
+	FMOVQ 7328(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 2848(R11), F22
+	FMOVQ 7344(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 2864(R11), F21
+	FMOVQ 7360(R11), F21
 	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 2880(R11), F23
+	FMOVQ 7376(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 2896(R11), F21
+	FMOVQ 7392(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 2912(R11), F23
+	FMOVQ 7408(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -39939,8 +44014,8 @@ TEXT ·naNToNumF64NEON(SB), NOSPLIT, $0-48
 	VDUP V1.D[0], V1.D2
 	FMOVD nan+16(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2608(R11), F3
-	FMOVQ 2592(R11), F4
+	FMOVQ 2560(R11), F3
+	FMOVQ 2768(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -40072,7 +44147,7 @@ TEXT ·hardShrinkF64NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVD l+16(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -40214,7 +44289,7 @@ TEXT ·shrinkBackwardF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD l+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -40287,7 +44362,7 @@ TEXT ·hardTanhBackwardF64NEON(SB), NOSPLIT, $0-48
 	VDUP V0.D[0], V0.D2
 	FMOVD hi+32(FP), F1
 	VDUP V1.D[0], V1.D2
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -40503,7 +44578,7 @@ TEXT ·lerpToF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2496(R11), F0
-	FMOVQ 2560(R11), F1
+	FMOVQ 2512(R11), F1
 	CMP $4, R9
 	BLT single
 loop:
@@ -40972,7 +45047,7 @@ TEXT ·heavisideF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 2496(R11), F1
 	CMP $8, R9
 	BLT single
@@ -41050,7 +45125,7 @@ TEXT ·fmodBlockF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2480(R11), F8
-	FMOVQ 16(R11), F9
+	FMOVQ 0(R11), F9
 	FMOVQ 2496(R11), F10
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -41861,7 +45936,7 @@ TEXT ·remainderFromF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2480(R11), F0
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -41945,10 +46020,10 @@ TEXT ·floorDivFromF64NEON(SB), NOSPLIT, $0-40
 	MOVD m+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 2480(R11), F1
 	FMOVQ 2496(R11), F2
-	FMOVQ 2560(R11), F3
+	FMOVQ 2512(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -42063,6 +46138,3329 @@ tail:
 done:
 	RET
 
+// lgammaF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V19 (8 more are read from memory).
+TEXT ·lgammaF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 2512(R11), F1
+	FMOVQ 0(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 2544(R11), F4
+	FMOVQ 2560(R11), F5
+	FMOVQ 2576(R11), F6
+	FMOVQ 2592(R11), F7
+	FMOVQ 2608(R11), F8
+	FMOVQ 2624(R11), F9
+	FMOVQ 2608(R11), F10
+	FMOVQ 2640(R11), F11
+	FMOVQ 2656(R11), F12
+	FMOVQ 2672(R11), F13
+	FMOVQ 2688(R11), F14
+	FMOVQ 2704(R11), F15
+	FMOVQ 2720(R11), F16
+	FMOVQ 2736(R11), F17
+	FMOVQ 2752(R11), F18
+	FMOVQ 2768(R11), F19
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F20
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b7 // fadd v23.2d, v21.2d, v0.2d
+	WORD $0x6e77dc17 // fmul v23.2d, v0.2d, v23.2d
+	VBIF V22.B16, V0.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e438 // fcmgt v24.2d, v1.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
+	VORR V22.B16, V22.B16, V26.B16
+	VFMLA V22.D2, V22.D2, V26.D2
+	VBIF V24.B16, V22.B16, V26.B16
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
+	WORD $0x6ef7e497 // fcmgt v23.2d, v4.2d, v23.2d
+	VBSL V0.B16, V2.B16, V24.B16
+	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 2800(R11), F22
+	FMOVQ 2912(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2928(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2944(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2960(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2976(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2992(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 3008(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 3024(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2816(R11), F24
+	FMOVQ 3040(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3072(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3104(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3120(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3136(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3152(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	VFMLA V23.D2, V22.D2, V24.D2
+	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	VBSL V25.B16, V22.B16, V21.B16
+	WORD $0x6ef5e4f6 // fcmgt v22.2d, v7.2d, v21.2d
+	WORD $0x6e68deb8 // fmul v24.2d, v21.2d, v8.2d
+	VBIF V22.B16, V21.B16, V24.B16
+	VADD V9.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V10.B16, V25.B16, V25.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
+	VAND V13.B16, V24.B16, V24.B16
+	VADD V14.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e6fdf36 // fmul v22.2d, v25.2d, v15.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef5e4b6 // fcmgt v22.2d, v5.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
+	VBSL V22.B16, V19.B16, V24.B16
+	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
+	FMOVQ 2784(R11), F22
+	VBSL V24.B16, V22.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
+	WORD $0x6ee0fab8 // fneg v24.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6e76fc16 // fdiv v22.2d, v0.2d, v22.2d
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
+	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
+	FMOVQ 3264(R11), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 2832(R11), F21
+	FMOVQ 3280(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3296(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3312(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3328(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3344(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3360(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3376(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	VFMLA V25.D2, V22.D2, V26.D2
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	VBSL V23.B16, V26.B16, V21.B16
+	WORD $0x4e618a96 // frintn v22.2d, v20.2d
+	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
+	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
+	WORD $0x4ee0fb39 // fabs v25.2d, v25.2d
+	WORD $0x6ef9e4f6 // fcmgt v22.2d, v7.2d, v25.2d
+	WORD $0x6e68df37 // fmul v23.2d, v25.2d, v8.2d
+	VBIF V22.B16, V25.B16, V23.B16
+	VADD V9.D2, V23.D2, V23.D2
+	VUSHR $52, V23.D2, V24.D2
+	VORR V10.B16, V24.B16, V24.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
+	VAND V13.B16, V23.B16, V23.B16
+	VADD V14.D2, V23.D2, V23.D2
+	WORD $0x4ee0d6f7 // fsub v23.2d, v23.2d, v0.2d
+	WORD $0x6e6fdf16 // fmul v22.2d, v24.2d, v15.2d
+	WORD $0x4e63d6fa // fadd v26.2d, v23.2d, v3.2d
+	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
+	VFMLA V18.D2, V24.D2, V23.D2
+	WORD $0x6ef9e4b6 // fcmgt v22.2d, v5.2d, v25.2d
+	VBSL V25.B16, V23.B16, V22.B16
+	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
+	VBSL V22.B16, V19.B16, V23.B16
+	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
+	FMOVQ 2784(R11), F22
+	VBSL V23.B16, V22.B16, V25.B16
+	FMOVQ 2880(R11), F22
+	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 2896(R11), F23
+	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	VBSL V23.B16, V20.B16, V21.B16
+	FMOVQ F21, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F20
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b7 // fadd v23.2d, v21.2d, v0.2d
+	WORD $0x6e77dc17 // fmul v23.2d, v0.2d, v23.2d
+	VBIF V22.B16, V0.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
+	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V22.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
+	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VBIT V21.B16, V24.B16, V23.B16
+	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e438 // fcmgt v24.2d, v1.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
+	VORR V22.B16, V22.B16, V26.B16
+	VFMLA V22.D2, V22.D2, V26.D2
+	VBIF V24.B16, V22.B16, V26.B16
+	VBSL V23.B16, V26.B16, V25.B16
+	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
+	WORD $0x6ef7e497 // fcmgt v23.2d, v4.2d, v23.2d
+	VBSL V0.B16, V2.B16, V24.B16
+	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 2800(R11), F22
+	FMOVQ 2912(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2928(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2944(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2960(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2976(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 2992(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 3008(R11), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 3024(R11), F22
+	VFMLA V21.D2, V24.D2, V22.D2
+	FMOVQ 2816(R11), F24
+	FMOVQ 3040(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3072(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3104(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3120(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	FMOVQ 3136(R11), F26
+	VFMLA V21.D2, V24.D2, V26.D2
+	FMOVQ 3152(R11), F24
+	VFMLA V21.D2, V26.D2, V24.D2
+	VFMLA V23.D2, V22.D2, V24.D2
+	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	VBSL V25.B16, V22.B16, V21.B16
+	WORD $0x6ef5e4f6 // fcmgt v22.2d, v7.2d, v21.2d
+	WORD $0x6e68deb8 // fmul v24.2d, v21.2d, v8.2d
+	VBIF V22.B16, V21.B16, V24.B16
+	VADD V9.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V10.B16, V25.B16, V25.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
+	VAND V13.B16, V24.B16, V24.B16
+	VADD V14.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e6fdf36 // fmul v22.2d, v25.2d, v15.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef5e4b6 // fcmgt v22.2d, v5.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
+	VBSL V22.B16, V19.B16, V24.B16
+	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
+	FMOVQ 2784(R11), F22
+	VBSL V24.B16, V22.B16, V21.B16
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
+	WORD $0x6ee0fab8 // fneg v24.2d, v21.2d
+	VBSL V21.B16, V24.B16, V22.B16
+	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
+	WORD $0x6e76fc16 // fdiv v22.2d, v0.2d, v22.2d
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
+	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
+	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
+	FMOVQ 3264(R11), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 2832(R11), F21
+	FMOVQ 3280(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3296(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3312(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3328(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3344(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	FMOVQ 3360(R11), F21
+	VFMLA V24.D2, V25.D2, V21.D2
+	FMOVQ 3376(R11), F25
+	VFMLA V24.D2, V21.D2, V25.D2
+	VFMLA V25.D2, V22.D2, V26.D2
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
+	VBSL V23.B16, V26.B16, V21.B16
+	WORD $0x4e618a96 // frintn v22.2d, v20.2d
+	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
+	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
+	WORD $0x4ee0fb39 // fabs v25.2d, v25.2d
+	WORD $0x6ef9e4f6 // fcmgt v22.2d, v7.2d, v25.2d
+	WORD $0x6e68df37 // fmul v23.2d, v25.2d, v8.2d
+	VBIF V22.B16, V25.B16, V23.B16
+	VADD V9.D2, V23.D2, V23.D2
+	VUSHR $52, V23.D2, V24.D2
+	VORR V10.B16, V24.B16, V24.B16
+	VBSL V12.B16, V11.B16, V22.B16
+	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
+	VAND V13.B16, V23.B16, V23.B16
+	VADD V14.D2, V23.D2, V23.D2
+	WORD $0x4ee0d6f7 // fsub v23.2d, v23.2d, v0.2d
+	WORD $0x6e6fdf16 // fmul v22.2d, v24.2d, v15.2d
+	WORD $0x4e63d6fa // fadd v26.2d, v23.2d, v3.2d
+	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V16.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V17.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
+	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
+	VFMLA V18.D2, V24.D2, V23.D2
+	WORD $0x6ef9e4b6 // fcmgt v22.2d, v5.2d, v25.2d
+	VBSL V25.B16, V23.B16, V22.B16
+	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
+	VBSL V22.B16, V19.B16, V23.B16
+	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
+	FMOVQ 2784(R11), F22
+	VBSL V23.B16, V22.B16, V25.B16
+	FMOVQ 2880(R11), F22
+	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 2896(R11), F23
+	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
+	VBSL V21.B16, V22.B16, V23.B16
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	VBSL V23.B16, V20.B16, V21.B16
+	FMOVD F21, (R0)
+done:
+	RET
+
+// digammaF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V18 (10 more are read from memory).
+TEXT ·digammaF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 3504(R11), F2
+	FMOVQ 2512(R11), F3
+	FMOVQ 2560(R11), F4
+	FMOVQ 2784(R11), F5
+	FMOVQ 3520(R11), F6
+	FMOVQ 3536(R11), F7
+	FMOVQ 2592(R11), F8
+	FMOVQ 2608(R11), F9
+	FMOVQ 2624(R11), F10
+	FMOVQ 2608(R11), F11
+	FMOVQ 2640(R11), F12
+	FMOVQ 2656(R11), F13
+	FMOVQ 2672(R11), F14
+	FMOVQ 2688(R11), F15
+	FMOVQ 2704(R11), F16
+	FMOVQ 2528(R11), F17
+	FMOVQ 2720(R11), F18
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F19
+	WORD $0x6ef3e434 // fcmgt v20.2d, v1.2d, v19.2d
+	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	FMOVQ 2496(R11), F23
+	VFMLA V21.D2, V1.D2, V23.D2
+	VBIF V22.B16, V1.B16, V23.B16
+	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
+	VBIF V22.B16, V0.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3600(R11), F27
+	VFMLA V26.D2, V6.D2, V27.D2
+	FMOVQ 3616(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3632(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3648(R11), F28
+	VFMLA V26.D2, V7.D2, V28.D2
+	FMOVQ 3664(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 3680(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 3696(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	VFMLA V25.D2, V27.D2, V29.D2
+	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
+	VFMLA V3.D2, V21.D2, V23.D2
+	VFMLA V29.D2, V25.D2, V23.D2
+	WORD $0x6ef6e515 // fcmgt v21.2d, v8.2d, v22.2d
+	WORD $0x6e69ded8 // fmul v24.2d, v22.2d, v9.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V10.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V11.B16, V25.B16, V25.B16
+	VBSL V13.B16, V12.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V14.B16, V24.B16, V24.B16
+	VADD V15.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e70df35 // fmul v21.2d, v25.2d, v16.2d
+	WORD $0x4e71d71a // fadd v26.2d, v24.2d, v17.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V18.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2736(R11), F30
+	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3248(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V27.D2, V29.D2, V31.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e63df9c // fmul v28.2d, v28.2d, v3.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V31.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	FMOVQ 2752(R11), F21
+	VFMLA V21.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
+	FMOVQ 2768(R11), F25
+	VBSL V21.B16, V25.B16, V24.B16
+	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
+	VBSL V24.B16, V5.B16, V22.B16
+	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
+	WORD $0x4e618a75 // frintn v21.2d, v19.2d
+	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 3552(R11), F26
+	FMOVQ 3712(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3728(R11), F26
+	VFMLA V24.D2, V27.D2, V26.D2
+	FMOVQ 3744(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3568(R11), F26
+	FMOVQ 3760(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	FMOVQ 3776(R11), F26
+	VFMLA V24.D2, V28.D2, V26.D2
+	FMOVQ 2496(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	VFMLA V23.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F24
+	FMOVQ 2496(R11), F26
+	VFMLS V24.D2, V23.D2, V26.D2
+	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
+	FMOVQ 3488(R11), F23
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
+	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
+	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
+	VBSL V28.B16, V5.B16, V21.B16
+	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
+	VBSL V22.B16, V21.B16, V20.B16
+	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	FMOVQ 2480(R11), F22
+	VAND V22.B16, V19.B16, V19.B16
+	VORR V19.B16, V4.B16, V19.B16
+	VBSL V20.B16, V19.B16, V21.B16
+	FMOVQ F21, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F19
+	WORD $0x6ef3e434 // fcmgt v20.2d, v1.2d, v19.2d
+	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	FMOVQ 2496(R11), F23
+	VFMLA V21.D2, V1.D2, V23.D2
+	VBIF V22.B16, V1.B16, V23.B16
+	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
+	VBIF V22.B16, V0.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V22.D2, V23.D2, V25.D2
+	VBIT V21.B16, V25.B16, V23.B16
+	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
+	VBIT V21.B16, V25.B16, V24.B16
+	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
+	VBSL V22.B16, V25.B16, V21.B16
+	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
+	VORR V24.B16, V24.B16, V25.B16
+	VFMLA V21.D2, V23.D2, V25.D2
+	VBIT V22.B16, V25.B16, V23.B16
+	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
+	VBIT V22.B16, V25.B16, V24.B16
+	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
+	VBSL V21.B16, V25.B16, V22.B16
+	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3600(R11), F27
+	VFMLA V26.D2, V6.D2, V27.D2
+	FMOVQ 3616(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3632(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3648(R11), F28
+	VFMLA V26.D2, V7.D2, V28.D2
+	FMOVQ 3664(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 3680(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 3696(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	VFMLA V25.D2, V27.D2, V29.D2
+	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
+	VFMLA V3.D2, V21.D2, V23.D2
+	VFMLA V29.D2, V25.D2, V23.D2
+	WORD $0x6ef6e515 // fcmgt v21.2d, v8.2d, v22.2d
+	WORD $0x6e69ded8 // fmul v24.2d, v22.2d, v9.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V10.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V11.B16, V25.B16, V25.B16
+	VBSL V13.B16, V12.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V14.B16, V24.B16, V24.B16
+	VADD V15.D2, V24.D2, V24.D2
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e70df35 // fmul v21.2d, v25.2d, v16.2d
+	WORD $0x4e71d71a // fadd v26.2d, v24.2d, v17.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V18.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2736(R11), F30
+	FMOVQ 3216(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3232(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3248(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V27.D2, V29.D2, V31.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e63df9c // fmul v28.2d, v28.2d, v3.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V31.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	FMOVQ 2752(R11), F21
+	VFMLA V21.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
+	FMOVQ 2768(R11), F25
+	VBSL V21.B16, V25.B16, V24.B16
+	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
+	VBSL V24.B16, V5.B16, V22.B16
+	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
+	WORD $0x4e618a75 // frintn v21.2d, v19.2d
+	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 2848(R11), F25
+	FMOVQ 3392(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 3408(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 3424(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 2864(R11), F25
+	FMOVQ 3440(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3456(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 3472(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 3488(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	VFMLA V23.D2, V26.D2, V25.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	FMOVQ 3552(R11), F26
+	FMOVQ 3712(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3728(R11), F26
+	VFMLA V24.D2, V27.D2, V26.D2
+	FMOVQ 3744(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 3568(R11), F26
+	FMOVQ 3760(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	FMOVQ 3776(R11), F26
+	VFMLA V24.D2, V28.D2, V26.D2
+	FMOVQ 2496(R11), F28
+	VFMLA V24.D2, V26.D2, V28.D2
+	VFMLA V23.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F24
+	FMOVQ 2496(R11), F26
+	VFMLS V24.D2, V23.D2, V26.D2
+	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
+	FMOVQ 3488(R11), F23
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
+	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
+	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
+	VBSL V28.B16, V5.B16, V21.B16
+	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
+	VBSL V22.B16, V21.B16, V20.B16
+	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	FMOVQ 2480(R11), F22
+	VAND V22.B16, V19.B16, V19.B16
+	VORR V19.B16, V4.B16, V19.B16
+	VBSL V20.B16, V19.B16, V21.B16
+	FMOVD F21, (R0)
+done:
+	RET
+
+// erfinvF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V20 (9 more are read from memory).
+TEXT ·erfinvF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2496(R11), F1
+	FMOVQ 2560(R11), F2
+	FMOVQ 2784(R11), F3
+	FMOVQ 2592(R11), F4
+	FMOVQ 2608(R11), F5
+	FMOVQ 2624(R11), F6
+	FMOVQ 2608(R11), F7
+	FMOVQ 2640(R11), F8
+	FMOVQ 2656(R11), F9
+	FMOVQ 2672(R11), F10
+	FMOVQ 2688(R11), F11
+	FMOVQ 2704(R11), F12
+	FMOVQ 2528(R11), F13
+	FMOVQ 2720(R11), F14
+	FMOVQ 2736(R11), F15
+	FMOVQ 2512(R11), F16
+	FMOVQ 2752(R11), F17
+	FMOVQ 2768(R11), F18
+	FMOVQ 3792(R11), F19
+	FMOVQ 3808(R11), F20
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F21
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
+	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
+	VBIF V23.B16, V22.B16, V24.B16
+	VADD V6.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V7.B16, V25.B16, V25.B16
+	VBSL V9.B16, V8.B16, V23.B16
+	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
+	VAND V10.B16, V24.B16, V24.B16
+	VADD V11.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
+	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V14.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V15.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V23.D2
+	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V17.D2, V25.D2, V24.D2
+	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V23.B16, V18.B16, V24.B16
+	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
+	VBSL V24.B16, V3.B16, V23.B16
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V19.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3952(R11), F27
+	VFMLA V26.D2, V20.D2, V27.D2
+	FMOVQ 3968(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3984(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4000(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4016(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4032(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4048(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4064(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4080(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3824(R11), F28
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4112(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4144(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4176(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4208(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4240(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F25
+	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
+	FMOVQ 3840(R11), F26
+	FMOVQ 4256(R11), F27
+	VFMLA V26.D2, V24.D2, V27.D2
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	FMOVQ 3856(R11), F26
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4288(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4320(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4352(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4384(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4416(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V26.D2, V30.D2
+	VBSL V28.B16, V30.B16, V25.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	FMOVQ 3888(R11), F26
+	FMOVQ 4608(R11), F27
+	VFMLA V26.D2, V23.D2, V27.D2
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F26
+	FMOVQ 4624(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4640(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4672(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4704(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4736(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 3920(R11), F26
+	FMOVQ 4768(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4784(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4816(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4848(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4880(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4912(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	VFMLA V27.D2, V28.D2, V26.D2
+	VBSL V25.B16, V26.B16, V24.B16
+	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
+	VBSL V24.B16, V2.B16, V23.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	FMOVQ F21, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F21
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
+	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
+	VBIF V23.B16, V22.B16, V24.B16
+	VADD V6.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V7.B16, V25.B16, V25.B16
+	VBSL V9.B16, V8.B16, V23.B16
+	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
+	VAND V10.B16, V24.B16, V24.B16
+	VADD V11.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
+	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V14.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V15.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V23.D2
+	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V17.D2, V25.D2, V24.D2
+	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V23.B16, V18.B16, V24.B16
+	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
+	VBSL V24.B16, V3.B16, V23.B16
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V19.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3952(R11), F27
+	VFMLA V26.D2, V20.D2, V27.D2
+	FMOVQ 3968(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3984(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4000(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4016(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4032(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4048(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4064(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4080(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3824(R11), F28
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4112(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4144(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4176(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4208(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 4240(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3584(R11), F25
+	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
+	FMOVQ 3840(R11), F26
+	FMOVQ 4256(R11), F27
+	VFMLA V26.D2, V24.D2, V27.D2
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	FMOVQ 3856(R11), F26
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4288(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4320(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4352(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4384(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 4416(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V26.D2, V30.D2
+	VBSL V28.B16, V30.B16, V25.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	FMOVQ 3888(R11), F26
+	FMOVQ 4608(R11), F27
+	VFMLA V26.D2, V23.D2, V27.D2
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F26
+	FMOVQ 4624(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4640(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4672(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4704(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 4736(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 3920(R11), F26
+	FMOVQ 4768(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4784(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4816(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4848(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4880(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 4912(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	VFMLA V27.D2, V28.D2, V26.D2
+	VBSL V25.B16, V26.B16, V24.B16
+	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
+	VBSL V24.B16, V2.B16, V23.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	FMOVD F21, (R0)
+done:
+	RET
+
+// ndtriF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V20 (14 more are read from memory).
+TEXT ·ndtriF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2496(R11), F1
+	FMOVQ 3584(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 2560(R11), F4
+	FMOVQ 2784(R11), F5
+	FMOVQ 2592(R11), F6
+	FMOVQ 2608(R11), F7
+	FMOVQ 2624(R11), F8
+	FMOVQ 2608(R11), F9
+	FMOVQ 2640(R11), F10
+	FMOVQ 2656(R11), F11
+	FMOVQ 2672(R11), F12
+	FMOVQ 2688(R11), F13
+	FMOVQ 2704(R11), F14
+	FMOVQ 2720(R11), F15
+	FMOVQ 2736(R11), F16
+	FMOVQ 2512(R11), F17
+	FMOVQ 2752(R11), F18
+	FMOVQ 2768(R11), F19
+	FMOVQ 3792(R11), F20
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F21
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
+	FMOVQ 4608(R11), F23
+	VFMLA V3.D2, V21.D2, V23.D2
+	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
+	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V8.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V9.B16, V25.B16, V25.B16
+	VBSL V11.B16, V10.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V12.B16, V24.B16, V24.B16
+	VADD V13.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6edf35 // fmul v21.2d, v25.2d, v14.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V15.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V16.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e71df9c // fmul v28.2d, v28.2d, v17.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V21.B16, V19.B16, V24.B16
+	WORD $0x6ef6e415 // fcmgt v21.2d, v0.2d, v22.2d
+	VBSL V24.B16, V5.B16, V21.B16
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V20.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3808(R11), F27
+	FMOVQ 3952(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3968(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3984(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4000(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4016(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4032(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4048(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4064(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4080(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3824(R11), F27
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4112(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4144(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4176(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4208(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4240(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 4928(R11), F25
+	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
+	FMOVQ 4944(R11), F26
+	FMOVQ 4992(R11), F28
+	VFMLA V26.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4960(R11), F29
+	FMOVQ 5008(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5024(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5040(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5056(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5072(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5088(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5104(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5120(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5136(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5152(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5168(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5184(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5200(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4976(R11), F29
+	FMOVQ 5216(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5248(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5280(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5296(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5312(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5328(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5344(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5360(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5376(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5392(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5408(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5424(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	VFMLA V28.D2, V30.D2, V29.D2
+	VBSL V27.B16, V29.B16, V25.B16
+	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
+	FMOVQ 3840(R11), F27
+	FMOVQ 4256(R11), F28
+	VFMLA V27.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
+	FMOVQ 3856(R11), F27
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4288(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4320(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4352(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V28.D2, V27.D2, V30.D2
+	VBSL V25.B16, V30.B16, V26.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
+	FMOVQ 3888(R11), F25
+	FMOVQ 4608(R11), F27
+	VFMLA V25.D2, V21.D2, V27.D2
+	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F25
+	FMOVQ 4624(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4640(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4672(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4704(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4736(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 3920(R11), F25
+	FMOVQ 4768(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4784(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4816(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4848(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4880(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4912(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	VFMLA V27.D2, V28.D2, V25.D2
+	VBSL V26.B16, V25.B16, V24.B16
+	WORD $0x4e60e6d5 // fcmeq v21.2d, v22.2d, v0.2d
+	VBSL V24.B16, V4.B16, V21.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V21.B16, V5.B16, V22.B16
+	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
+	FMOVQ 5440(R11), F21
+	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
+	FMOVQ F23, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F21
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
+	FMOVQ 4608(R11), F23
+	VFMLA V3.D2, V21.D2, V23.D2
+	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
+	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
+	VBIF V21.B16, V22.B16, V24.B16
+	VADD V8.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V9.B16, V25.B16, V25.B16
+	VBSL V11.B16, V10.B16, V21.B16
+	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
+	VAND V12.B16, V24.B16, V24.B16
+	VADD V13.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6edf35 // fmul v21.2d, v25.2d, v14.2d
+	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V15.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V16.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e71df9c // fmul v28.2d, v28.2d, v17.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V21.D2
+	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V18.D2, V25.D2, V24.D2
+	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
+	VBSL V22.B16, V24.B16, V21.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V21.B16, V19.B16, V24.B16
+	WORD $0x6ef6e415 // fcmgt v21.2d, v0.2d, v22.2d
+	VBSL V24.B16, V5.B16, V21.B16
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
+	FMOVQ 3936(R11), F25
+	VFMLA V20.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 3808(R11), F27
+	FMOVQ 3952(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3968(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 3984(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4000(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4016(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4032(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4048(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4064(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4080(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 3824(R11), F27
+	FMOVQ 4096(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4112(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4128(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4144(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4160(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4176(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4192(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4208(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4224(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4240(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 4928(R11), F25
+	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
+	FMOVQ 4944(R11), F26
+	FMOVQ 4992(R11), F28
+	VFMLA V26.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4960(R11), F29
+	FMOVQ 5008(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5024(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5040(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5056(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5072(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5088(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5104(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5120(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5136(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5152(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5168(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 5184(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 5200(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4976(R11), F29
+	FMOVQ 5216(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5248(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5280(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5296(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5312(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5328(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5344(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5360(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5376(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5392(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5408(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5424(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	VFMLA V28.D2, V30.D2, V29.D2
+	VBSL V27.B16, V29.B16, V25.B16
+	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
+	FMOVQ 3840(R11), F27
+	FMOVQ 4256(R11), F28
+	VFMLA V27.D2, V24.D2, V28.D2
+	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
+	FMOVQ 3856(R11), F27
+	FMOVQ 4272(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4288(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4304(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4320(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4336(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4352(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4368(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 4400(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 3872(R11), F29
+	FMOVQ 4432(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4448(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4464(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4480(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4496(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4512(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4528(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4544(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4560(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 4592(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V28.D2, V27.D2, V30.D2
+	VBSL V25.B16, V30.B16, V26.B16
+	FMOVQ 3504(R11), F24
+	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
+	FMOVQ 3888(R11), F25
+	FMOVQ 4608(R11), F27
+	VFMLA V25.D2, V21.D2, V27.D2
+	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
+	FMOVQ 3904(R11), F25
+	FMOVQ 4624(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4640(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4656(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4672(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4688(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4704(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4720(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 4736(R11), F25
+	VFMLA V21.D2, V28.D2, V25.D2
+	FMOVQ 4752(R11), F28
+	VFMLA V21.D2, V25.D2, V28.D2
+	FMOVQ 3920(R11), F25
+	FMOVQ 4768(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4784(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4816(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4848(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4880(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	FMOVQ 4896(R11), F29
+	VFMLA V21.D2, V25.D2, V29.D2
+	FMOVQ 4912(R11), F25
+	VFMLA V21.D2, V29.D2, V25.D2
+	VFMLA V27.D2, V28.D2, V25.D2
+	VBSL V26.B16, V25.B16, V24.B16
+	WORD $0x4e60e6d5 // fcmeq v21.2d, v22.2d, v0.2d
+	VBSL V24.B16, V4.B16, V21.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V21.B16, V5.B16, V22.B16
+	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
+	FMOVQ 5440(R11), F21
+	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
+	FMOVD F23, (R0)
+done:
+	RET
+
+// i0eF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V7.
+TEXT ·i0eF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5456(R11), F0
+	FMOVQ 5472(R11), F1
+	FMOVQ 5488(R11), F2
+	FMOVQ 5504(R11), F3
+	FMOVQ 2496(R11), F4
+	FMOVQ 5520(R11), F5
+	FMOVQ 5536(R11), F6
+	FMOVQ 2576(R11), F7
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F8
+	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
+	FMOVQ 4608(R11), F9
+	VFMLA V0.D2, V8.D2, V9.D2
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5552(R11), F11
+	VFMLA V10.D2, V1.D2, V11.D2
+	FMOVQ 5568(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5584(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5600(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5616(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5632(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5648(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5664(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5680(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5696(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5712(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5728(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5744(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5760(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 5776(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5792(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5808(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5824(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5840(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5856(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5872(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5888(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5904(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5920(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5936(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5952(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5968(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5984(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6000(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6016(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6032(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6048(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6064(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6080(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6096(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6112(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6128(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6144(R11), F11
+	VFMLA V10.D2, V6.D2, V11.D2
+	FMOVQ 6160(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6176(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6192(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6208(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6224(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6240(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6256(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6272(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6288(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6304(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	VFMLA V9.D2, V12.D2, V11.D2
+	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
+	WORD $0x6e69fd6b // fdiv v11.2d, v11.2d, v9.2d
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	VBSL V13.B16, V11.B16, V8.B16
+	FMOVQ F8, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F8
+	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
+	FMOVQ 4608(R11), F9
+	VFMLA V0.D2, V8.D2, V9.D2
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5552(R11), F11
+	VFMLA V10.D2, V1.D2, V11.D2
+	FMOVQ 5568(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5584(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5600(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5616(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5632(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5648(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5664(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5680(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5696(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5712(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5728(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 5744(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 5760(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 5776(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5792(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5808(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5824(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5840(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5856(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5872(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5888(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5904(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5920(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5936(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 5952(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 5968(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 5984(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6000(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6016(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6032(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6048(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6064(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6080(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6096(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6112(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6128(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6144(R11), F11
+	VFMLA V10.D2, V6.D2, V11.D2
+	FMOVQ 6160(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6176(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6192(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6208(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6224(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6240(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6256(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6272(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	FMOVQ 6288(R11), F14
+	VFMLA V10.D2, V11.D2, V14.D2
+	FMOVQ 6304(R11), F11
+	VFMLA V10.D2, V14.D2, V11.D2
+	VFMLA V9.D2, V12.D2, V11.D2
+	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
+	WORD $0x6e69fd6b // fdiv v11.2d, v11.2d, v9.2d
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	VBSL V13.B16, V11.B16, V8.B16
+	FMOVD F8, (R0)
+done:
+	RET
+
+// i1eF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V8.
+TEXT ·i1eF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 5456(R11), F0
+	FMOVQ 6320(R11), F1
+	FMOVQ 6336(R11), F2
+	FMOVQ 5504(R11), F3
+	FMOVQ 2496(R11), F4
+	FMOVQ 6352(R11), F5
+	FMOVQ 6368(R11), F6
+	FMOVQ 2576(R11), F7
+	FMOVQ 2480(R11), F8
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F9
+	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
+	FMOVQ 4608(R11), F11
+	VFMLA V0.D2, V10.D2, V11.D2
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6384(R11), F13
+	VFMLA V12.D2, V1.D2, V13.D2
+	FMOVQ 6400(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6416(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6432(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6448(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6464(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6480(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6496(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6512(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6528(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6544(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6560(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6576(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6592(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6608(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6624(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6640(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6656(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6672(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6688(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6704(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6720(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6736(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6752(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6768(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6784(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6800(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6816(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 6832(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6848(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6864(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6880(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6896(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6912(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6928(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6944(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6960(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6976(R11), F13
+	VFMLA V12.D2, V6.D2, V13.D2
+	FMOVQ 6992(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7008(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7024(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7040(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7056(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7072(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7088(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7104(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7120(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7136(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	VFMLA V11.D2, V14.D2, V13.D2
+	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
+	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
+	WORD $0x6ee7e54a // fcmgt v10.2d, v10.2d, v7.2d
+	VBSL V15.B16, V13.B16, V10.B16
+	VAND V8.B16, V9.B16, V9.B16
+	VEOR V9.B16, V10.B16, V10.B16
+	FMOVQ F10, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F9
+	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
+	FMOVQ 4608(R11), F11
+	VFMLA V0.D2, V10.D2, V11.D2
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6384(R11), F13
+	VFMLA V12.D2, V1.D2, V13.D2
+	FMOVQ 6400(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6416(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6432(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6448(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6464(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6480(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6496(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6512(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6528(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6544(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6560(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6576(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6592(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6608(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6624(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6640(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6656(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6672(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6688(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6704(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6720(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6736(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6752(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6768(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 6784(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 6800(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 6816(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 6832(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6848(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6864(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6880(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6896(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6912(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6928(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6944(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 6960(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 6976(R11), F13
+	VFMLA V12.D2, V6.D2, V13.D2
+	FMOVQ 6992(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7008(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7024(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7040(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7056(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7072(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7088(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7104(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	FMOVQ 7120(R11), F16
+	VFMLA V12.D2, V13.D2, V16.D2
+	FMOVQ 7136(R11), F13
+	VFMLA V12.D2, V16.D2, V13.D2
+	VFMLA V11.D2, V14.D2, V13.D2
+	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
+	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
+	WORD $0x6ee7e54a // fcmgt v10.2d, v10.2d, v7.2d
+	VBSL V15.B16, V13.B16, V10.B16
+	VAND V8.B16, V9.B16, V9.B16
+	VEOR V9.B16, V10.B16, V10.B16
+	FMOVD F10, (R0)
+done:
+	RET
+
+// i0F64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V19.
+TEXT ·i0F64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
+	FMOVQ 5456(R11), F13
+	FMOVQ 5472(R11), F14
+	FMOVQ 5488(R11), F15
+	FMOVQ 5504(R11), F16
+	FMOVQ 5520(R11), F17
+	FMOVQ 5536(R11), F18
+	FMOVQ 2576(R11), F19
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F20
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
+	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
+	FMOVQ 7216(R11), F22
+	VFMLA V4.D2, V21.D2, V22.D2
+	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
+	VFMLS V6.D2, V23.D2, V21.D2
+	VFMLS V7.D2, V23.D2, V21.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	FMOVQ 7296(R11), F24
+	VFMLA V23.D2, V8.D2, V24.D2
+	FMOVQ 7312(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7328(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 7344(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7360(R11), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 7376(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	FMOVQ 7392(R11), F24
+	VFMLA V23.D2, V26.D2, V24.D2
+	FMOVQ 7408(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	VFMLA V21.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V23.D2, V21.D2
+	WORD $0x4e60d6b5 // fadd v21.2d, v21.2d, v0.2d
+	VSUB V10.D2, V22.D2, V22.D2
+	VADD V11.D2, V22.D2, V23.D2
+	VUSHR $1, V23.D2, V23.D2
+	VSUB V12.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V24.D2
+	VSHL $52, V24.D2, V24.D2
+	VSUB V23.D2, V22.D2, V22.D2
+	VADD V1.D2, V22.D2, V22.D2
+	VSHL $52, V22.D2, V22.D2
+	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	FMOVQ 4608(R11), F22
+	VFMLA V13.D2, V20.D2, V22.D2
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5552(R11), F24
+	VFMLA V23.D2, V14.D2, V24.D2
+	FMOVQ 5568(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5584(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5600(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5616(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5632(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5648(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5664(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5680(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5696(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5712(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5728(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5744(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5760(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 5776(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5792(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5808(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5824(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5840(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5856(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5872(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5888(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5904(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5920(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5936(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5952(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5968(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5984(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6000(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6016(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6032(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6048(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6064(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6080(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6096(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6112(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6128(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6144(R11), F24
+	VFMLA V23.D2, V18.D2, V24.D2
+	FMOVQ 6160(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6176(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6192(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6208(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6224(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6240(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6256(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6272(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6288(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6304(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	VFMLA V22.D2, V25.D2, V24.D2
+	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
+	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
+	WORD $0x6ef3e694 // fcmgt v20.2d, v20.2d, v19.2d
+	VBSL V26.B16, V24.B16, V20.B16
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	FMOVQ F21, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F20
+	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
+	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
+	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
+	FMOVQ 7216(R11), F22
+	VFMLA V4.D2, V21.D2, V22.D2
+	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
+	VFMLS V6.D2, V23.D2, V21.D2
+	VFMLS V7.D2, V23.D2, V21.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	FMOVQ 7296(R11), F24
+	VFMLA V23.D2, V8.D2, V24.D2
+	FMOVQ 7312(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7328(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 7344(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 7360(R11), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 7376(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	FMOVQ 7392(R11), F24
+	VFMLA V23.D2, V26.D2, V24.D2
+	FMOVQ 7408(R11), F26
+	VFMLA V23.D2, V24.D2, V26.D2
+	VFMLA V21.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V23.D2, V21.D2
+	WORD $0x4e60d6b5 // fadd v21.2d, v21.2d, v0.2d
+	VSUB V10.D2, V22.D2, V22.D2
+	VADD V11.D2, V22.D2, V23.D2
+	VUSHR $1, V23.D2, V23.D2
+	VSUB V12.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V24.D2
+	VSHL $52, V24.D2, V24.D2
+	VSUB V23.D2, V22.D2, V22.D2
+	VADD V1.D2, V22.D2, V22.D2
+	VSHL $52, V22.D2, V22.D2
+	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
+	FMOVQ 4608(R11), F22
+	VFMLA V13.D2, V20.D2, V22.D2
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5552(R11), F24
+	VFMLA V23.D2, V14.D2, V24.D2
+	FMOVQ 5568(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5584(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5600(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5616(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5632(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5648(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5664(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5680(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5696(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5712(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5728(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 5744(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 5760(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 5776(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5792(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5808(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5824(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5840(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5856(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5872(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5888(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5904(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5920(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5936(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 5952(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 5968(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 5984(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6000(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6016(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6032(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6048(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6064(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6080(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6096(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6112(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6128(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6144(R11), F24
+	VFMLA V23.D2, V18.D2, V24.D2
+	FMOVQ 6160(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6176(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6192(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6208(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6224(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6240(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6256(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6272(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	FMOVQ 6288(R11), F27
+	VFMLA V23.D2, V24.D2, V27.D2
+	FMOVQ 6304(R11), F24
+	VFMLA V23.D2, V27.D2, V24.D2
+	VFMLA V22.D2, V25.D2, V24.D2
+	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
+	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
+	WORD $0x6ef3e694 // fcmgt v20.2d, v20.2d, v19.2d
+	VBSL V26.B16, V24.B16, V20.B16
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	FMOVD F21, (R0)
+done:
+	RET
+
+// i1F64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V20.
+TEXT ·i1F64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 7152(R11), F1
+	FMOVQ 7168(R11), F2
+	FMOVQ 7184(R11), F3
+	FMOVQ 7200(R11), F4
+	FMOVQ 7216(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 7232(R11), F8
+	FMOVQ 7248(R11), F9
+	FMOVQ 7216(R11), F10
+	FMOVQ 7264(R11), F11
+	FMOVQ 7280(R11), F12
+	FMOVQ 5456(R11), F13
+	FMOVQ 6320(R11), F14
+	FMOVQ 6336(R11), F15
+	FMOVQ 5504(R11), F16
+	FMOVQ 6352(R11), F17
+	FMOVQ 6368(R11), F18
+	FMOVQ 2576(R11), F19
+	FMOVQ 2480(R11), F20
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F21
+	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
+	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
+	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
+	FMOVQ 7216(R11), F23
+	VFMLA V4.D2, V22.D2, V23.D2
+	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
+	VFMLS V6.D2, V24.D2, V22.D2
+	VFMLS V7.D2, V24.D2, V22.D2
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	FMOVQ 7296(R11), F25
+	VFMLA V24.D2, V8.D2, V25.D2
+	FMOVQ 7312(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7328(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 7344(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7360(R11), F25
+	VFMLA V24.D2, V9.D2, V25.D2
+	FMOVQ 7376(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 7392(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 7408(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	VFMLA V22.D2, V26.D2, V27.D2
+	VFMLA V27.D2, V24.D2, V22.D2
+	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
+	VSUB V10.D2, V23.D2, V23.D2
+	VADD V11.D2, V23.D2, V24.D2
+	VUSHR $1, V24.D2, V24.D2
+	VSUB V12.D2, V24.D2, V24.D2
+	VADD V1.D2, V24.D2, V25.D2
+	VSHL $52, V25.D2, V25.D2
+	VSUB V24.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V23.D2
+	VSHL $52, V23.D2, V23.D2
+	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
+	FMOVQ 4608(R11), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6384(R11), F26
+	VFMLA V25.D2, V14.D2, V26.D2
+	FMOVQ 6400(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6416(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6432(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6448(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6464(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6480(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6496(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6512(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6528(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6544(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6560(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6576(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6592(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6608(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6624(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6640(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6656(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6672(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6688(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6704(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6720(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6736(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6752(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6768(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6784(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6800(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6816(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 6832(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6848(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6864(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6880(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6896(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6912(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6928(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6944(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6960(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6976(R11), F26
+	VFMLA V25.D2, V18.D2, V26.D2
+	FMOVQ 6992(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7008(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7024(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7040(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7056(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7072(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7088(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7104(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7120(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7136(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	VFMLA V24.D2, V27.D2, V26.D2
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	WORD $0x6e78ff5a // fdiv v26.2d, v26.2d, v24.2d
+	WORD $0x6ef3e6f7 // fcmgt v23.2d, v23.2d, v19.2d
+	VBSL V28.B16, V26.B16, V23.B16
+	VAND V20.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	FMOVQ F22, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F21
+	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
+	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
+	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
+	FMOVQ 7216(R11), F23
+	VFMLA V4.D2, V22.D2, V23.D2
+	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
+	VFMLS V6.D2, V24.D2, V22.D2
+	VFMLS V7.D2, V24.D2, V22.D2
+	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
+	FMOVQ 7296(R11), F25
+	VFMLA V24.D2, V8.D2, V25.D2
+	FMOVQ 7312(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7328(R11), F25
+	VFMLA V24.D2, V26.D2, V25.D2
+	FMOVQ 7344(R11), F26
+	VFMLA V24.D2, V25.D2, V26.D2
+	FMOVQ 7360(R11), F25
+	VFMLA V24.D2, V9.D2, V25.D2
+	FMOVQ 7376(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	FMOVQ 7392(R11), F25
+	VFMLA V24.D2, V27.D2, V25.D2
+	FMOVQ 7408(R11), F27
+	VFMLA V24.D2, V25.D2, V27.D2
+	VFMLA V22.D2, V26.D2, V27.D2
+	VFMLA V27.D2, V24.D2, V22.D2
+	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
+	VSUB V10.D2, V23.D2, V23.D2
+	VADD V11.D2, V23.D2, V24.D2
+	VUSHR $1, V24.D2, V24.D2
+	VSUB V12.D2, V24.D2, V24.D2
+	VADD V1.D2, V24.D2, V25.D2
+	VSHL $52, V25.D2, V25.D2
+	VSUB V24.D2, V23.D2, V23.D2
+	VADD V1.D2, V23.D2, V23.D2
+	VSHL $52, V23.D2, V23.D2
+	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
+	FMOVQ 4608(R11), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6384(R11), F26
+	VFMLA V25.D2, V14.D2, V26.D2
+	FMOVQ 6400(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6416(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6432(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6448(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6464(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6480(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6496(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6512(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6528(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6544(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6560(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6576(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6592(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6608(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6624(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6640(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6656(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6672(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6688(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6704(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6720(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6736(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6752(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6768(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 6784(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 6800(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 6816(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 6832(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6848(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6864(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6880(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6896(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6912(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6928(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6944(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 6960(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 6976(R11), F26
+	VFMLA V25.D2, V18.D2, V26.D2
+	FMOVQ 6992(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7008(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7024(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7040(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7056(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7072(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7088(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7104(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	FMOVQ 7120(R11), F29
+	VFMLA V25.D2, V26.D2, V29.D2
+	FMOVQ 7136(R11), F26
+	VFMLA V25.D2, V29.D2, V26.D2
+	VFMLA V24.D2, V27.D2, V26.D2
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	WORD $0x6e78ff5a // fdiv v26.2d, v26.2d, v24.2d
+	WORD $0x6ef3e6f7 // fcmgt v23.2d, v23.2d, v19.2d
+	VBSL V28.B16, V26.B16, V23.B16
+	VAND V20.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	FMOVD F22, (R0)
+done:
+	RET
+
+// trigammaF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64, R2=sin float64; R9=elements left.
+// Constants: V0-V6.
+TEXT ·trigammaF64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD sin+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	FMOVQ 3504(R11), F1
+	FMOVQ 2512(R11), F2
+	FMOVQ 0(R11), F3
+	FMOVQ 7424(R11), F4
+	FMOVQ 7440(R11), F5
+	FMOVQ 7456(R11), F6
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F7
+	FMOVQ (R2), F8
+	WORD $0x6ee7e449 // fcmgt v9.2d, v2.2d, v7.2d
+	WORD $0x4ee7d40a // fsub v10.2d, v0.2d, v7.2d
+	VBIT V9.B16, V10.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 2496(R11), F12
+	VFMLA V11.D2, V3.D2, V12.D2
+	VBIF V10.B16, V3.B16, V12.B16
+	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
+	VBIF V10.B16, V0.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6e6afc0a // fdiv v10.2d, v0.2d, v10.2d
+	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
+	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
+	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
+	FMOVQ 7472(R11), F15
+	VFMLA V14.D2, V4.D2, V15.D2
+	FMOVQ 7488(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7504(R11), F15
+	VFMLA V14.D2, V16.D2, V15.D2
+	FMOVQ 7520(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7536(R11), F15
+	VFMLA V14.D2, V5.D2, V15.D2
+	FMOVQ 7552(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7568(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	FMOVQ 7584(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7600(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	VFMLA V7.D2, V16.D2, V15.D2
+	VFMLA V2.D2, V7.D2, V10.D2
+	VFMLA V15.D2, V13.D2, V10.D2
+	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
+	WORD $0x6e68fcc8 // fdiv v8.2d, v6.2d, v8.2d
+	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
+	VBSL V10.B16, V8.B16, V9.B16
+	FMOVQ F9, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F7
+	FMOVD (R2), F8
+	WORD $0x6ee7e449 // fcmgt v9.2d, v2.2d, v7.2d
+	WORD $0x4ee7d40a // fsub v10.2d, v0.2d, v7.2d
+	VBIT V9.B16, V10.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	FMOVQ 2496(R11), F12
+	VFMLA V11.D2, V3.D2, V12.D2
+	VBIF V10.B16, V3.B16, V12.B16
+	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
+	VBIF V10.B16, V0.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V7.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V7.B16, V13.B16, V11.B16
+	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
+	VBSL V10.B16, V13.B16, V7.B16
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
+	VORR V11.B16, V11.B16, V14.B16
+	VFMLA V13.D2, V12.D2, V14.D2
+	VBIT V10.B16, V14.B16, V12.B16
+	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
+	VBIT V10.B16, V13.B16, V11.B16
+	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
+	VBSL V7.B16, V13.B16, V10.B16
+	WORD $0x6e6afc0a // fdiv v10.2d, v0.2d, v10.2d
+	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
+	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
+	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
+	FMOVQ 7472(R11), F15
+	VFMLA V14.D2, V4.D2, V15.D2
+	FMOVQ 7488(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7504(R11), F15
+	VFMLA V14.D2, V16.D2, V15.D2
+	FMOVQ 7520(R11), F16
+	VFMLA V14.D2, V15.D2, V16.D2
+	FMOVQ 7536(R11), F15
+	VFMLA V14.D2, V5.D2, V15.D2
+	FMOVQ 7552(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7568(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	FMOVQ 7584(R11), F17
+	VFMLA V14.D2, V15.D2, V17.D2
+	FMOVQ 7600(R11), F15
+	VFMLA V14.D2, V17.D2, V15.D2
+	VFMLA V7.D2, V16.D2, V15.D2
+	VFMLA V2.D2, V7.D2, V10.D2
+	VFMLA V15.D2, V13.D2, V10.D2
+	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
+	WORD $0x6e68fcc8 // fdiv v8.2d, v6.2d, v8.2d
+	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
+	VBSL V10.B16, V8.B16, V9.B16
+	FMOVD F9, (R0)
+done:
+	RET
+
 // expSumBlockF32NEON: 4 lanes x 8. R0=dst float32, R1=a float32, m scalar; R9=elements left.
 // Accumulator sum: V0-V7.
 // Constants: V8-V19.
@@ -42082,7 +49480,7 @@ TEXT ·expSumBlockF32NEON(SB), NOSPLIT, $0-36
 	FMOVQ 240(R11), F15
 	FMOVQ 256(R11), F16
 	FMOVQ 272(R11), F17
-	FMOVQ 0(R11), F18
+	FMOVQ 16(R11), F18
 	FMOVQ 208(R11), F19
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -43102,7 +50500,7 @@ TEXT ·sumExpBlockF32NEON(SB), NOSPLIT, $0-28
 	FMOVQ 240(R11), F15
 	FMOVQ 256(R11), F16
 	FMOVQ 272(R11), F17
-	FMOVQ 0(R11), F18
+	FMOVQ 16(R11), F18
 	FMOVQ 208(R11), F19
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -44026,7 +51424,7 @@ TEXT ·logSoftmaxBackwardF32NEON(SB), NOSPLIT, $0-40
 	FMOVQ 240(R11), F7
 	FMOVQ 256(R11), F8
 	FMOVQ 272(R11), F9
-	FMOVQ 0(R11), F10
+	FMOVQ 16(R11), F10
 	FMOVQ 208(R11), F11
 	CMP $8, R9
 	BLT single
@@ -44466,9 +51864,9 @@ TEXT ·f32ToBF16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -44859,28 +52257,28 @@ TEXT ·f32ToI32sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -44896,7 +52294,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -44918,7 +52316,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -44945,7 +52343,7 @@ TEXT ·f32ToU8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -44954,7 +52352,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -44963,7 +52361,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -44972,7 +52370,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -44990,7 +52388,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45014,7 +52412,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45043,7 +52441,7 @@ TEXT ·f32ToI8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45052,7 +52450,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45061,7 +52459,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45070,7 +52468,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45088,7 +52486,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45112,7 +52510,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45141,7 +52539,7 @@ TEXT ·f32ToI16sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45149,7 +52547,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45157,7 +52555,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 8(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45165,7 +52563,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 16(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45182,7 +52580,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45205,7 +52603,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 5680(R11), F1
+	FMOVQ 10080(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 384(R11), F3
@@ -45298,7 +52696,7 @@ TEXT ·f16ToBoolsNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -45392,7 +52790,7 @@ TEXT ·bF16ToBoolsNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -45689,8 +53087,8 @@ TEXT ·u8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 2688(R11), F1
+	FMOVQ 7216(R11), F0
+	FMOVQ 7216(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -45968,8 +53366,8 @@ TEXT ·i8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 2688(R11), F1
+	FMOVQ 7216(R11), F0
+	FMOVQ 7216(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -46232,8 +53630,8 @@ TEXT ·i16ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 2688(R11), F1
+	FMOVQ 7216(R11), F0
+	FMOVQ 7216(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -46475,8 +53873,8 @@ TEXT ·i32ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2688(R11), F0
-	FMOVQ 2688(R11), F1
+	FMOVQ 7216(R11), F0
+	FMOVQ 7216(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -46695,9 +54093,9 @@ TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5696(R11), F0
-	FMOVQ 5712(R11), F1
-	FMOVQ 2688(R11), F2
+	FMOVQ 10096(R11), F0
+	FMOVQ 10112(R11), F1
+	FMOVQ 7216(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -46781,9 +54179,9 @@ TEXT ·f64ToI16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5696(R11), F0
-	FMOVQ 5712(R11), F1
-	FMOVQ 2688(R11), F2
+	FMOVQ 10096(R11), F0
+	FMOVQ 10112(R11), F1
+	FMOVQ 7216(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -46873,9 +54271,9 @@ TEXT ·f64ToI8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5696(R11), F0
-	FMOVQ 5712(R11), F1
-	FMOVQ 2688(R11), F2
+	FMOVQ 10096(R11), F0
+	FMOVQ 10112(R11), F1
+	FMOVQ 7216(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -46974,11 +54372,11 @@ TEXT ·f64ToU8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5728(R11), F0
-	FMOVQ 5744(R11), F1
-	FMOVQ 5760(R11), F2
-	FMOVQ 16(R11), F3
-	FMOVQ 2688(R11), F4
+	FMOVQ 10128(R11), F0
+	FMOVQ 10144(R11), F1
+	FMOVQ 10160(R11), F2
+	FMOVQ 0(R11), F3
+	FMOVQ 7216(R11), F4
 	CMP $4, R9
 	BLT single
 loop:
@@ -48160,7 +55558,7 @@ TEXT ·maxTapGradF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS tap+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -48286,7 +55684,7 @@ TEXT ·maxTapGradRowsF32NEON(SB), NOSPLIT, $0-72
 	MOVD $pool<>(SB), R11
 	FMOVS tap+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 row:
 	MOVD n+32(FP), R9
 	CMP $16, R9
@@ -49269,7 +56667,7 @@ TEXT ·absErrorGradF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -50042,8 +57440,8 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 0(R11), F8
+	FMOVQ 16(R11), F9
 	FMOVQ 400(R11), F10
 	FMOVQ 480(R11), F11
 	FMOVQ 240(R11), F12
@@ -50051,7 +57449,7 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 128(R11), F14
 	FMOVQ 112(R11), F15
 	FMOVQ 496(R11), F16
-	FMOVQ 5776(R11), F17
+	FMOVQ 10176(R11), F17
 	FMOVQ 640(R11), F18
 	FMOVQ 32(R11), F19
 	FMOVQ 416(R11), F20
@@ -51371,8 +58769,8 @@ TEXT ·crossEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 0(R11), F1
-	FMOVQ 5792(R11), F2
+	FMOVQ 16(R11), F1
+	FMOVQ 10192(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -51465,7 +58863,7 @@ TEXT ·logitEntropyBlockF32NEON(SB), NOSPLIT, $0-28
 	MOVD b+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F8
+	FMOVQ 16(R11), F8
 	FMOVQ 224(R11), F9
 	FMOVQ 240(R11), F10
 	FMOVQ 144(R11), F11
@@ -51478,7 +58876,7 @@ TEXT ·logitEntropyBlockF32NEON(SB), NOSPLIT, $0-28
 	FMOVQ 256(R11), F18
 	FMOVQ 272(R11), F19
 	FMOVQ 208(R11), F20
-	FMOVQ 16(R11), F21
+	FMOVQ 0(R11), F21
 	FMOVQ 400(R11), F22
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -53762,7 +61160,7 @@ TEXT ·logitEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 0(R11), F1
+	FMOVQ 16(R11), F1
 	FMOVQ 144(R11), F2
 	FMOVQ 160(R11), F3
 	FMOVQ 176(R11), F4
@@ -53890,13 +61288,13 @@ TEXT ·divergenceBlockF32NEON(SB), NOSPLIT, $0-28
 	MOVD b+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F8
+	FMOVQ 0(R11), F8
 	FMOVQ 400(R11), F9
 	FMOVQ 416(R11), F10
 	FMOVQ 432(R11), F11
 	FMOVQ 448(R11), F12
 	FMOVQ 464(R11), F13
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	FMOVQ 480(R11), F15
 	FMOVQ 240(R11), F16
 	FMOVQ 224(R11), F17
@@ -55280,7 +62678,7 @@ TEXT ·logDivergenceBlockF32NEON(SB), NOSPLIT, $0-28
 	FMOVQ 240(R11), F14
 	FMOVQ 256(R11), F15
 	FMOVQ 272(R11), F16
-	FMOVQ 0(R11), F17
+	FMOVQ 16(R11), F17
 	FMOVQ 208(R11), F18
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -56325,7 +63723,7 @@ TEXT ·logDivergenceGradF32NEON(SB), NOSPLIT, $0-40
 	FMOVQ 240(R11), F7
 	FMOVQ 256(R11), F8
 	FMOVQ 272(R11), F9
-	FMOVQ 0(R11), F10
+	FMOVQ 16(R11), F10
 	FMOVQ 208(R11), F11
 	CMP $8, R9
 	BLT single
@@ -56802,7 +64200,7 @@ TEXT ·reLUF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -56884,7 +64282,7 @@ TEXT ·reLUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -57046,9 +64444,9 @@ TEXT ·sqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -57142,7 +64540,7 @@ TEXT ·rsqrtF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -57224,10 +64622,10 @@ TEXT ·rsqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 10048(R11), F0
+	FMOVQ 16(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -57325,7 +64723,7 @@ TEXT ·reciprocalF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -57401,10 +64799,10 @@ TEXT ·reciprocalBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 10048(R11), F0
+	FMOVQ 16(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -57572,9 +64970,9 @@ TEXT ·squareBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -57677,7 +65075,7 @@ TEXT ·expF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 240(R11), F6
 	FMOVQ 256(R11), F7
 	FMOVQ 272(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 16(R11), F9
 	FMOVQ 208(R11), F10
 	CMP $8, R9
 	BLT single
@@ -57849,7 +65247,7 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 144(R11), F0
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
 	FMOVQ 192(R11), F4
@@ -57858,10 +65256,10 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 240(R11), F7
 	FMOVQ 256(R11), F8
 	FMOVQ 272(R11), F9
-	FMOVQ 0(R11), F10
+	FMOVQ 16(R11), F10
 	FMOVQ 208(R11), F11
 	FMOVQ 1792(R11), F12
-	FMOVQ 5664(R11), F13
+	FMOVQ 10064(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -57975,13 +65373,13 @@ TEXT ·logF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
 	FMOVQ 416(R11), F2
 	FMOVQ 432(R11), F3
 	FMOVQ 448(R11), F4
 	FMOVQ 464(R11), F5
-	FMOVQ 0(R11), F6
+	FMOVQ 16(R11), F6
 	FMOVQ 480(R11), F7
 	FMOVQ 240(R11), F8
 	FMOVQ 224(R11), F9
@@ -58109,14 +65507,14 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 16(R11), F0
+	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 416(R11), F3
 	FMOVQ 432(R11), F4
 	FMOVQ 448(R11), F5
 	FMOVQ 464(R11), F6
-	FMOVQ 0(R11), F7
+	FMOVQ 16(R11), F7
 	FMOVQ 480(R11), F8
 	FMOVQ 240(R11), F9
 	FMOVQ 224(R11), F10
@@ -58124,7 +65522,7 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 112(R11), F12
 	FMOVQ 496(R11), F13
 	FMOVQ 1792(R11), F14
-	FMOVQ 5664(R11), F15
+	FMOVQ 10064(R11), F15
 single:
 	CMP $4, R9
 	BLT tail
@@ -58268,7 +65666,7 @@ TEXT ·tanhF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 864(R11), F5
 	FMOVQ 880(R11), F6
 	FMOVQ 80(R11), F7
-	FMOVQ 0(R11), F8
+	FMOVQ 16(R11), F8
 	FMOVQ 384(R11), F9
 	CMP $8, R9
 	BLT single
@@ -58427,7 +65825,7 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 784(R11), F1
 	FMOVQ 800(R11), F2
 	FMOVQ 816(R11), F3
@@ -58436,10 +65834,10 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 864(R11), F6
 	FMOVQ 880(R11), F7
 	FMOVQ 80(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 16(R11), F9
 	FMOVQ 384(R11), F10
 	FMOVQ 1792(R11), F11
-	FMOVQ 5664(R11), F12
+	FMOVQ 10064(R11), F12
 	CMP $8, R9
 	BLT single
 loop:
@@ -58625,7 +66023,7 @@ TEXT ·sigmoidF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -58817,9 +66215,9 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 160(R11), F3
 	FMOVQ 176(R11), F4
 	FMOVQ 192(R11), F5
@@ -58830,7 +66228,7 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F10
 	FMOVQ 208(R11), F11
 	FMOVQ 1792(R11), F12
-	FMOVQ 5664(R11), F13
+	FMOVQ 10064(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -58950,7 +66348,7 @@ TEXT ·erfF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 944(R11), F2
 	FMOVQ 960(R11), F3
@@ -59133,9 +66531,9 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 944(R11), F3
 	FMOVQ 960(R11), F4
 	FMOVQ 976(R11), F5
@@ -59149,7 +66547,7 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 384(R11), F13
 	FMOVQ 992(R11), F14
 	FMOVQ 1792(R11), F15
-	FMOVQ 5664(R11), F16
+	FMOVQ 10064(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -59341,8 +66739,8 @@ TEXT ·gELUF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 1472(R11), F5
 	FMOVQ 1488(R11), F6
 	FMOVQ 208(R11), F7
-	FMOVQ 16(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 0(R11), F8
+	FMOVQ 16(R11), F9
 single:
 	CMP $4, R9
 	BLT tail
@@ -59482,17 +66880,17 @@ TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 208(R11), F0
 	FMOVQ 144(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 1424(R11), F3
 	FMOVQ 1440(R11), F4
 	FMOVQ 1456(R11), F5
 	FMOVQ 1472(R11), F6
 	FMOVQ 1488(R11), F7
 	FMOVQ 208(R11), F8
-	FMOVQ 16(R11), F9
-	FMOVQ 0(R11), F10
+	FMOVQ 0(R11), F9
+	FMOVQ 16(R11), F10
 	FMOVQ 1792(R11), F11
-	FMOVQ 5664(R11), F12
+	FMOVQ 10064(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -59644,7 +67042,7 @@ TEXT ·gELUTanhF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 1664(R11), F2
 	FMOVQ 160(R11), F3
@@ -59849,9 +67247,9 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 1664(R11), F3
 	FMOVQ 160(R11), F4
 	FMOVQ 176(R11), F5
@@ -59863,7 +67261,7 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F11
 	FMOVQ 208(R11), F12
 	FMOVQ 1792(R11), F13
-	FMOVQ 5664(R11), F14
+	FMOVQ 10064(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -59989,7 +67387,7 @@ TEXT ·siLUF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -60181,9 +67579,9 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 160(R11), F3
 	FMOVQ 176(R11), F4
 	FMOVQ 192(R11), F5
@@ -60194,7 +67592,7 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F10
 	FMOVQ 208(R11), F11
 	FMOVQ 1792(R11), F12
-	FMOVQ 5664(R11), F13
+	FMOVQ 10064(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -60325,7 +67723,7 @@ TEXT ·mishF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 240(R11), F8
 	FMOVQ 256(R11), F9
 	FMOVQ 272(R11), F10
-	FMOVQ 0(R11), F11
+	FMOVQ 16(R11), F11
 	FMOVQ 208(R11), F12
 single:
 	CMP $4, R9
@@ -60440,7 +67838,7 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 144(R11), F0
 	FMOVQ 752(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 768(R11), F3
 	FMOVQ 160(R11), F4
 	FMOVQ 176(R11), F5
@@ -60450,10 +67848,10 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 240(R11), F9
 	FMOVQ 256(R11), F10
 	FMOVQ 272(R11), F11
-	FMOVQ 0(R11), F12
+	FMOVQ 16(R11), F12
 	FMOVQ 208(R11), F13
 	FMOVQ 1792(R11), F14
-	FMOVQ 5664(R11), F15
+	FMOVQ 10064(R11), F15
 single:
 	CMP $4, R9
 	BLT tail
@@ -60581,7 +67979,7 @@ TEXT ·hardsigmoidF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
 	FMOVQ 64(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
@@ -60682,11 +68080,11 @@ TEXT ·hardsigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 64(R11), F2
-	FMOVQ 16(R11), F3
+	FMOVQ 0(R11), F3
 	FMOVQ 1792(R11), F4
-	FMOVQ 5664(R11), F5
+	FMOVQ 10064(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -60798,7 +68196,7 @@ TEXT ·hardswishF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
 	FMOVQ 64(R11), F1
-	FMOVQ 16(R11), F2
+	FMOVQ 0(R11), F2
 	CMP $16, R9
 	BLT single
 loop:
@@ -60905,11 +68303,11 @@ TEXT ·hardswishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 64(R11), F2
-	FMOVQ 16(R11), F3
+	FMOVQ 0(R11), F3
 	FMOVQ 1792(R11), F4
-	FMOVQ 5664(R11), F5
+	FMOVQ 10064(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -61121,9 +68519,9 @@ TEXT ·addBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -61333,9 +68731,9 @@ TEXT ·subBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -61545,9 +68943,9 @@ TEXT ·mulBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -61757,9 +69155,9 @@ TEXT ·divBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -62350,7 +69748,7 @@ loop:
 	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
 	FMOVD (R1), F1
 	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
@@ -62359,7 +69757,7 @@ loop:
 	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
 	FMOVD 8(R1), F1
 	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
@@ -62368,7 +69766,7 @@ loop:
 	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
 	FMOVD 16(R1), F1
 	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
@@ -62377,7 +69775,7 @@ loop:
 	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
 	FMOVD 24(R1), F1
 	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
@@ -62396,7 +69794,7 @@ one:
 	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
 	FMOVD (R1), F1
 	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
@@ -62429,7 +69827,7 @@ l3:
 	VLD1 (R1), V1.H[0]
 l4:
 	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V0.S4, V0.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	WORD $0x0e216820 // fcvtn v0.4h, v1.4s
@@ -62453,9 +69851,9 @@ TEXT ·tanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
+	FMOVQ 10048(R11), F0
 	FMOVQ 1792(R11), F1
-	FMOVQ 5664(R11), F2
+	FMOVQ 10064(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -62463,7 +69861,7 @@ loop:
 	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
 	FMOVD (R1), F4
 	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	FMOVQ 0(R11), F5
+	FMOVQ 16(R11), F5
 	VFMLS V3.S4, V3.S4, V5.S4
 	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
 	VUSHR $16, V4.S4, V3.S4
@@ -62479,7 +69877,7 @@ loop:
 	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
 	FMOVD 8(R1), F4
 	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	FMOVQ 0(R11), F5
+	FMOVQ 16(R11), F5
 	VFMLS V3.S4, V3.S4, V5.S4
 	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
 	VUSHR $16, V4.S4, V3.S4
@@ -62505,7 +69903,7 @@ one:
 	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
 	FMOVD (R1), F4
 	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	FMOVQ 0(R11), F5
+	FMOVQ 16(R11), F5
 	VFMLS V3.S4, V3.S4, V5.S4
 	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
 	VUSHR $16, V4.S4, V3.S4
@@ -62545,7 +69943,7 @@ l3:
 	VLD1 (R1), V4.H[0]
 l4:
 	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
-	FMOVQ 0(R11), F5
+	FMOVQ 16(R11), F5
 	VFMLS V3.S4, V3.S4, V5.S4
 	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
 	VUSHR $16, V4.S4, V3.S4
@@ -62576,7 +69974,7 @@ TEXT ·sigmoidBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -62687,10 +70085,10 @@ TEXT ·sigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5648(R11), F0
-	FMOVQ 0(R11), F1
+	FMOVQ 10048(R11), F0
+	FMOVQ 16(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -62814,13 +70212,13 @@ TEXT ·gELUBackwardF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 144(R11), F0
 	FMOVQ 208(R11), F1
 	FMOVQ 208(R11), F2
-	FMOVQ 0(R11), F3
+	FMOVQ 16(R11), F3
 	FMOVQ 1424(R11), F4
 	FMOVQ 1440(R11), F5
 	FMOVQ 1456(R11), F6
 	FMOVQ 1472(R11), F7
 	FMOVQ 1488(R11), F8
-	FMOVQ 16(R11), F9
+	FMOVQ 0(R11), F9
 	FMOVQ 624(R11), F10
 	FMOVQ 160(R11), F11
 	FMOVQ 176(R11), F12
@@ -63046,14 +70444,14 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 144(R11), F0
 	FMOVQ 208(R11), F1
 	FMOVQ 208(R11), F2
-	FMOVQ 0(R11), F3
-	FMOVQ 5648(R11), F4
+	FMOVQ 16(R11), F3
+	FMOVQ 10048(R11), F4
 	FMOVQ 1424(R11), F5
 	FMOVQ 1440(R11), F6
 	FMOVQ 1456(R11), F7
 	FMOVQ 1472(R11), F8
 	FMOVQ 1488(R11), F9
-	FMOVQ 16(R11), F10
+	FMOVQ 0(R11), F10
 	FMOVQ 624(R11), F11
 	FMOVQ 160(R11), F12
 	FMOVQ 176(R11), F13
@@ -63064,7 +70462,7 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 272(R11), F18
 	FMOVQ 2256(R11), F19
 	FMOVQ 1792(R11), F20
-	FMOVQ 5664(R11), F21
+	FMOVQ 10064(R11), F21
 single:
 	CMP $4, R9
 	BLT tail
@@ -63292,7 +70690,7 @@ TEXT ·gELUTanhBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 1664(R11), F2
 	FMOVQ 2272(R11), F3
@@ -63449,9 +70847,9 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 1664(R11), F3
 	FMOVQ 2272(R11), F4
 	FMOVQ 160(R11), F5
@@ -63465,7 +70863,7 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 208(R11), F13
 	FMOVQ 2288(R11), F14
 	FMOVQ 1792(R11), F15
-	FMOVQ 5664(R11), F16
+	FMOVQ 10064(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -63623,7 +71021,7 @@ TEXT ·siLUBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -63671,7 +71069,7 @@ one:
 	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
 	WORD $0x6e2cfc0c // fdiv v12.4s, v0.4s, v12.4s
 	WORD $0x4eacd40d // fsub v13.4s, v0.4s, v12.4s
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V13.S4, V11.S4, V14.S4
 	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
 	FMOVD (R1), F11
@@ -63728,7 +71126,7 @@ l2:
 	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
 	WORD $0x6e2cfc0c // fdiv v12.4s, v0.4s, v12.4s
 	WORD $0x4eacd40d // fsub v13.4s, v0.4s, v12.4s
-	FMOVQ 0(R11), F14
+	FMOVQ 16(R11), F14
 	VFMLA V13.S4, V11.S4, V14.S4
 	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
 	TBZ $1, R9, l3
@@ -63763,9 +71161,9 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
-	FMOVQ 5648(R11), F2
+	FMOVQ 10048(R11), F2
 	FMOVQ 160(R11), F3
 	FMOVQ 176(R11), F4
 	FMOVQ 192(R11), F5
@@ -63776,7 +71174,7 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 272(R11), F10
 	FMOVQ 208(R11), F11
 	FMOVQ 1792(R11), F12
-	FMOVQ 5664(R11), F13
+	FMOVQ 10064(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -63814,7 +71212,7 @@ one:
 	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
 	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
 	WORD $0x4eafd410 // fsub v16.4s, v0.4s, v15.4s
-	FMOVQ 0(R11), F17
+	FMOVQ 16(R11), F17
 	VFMLA V16.S4, V14.S4, V17.S4
 	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
 	FMOVD (R1), F14
@@ -63878,7 +71276,7 @@ l2:
 	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
 	WORD $0x6e2ffc0f // fdiv v15.4s, v0.4s, v15.4s
 	WORD $0x4eafd410 // fsub v16.4s, v0.4s, v15.4s
-	FMOVQ 0(R11), F17
+	FMOVQ 16(R11), F17
 	VFMLA V16.S4, V14.S4, V17.S4
 	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
 	TBZ $1, R9, l3
@@ -63998,9 +71396,9 @@ TEXT ·addScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -64173,9 +71571,9 @@ TEXT ·subScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -64348,9 +71746,9 @@ TEXT ·rSubScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -64523,9 +71921,9 @@ TEXT ·mulScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -64698,9 +72096,9 @@ TEXT ·divScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -64873,9 +72271,9 @@ TEXT ·rDivScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -65072,9 +72470,9 @@ TEXT ·addScaledBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS alpha+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 5648(R11), F1
+	FMOVQ 10048(R11), F1
 	FMOVQ 1792(R11), F2
-	FMOVQ 5664(R11), F3
+	FMOVQ 10064(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -65189,7 +72587,7 @@ TEXT ·thresholdBackwardF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS threshold+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -65296,7 +72694,7 @@ TEXT ·thresholdBackwardBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS threshold+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 16(R11), F1
+	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -70433,7 +77831,7 @@ TEXT ·expScaleF32NEON(SB), NOSPLIT, $0-40
 	FMOVQ 240(R11), F9
 	FMOVQ 256(R11), F10
 	FMOVQ 272(R11), F11
-	FMOVQ 0(R11), F12
+	FMOVQ 16(R11), F12
 	FMOVQ 208(R11), F13
 	CMP $8, R9
 	BLT single
@@ -70619,7 +78017,7 @@ TEXT ·expSumColumnsF32NEON(SB), NOSPLIT, $0-40
 	FMOVQ 240(R11), F6
 	FMOVQ 256(R11), F7
 	FMOVQ 272(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 16(R11), F9
 	FMOVQ 208(R11), F10
 	CMP $8, R9
 	BLT single
@@ -70840,7 +78238,7 @@ TEXT ·sumExpColumnsF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 240(R11), F6
 	FMOVQ 256(R11), F7
 	FMOVQ 272(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 16(R11), F9
 	FMOVQ 208(R11), F10
 	CMP $8, R9
 	BLT single
@@ -71392,7 +78790,7 @@ TEXT ·logSoftmaxBackwardColumnsF32NEON(SB), NOSPLIT, $0-40
 	FMOVQ 240(R11), F6
 	FMOVQ 256(R11), F7
 	FMOVQ 272(R11), F8
-	FMOVQ 0(R11), F9
+	FMOVQ 16(R11), F9
 	FMOVQ 208(R11), F10
 	CMP $8, R9
 	BLT single
@@ -71592,7 +78990,7 @@ TEXT ·lSTMCellF32NEON(SB), NOSPLIT, $0-64
 	MOVD prev+48(FP), R6
 	MOVD n+56(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -72033,7 +79431,7 @@ TEXT ·lSTMOutputBackwardF32NEON(SB), NOSPLIT, $0-48
 	MOVD c+32(FP), R4
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 784(R11), F1
 	FMOVQ 800(R11), F2
 	FMOVQ 816(R11), F3
@@ -72079,7 +79477,7 @@ one:
 	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
 	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
 	FMOVQ F12, (R1)
-	FMOVQ 0(R11), F10
+	FMOVQ 16(R11), F10
 	VFMLS V13.S4, V13.S4, V10.S4
 	FMOVQ (R0), F12
 	VFMLA V10.S4, V11.S4, V12.S4
@@ -72158,7 +79556,7 @@ l6:
 l7:
 	FMOVS F12, (R1)
 l8:
-	FMOVQ 0(R11), F10
+	FMOVQ 16(R11), F10
 	VFMLS V13.S4, V13.S4, V10.S4
 	TBZ $1, R9, l9
 	FMOVD (R0), F12
@@ -72195,7 +79593,7 @@ TEXT ·lSTMGatesBackwardF32NEON(SB), NOSPLIT, $0-72
 	MOVD prev+56(FP), R7
 	MOVD n+64(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -72208,7 +79606,7 @@ loop:
 	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
 	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
 	FMOVQ F6, (R1)
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V4.S4, V4.S4, V2.S4
 	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	FMOVQ F5, (R3)
@@ -72228,7 +79626,7 @@ loop:
 	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
 	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
 	FMOVQ F6, 16(R1)
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V4.S4, V4.S4, V2.S4
 	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	FMOVQ F5, 16(R3)
@@ -72263,7 +79661,7 @@ one:
 	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
 	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
 	FMOVQ F6, (R1)
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V4.S4, V4.S4, V2.S4
 	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	FMOVQ F5, (R3)
@@ -72336,7 +79734,7 @@ l8:
 l9:
 	FMOVS F6, (R1)
 l10:
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V4.S4, V4.S4, V2.S4
 	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	TBZ $1, R9, l11
@@ -72393,7 +79791,7 @@ TEXT ·gRUCellF32NEON(SB), NOSPLIT, $0-56
 	MOVD prev+40(FP), R5
 	MOVD n+48(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	FMOVQ 144(R11), F1
 	FMOVQ 160(R11), F2
 	FMOVQ 176(R11), F3
@@ -72706,7 +80104,7 @@ TEXT ·gRUOutputBackwardF32NEON(SB), NOSPLIT, $0-56
 	MOVD prev+40(FP), R5
 	MOVD n+48(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -72721,7 +80119,7 @@ loop:
 	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	FMOVQ F5, (R1)
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V3.S4, V3.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, (R2)
@@ -72737,7 +80135,7 @@ loop:
 	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	FMOVQ F5, 16(R1)
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V3.S4, V3.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, 16(R2)
@@ -72766,7 +80164,7 @@ one:
 	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	FMOVQ F5, (R1)
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V3.S4, V3.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	FMOVQ F1, (R2)
@@ -72833,7 +80231,7 @@ l9:
 	FMOVS F5, (R1)
 l10:
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
-	FMOVQ 0(R11), F2
+	FMOVQ 16(R11), F2
 	VFMLS V3.S4, V3.S4, V2.S4
 	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
 	TBZ $1, R9, l11
@@ -72867,7 +80265,7 @@ TEXT ·gRUResetBackwardF32NEON(SB), NOSPLIT, $0-48
 	MOVD hn+32(FP), R4
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F0
 	CMP $8, R9
 	BLT single
 loop:

@@ -16,6 +16,9 @@ func MulF32(dst, a, b []float32) { mulF32Generic(dst, a, b) }
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) { divF32Generic(dst, a, b) }
 
+// DivOrOneF32 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
+func DivOrOneF32(dst, a, b []float32) { divOrOneF32Generic(dst, a, b) }
+
 // MaximumF32 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF32(dst, a, b []float32) { maximumF32Generic(dst, a, b) }
 
@@ -497,6 +500,33 @@ func remainderFromF32(dst, a, b, m []float32) { remainderFromF32Generic(dst, a, 
 // floorDivFromF32 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
 func floorDivFromF32(dst, a, b, m []float32) { floorDivFromF32Generic(dst, a, b, m) }
 
+// LgammaF32 sets dst[i] = the logarithm of |gamma(a[i])|.
+func LgammaF32(dst, a []float32) { lgammaF32Generic(dst, a) }
+
+// DigammaF32 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
+func DigammaF32(dst, a []float32) { digammaF32Generic(dst, a) }
+
+// ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF32(dst, a []float32) { erfinvF32Generic(dst, a) }
+
+// NdtriF32 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
+func NdtriF32(dst, a []float32) { ndtriF32Generic(dst, a) }
+
+// I0eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
+func I0eF32(dst, a []float32) { i0eF32Generic(dst, a) }
+
+// I1eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
+func I1eF32(dst, a []float32) { i1eF32Generic(dst, a) }
+
+// I0F32 sets dst[i] = the modified Bessel function I0 of a[i].
+func I0F32(dst, a []float32) { i0F32Generic(dst, a) }
+
+// I1F32 sets dst[i] = the modified Bessel function I1 of a[i].
+func I1F32(dst, a []float32) { i1F32Generic(dst, a) }
+
+// TrigammaF32 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
+func TrigammaF32(dst, a, sin []float32) { trigammaF32Generic(dst, a, sin) }
+
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) { addF64Generic(dst, a, b) }
 
@@ -508,6 +538,9 @@ func MulF64(dst, a, b []float64) { mulF64Generic(dst, a, b) }
 
 // DivF64 sets dst[i] = a[i] / b[i].
 func DivF64(dst, a, b []float64) { divF64Generic(dst, a, b) }
+
+// DivOrOneF64 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
+func DivOrOneF64(dst, a, b []float64) { divOrOneF64Generic(dst, a, b) }
 
 // MaximumF64 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF64(dst, a, b []float64) { maximumF64Generic(dst, a, b) }
@@ -1001,6 +1034,33 @@ func remainderFromF64(dst, a, b, m []float64) { remainderFromF64Generic(dst, a, 
 
 // floorDivFromF64 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
 func floorDivFromF64(dst, a, b, m []float64) { floorDivFromF64Generic(dst, a, b, m) }
+
+// LgammaF64 sets dst[i] = the logarithm of |gamma(a[i])|.
+func LgammaF64(dst, a []float64) { lgammaF64Generic(dst, a) }
+
+// DigammaF64 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
+func DigammaF64(dst, a []float64) { digammaF64Generic(dst, a) }
+
+// ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF64(dst, a []float64) { erfinvF64Generic(dst, a) }
+
+// NdtriF64 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
+func NdtriF64(dst, a []float64) { ndtriF64Generic(dst, a) }
+
+// I0eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
+func I0eF64(dst, a []float64) { i0eF64Generic(dst, a) }
+
+// I1eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
+func I1eF64(dst, a []float64) { i1eF64Generic(dst, a) }
+
+// I0F64 sets dst[i] = the modified Bessel function I0 of a[i].
+func I0F64(dst, a []float64) { i0F64Generic(dst, a) }
+
+// I1F64 sets dst[i] = the modified Bessel function I1 of a[i].
+func I1F64(dst, a []float64) { i1F64Generic(dst, a) }
+
+// TrigammaF64 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
+func TrigammaF64(dst, a, sin []float64) { trigammaF64Generic(dst, a, sin) }
 
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {

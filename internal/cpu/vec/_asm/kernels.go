@@ -21,6 +21,7 @@ func init() {
 		optimizers(t, sfx)
 		transcendental(t, sfx)
 		selections(t, sfx)
+		special(t, sfx)
 	}
 	softmax()
 	conversions()
@@ -50,6 +51,9 @@ func arithmetic(t Type, sfx string) {
 	binary("Sub", "a[i] - b[i]", (*B).Sub)
 	binary("Mul", "a[i] * b[i]", (*B).Mul)
 	binary("Div", "a[i] / b[i]", (*B).Div)
+	binary("DivOrOne", "a[i] / b[i], 1 where b[i] is 0", func(b *B, x, y *Value) *Value {
+		return b.Sel(b.Cmp(EQ, y, b.C(0)), b.C(1), b.Div(x, y))
+	})
 	binary("Maximum", "max(a[i], b[i]), NaN when either is NaN", (*B).MaxN)
 	binary("Minimum", "min(a[i], b[i]), NaN when either is NaN", (*B).MinN)
 
