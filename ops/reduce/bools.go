@@ -1,38 +1,180 @@
 package reduce
 
 import (
+	"math"
+	"sync"
+	"unsafe"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
+// truths are the kernels of what asks whether elements are true, of one element type. Elements become bytes in the cache.
+type truths[E any] struct {
+	any, all *kern[E, uint8]
+	count    *kern[E, int64]
+}
+
+// truthRun is how many elements become bytes at a time.
+const truthRun = 4096
+
+// byteBuffers are kept like columnBuffers.
+var byteBuffers = sync.Pool{New: func() any { return new([truthRun]uint8) }}
+
+// truthsOf makes the kernels from the function that sets bytes to 0 where elements are 0 and to 1 elsewhere.
+func truthsOf[E any](truth func(dst []uint8, s []E)) *truths[E] {
+	// each calls f with the truth of as many rows of n elements, stride apart, as fit the buffer: rows lo to hi
+	each := func(s []E, rows, n, stride int, f func(b []uint8, lo, hi int)) {
+		buf := byteBuffers.Get().(*[truthRun]uint8)
+		for lo := 0; lo < rows; {
+			hi := min(rows, lo+truthRun/n)
+			if stride == n {
+				truth(buf[:(hi-lo)*n], s[lo*n:hi*n])
+			} else {
+				for r := lo; r < hi; r++ {
+					truth(buf[(r-lo)*n:][:n], s[r*stride:][:n])
+				}
+			}
+			f(buf[:(hi-lo)*n], lo, hi)
+			lo = hi
+		}
+		byteBuffers.Put(buf)
+	}
+	// one counts what is true in a row, up to the piece where less or more than that decides
+	one := func(s []E, all, any bool) (count int) {
+		buf := byteBuffers.Get().(*[truthRun]uint8)
+		for len(s) > 0 {
+			b := buf[:min(len(s), truthRun)]
+			truth(b, s[:len(b)])
+			c := vec.CountNonzeroU8(b)
+			count += c
+			if all && c < len(b) || any && c > 0 {
+				break
+			}
+			s = s[len(b):]
+		}
+		byteBuffers.Put(buf)
+		return count
+	}
+	return &truths[E]{
+		any: &kern[E, uint8]{init: 0, row: func(acc uint8, s []E) uint8 {
+			if acc == 0 && one(s, false, true) > 0 {
+				return 1
+			}
+			return acc
+		}, rows: func(acc []uint8, s []E, n, stride int) {
+			each(s, len(acc), n, stride, func(b []uint8, lo, hi int) {
+				var m [rowGroup]uint8
+				vec.MaxRowsInt(m[:], b, hi-lo, n, n)
+				vec.OrU8(acc[lo:hi], acc[lo:hi], m[:])
+			})
+		}, block: func(acc []uint8, s []E, rows, stride int) {
+			each(s, rows, len(acc), stride, func(b []uint8, lo, hi int) { vec.MaxColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
+		}, merge: func(a, b uint8) uint8 { return a | b }},
+		all: &kern[E, uint8]{init: 1, row: func(acc uint8, s []E) uint8 {
+			if acc == 1 && one(s, true, false) < len(s) {
+				return 0
+			}
+			return acc
+		}, rows: func(acc []uint8, s []E, n, stride int) {
+			each(s, len(acc), n, stride, func(b []uint8, lo, hi int) {
+				var m [rowGroup]uint8
+				vec.MinRowsInt(m[:], b, hi-lo, n, n)
+				vec.AndU8(acc[lo:hi], acc[lo:hi], m[:])
+			})
+		}, block: func(acc []uint8, s []E, rows, stride int) {
+			each(s, rows, len(acc), stride, func(b []uint8, lo, hi int) { vec.MinColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
+		}, merge: func(a, b uint8) uint8 { return a & b }},
+		count: &kern[E, int64]{row: func(acc int64, s []E) int64 { return acc + int64(one(s, false, false)) },
+			rows: func(acc []int64, s []E, n, stride int) {
+				each(s, len(acc), n, stride, func(b []uint8, lo, hi int) {
+					for i := range hi - lo {
+						acc[lo+i] += int64(vec.CountNonzeroU8(b[i*n:][:n]))
+					}
+				})
+			}, block: func(acc []int64, s []E, rows, stride int) {
+				var sums [colTile]uint8 // bytes as far as they go
+				sum, counted := sums[:len(acc)], 0
+				each(s, rows, len(acc), stride, func(b []uint8, lo, hi int) {
+					for m := 0; lo < hi; lo, b = lo+m, b[m*len(acc):] {
+						m = min(hi-lo, math.MaxUint8-counted)
+						vec.AddColumnsU8(sum, b, m, len(acc), len(acc))
+						if counted += m; counted == math.MaxUint8 || lo+m == rows {
+							for i, v := range sum {
+								acc[i] += int64(v)
+							}
+							clear(sum)
+							counted = 0
+						}
+					}
+				})
+			}, merge: add[int64]},
+	}
+}
+
+// zeros are what elements are compared with.
+var zeros [truthRun]int64
+
+func truthInt[E vec.Integer](dst []uint8, s []E) {
+	vec.NeInt(dst, s, unsafe.Slice((*E)(unsafe.Pointer(&zeros)), len(s)))
+}
+
 var (
-	anyU8 = kern[uint8, uint8]{init: 0, row: func(acc uint8, s []uint8) uint8 {
-		if acc != 0 || vec.CountNonzeroU8(s) > 0 {
-			return 1
-		}
-		return 0
-	}, col: func(acc, s []uint8) {
-		for i, v := range s {
-			if v != 0 {
-				acc[i] = 1
-			}
-		}
-	}, merge: func(a, b uint8) uint8 { return a | b }}
-	allU8 = kern[uint8, uint8]{init: 1, row: func(acc uint8, s []uint8) uint8 {
-		if acc == 0 || vec.CountNonzeroU8(s) < len(s) {
-			return 0
-		}
-		return 1
-	}, col: func(acc, s []uint8) {
-		for i, v := range s {
-			if v == 0 {
-				acc[i] = 0
-			}
-		}
-	}, merge: func(a, b uint8) uint8 { return a & b }}
-	countU8 = kern[uint8, int64]{row: func(acc int64, s []uint8) int64 { return acc + int64(vec.CountNonzeroU8(s)) },
-		col: sumCol[uint8, int64], merge: add[int64]}
+	truthsU8  = truthsOf(func(dst, s []uint8) { vec.LogicalOrU8(dst, s, s) })
+	truthsI16 = truthsOf(truthInt[int16])
+	truthsI32 = truthsOf(truthInt[int32])
+	truthsI64 = truthsOf(truthInt[int64])
+	truthsF32 = truthsOf(func(dst []uint8, s []float32) { vec.NeScalarF32(dst, s, 0) })
+	truthsF64 = truthsOf(func(dst []uint8, s []float64) { vec.NeScalarF64(dst, s, 0) })
+	// the sum of a 16-bit float's bits with themselves is 0 but for the sign
+	truths16 = truthsOf(func(dst []uint8, s []int16) {
+		buf := shortBuffers.Get().(*[truthRun]int16)
+		vec.AddInt(buf[:len(s)], s, s)
+		truthInt(dst, buf[:len(s)])
+		shortBuffers.Put(buf)
+	})
 )
+
+var shortBuffers = sync.Pool{New: func() any { return new([truthRun]int16) }}
+
+// question chooses one of the kernels.
+type question int
+
+const (
+	isAny question = iota
+	isAll
+	howMany
+)
+
+// ask reduces the truth of t's elements.
+func ask(o, t *T, red []bool, q question) {
+	switch t.DType() {
+	case tensor.Float32:
+		askTyped(o, t, red, q, truthsF32)
+	case tensor.Float64:
+		askTyped(o, t, red, q, truthsF64)
+	case tensor.Float16, tensor.BFloat16:
+		askTyped(o, t, red, q, truths16)
+	case tensor.Int64:
+		askTyped(o, t, red, q, truthsI64)
+	case tensor.Int32:
+		askTyped(o, t, red, q, truthsI32)
+	case tensor.Int16:
+		askTyped(o, t, red, q, truthsI16)
+	case tensor.Int8, tensor.Uint8:
+		askTyped(o, t, red, q, truthsU8)
+	default:
+		askTyped(o, cast(t, tensor.Bool), red, q, truthsU8)
+	}
+}
+
+func askTyped[E any](o, t *T, red []bool, q question, k *truths[E]) {
+	if q == howMany {
+		store(o, run(t, red, k.count))
+		return
+	}
+	copy(raw[uint8](o), run(t, red, pick(q == isAll, k.all, k.any)))
+}
 
 // boolType is the dtype of any and all: bool, but uint8 of uint8.
 func boolType(t *T) tensor.DType {
@@ -42,25 +184,18 @@ func boolType(t *T) tensor.DType {
 	return tensor.Bool
 }
 
-// truth is the tensor as zeros and ones.
-func truth(t *T) *T { return cast(t, tensor.Bool) }
-
-func boolInto(o, t *T, red []bool, isAll bool) {
-	copy(raw[uint8](o), run(truth(t), red, pick(isAll, &allU8, &anyU8)))
-}
-
 // boolAll, boolDim and boolDims declare the forms of any and all.
 //
 //gen:boolAll Out
-func boolAll(schema, doc string, isAll bool) {
+func boolAll(schema, doc string, q question) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, NoGrad: "boolean result",
 		Infer: func(c *Ctx) { c.Alloc(0, nil, boolType(c.T(0))) },
-		CPU:   func(c *Ctx) { boolInto(c.Out(0), c.T(0), allDims(c.T(0)), isAll) },
+		CPU:   func(c *Ctx) { ask(c.Out(0), c.T(0), allDims(c.T(0)), q) },
 	})
 }
 
 //gen:boolDim Out
-func boolDim(schema, doc string, isAll bool) {
+func boolDim(schema, doc string, q question) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, NoGrad: "boolean result",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
@@ -68,13 +203,13 @@ func boolDim(schema, doc string, isAll bool) {
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
-			boolInto(c.Out(0), c.T(0), red, isAll)
+			ask(c.Out(0), c.T(0), red, q)
 		},
 	})
 }
 
 //gen:boolDims Out
-func boolDims(schema, doc string, isAll bool) {
+func boolDims(schema, doc string, q question) {
 	// an empty list reduces nothing, None everything
 	plan := func(c *Ctx) ([]bool, []int) {
 		t := c.T(0)
@@ -90,18 +225,18 @@ func boolDims(schema, doc string, isAll bool) {
 		},
 		CPU: func(c *Ctx) {
 			red, _ := plan(c)
-			boolInto(c.Out(0), c.T(0), red, isAll)
+			ask(c.Out(0), c.T(0), red, q)
 		},
 	})
 }
 
 func init() {
-	boolAll("all(Tensor self) -> Tensor", "tests whether all elements are true (not zero); NaN is true.\nhttps://pytorch.org/docs/stable/generated/torch.all.html", true)
-	boolDim("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "tests whether all elements along a dimension are true.", true)
-	boolDims("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "tests whether all elements over dimensions are true.", true)
-	boolAll("any(Tensor self) -> Tensor", "tests whether any element is true (not zero); NaN is true.\nhttps://pytorch.org/docs/stable/generated/torch.any.html", false)
-	boolDim("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "tests whether any element along a dimension is true.", false)
-	boolDims("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "tests whether any element over dimensions is true.", false)
+	boolAll("all(Tensor self) -> Tensor", "tests whether all elements are true (not zero); NaN is true.\nhttps://pytorch.org/docs/stable/generated/torch.all.html", isAll)
+	boolDim("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "tests whether all elements along a dimension are true.", isAll)
+	boolDims("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "tests whether all elements over dimensions are true.", isAll)
+	boolAll("any(Tensor self) -> Tensor", "tests whether any element is true (not zero); NaN is true.\nhttps://pytorch.org/docs/stable/generated/torch.any.html", isAny)
+	boolDim("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "tests whether any element along a dimension is true.", isAny)
+	boolDims("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "tests whether any element over dimensions is true.", isAny)
 	tensor.Register(tensor.Def{
 		Schema: "count_nonzero(Tensor self, int? dim=None) -> Tensor",
 		Doc:    "counts the elements that are not zero, all or along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.count_nonzero.html",
@@ -133,5 +268,5 @@ func countDims(c *Ctx) []int {
 
 func countKernel(c *Ctx) {
 	red, _ := dims(c, c.T(0), countDims(c), false)
-	store(c.Out(0), run(truth(c.T(0)), red, &countU8))
+	ask(c.Out(0), c.T(0), red, howMany)
 }

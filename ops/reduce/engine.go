@@ -2,8 +2,10 @@ package reduce
 
 import (
 	"slices"
+	"sync"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -13,6 +15,8 @@ import (
 const (
 	grain    = 32 * 1024 // elements of a parallel task
 	rowBlock = 32 * 1024 // elements of a long row that are reduced as one
+	rowGroup = 128       // short rows that are reduced in one call
+	rowShort = 4096      // what is short
 	colTile  = 1024      // columns that are accumulated side by side
 	colRows  = 256       // rows of a column block
 )
@@ -37,6 +41,7 @@ func cast(t *T, dt tensor.DType) *T {
 type kern[E, A any] struct {
 	init  A
 	row   func(acc A, s []E) A                   // takes up a contiguous run
+	rows  func(acc []A, s []E, n, stride int)    // where set: a run of n for each of at most rowGroup accumulators, stride apart
 	col   func(acc []A, s []E)                   // takes up one element per accumulator
 	block func(acc []A, s []E, rows, stride int) // where set, stands for col: rows that lie stride apart, for at most colTile accumulators
 	merge func(into, next A) A                   // joins two accumulators, the second of later elements
@@ -80,6 +85,24 @@ func offset(ax []axis, i int) int {
 		p += i * ax[0].stride
 	}
 	return p
+}
+
+// rowsOf makes a kernel's rows from a function that reduces rows, and what takes a result up.
+func rowsOf[E, R, A any](f func(dst []R, a []E, rows, cols, lda int), join func(acc A, r R) A) func(acc []A, s []E, n, stride int) {
+	pool := sync.Pool{New: func() any { return new([rowGroup]R) }}
+	return func(acc []A, s []E, n, stride int) {
+		buf := pool.Get().(*[rowGroup]R)
+		f(buf[:], s, len(acc), n, stride)
+		for i, r := range buf[:len(acc)] {
+			acc[i] = join(acc[i], r)
+		}
+		pool.Put(buf)
+	}
+}
+
+// columnsOf makes a kernel's block from the kernel of two operands that joins rows to the accumulators.
+func columnsOf[E any](join func(rows, cols int, dst []E, ldd int, a []E, lda int, b []E, ldb int)) func(acc, s []E, rows, stride int) {
+	return func(acc, s []E, rows, stride int) { join(rows, len(acc), acc, 0, acc, 0, s, stride) }
 }
 
 // run reduces the marked dimensions of t; the result has one accumulator per element of the output, row-major.
@@ -143,15 +166,28 @@ func reduceRows[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(p, 
 	n := over[last].n
 	outer := over[:last]
 	rows := count(outer)
+	line, step := 1, 0 // accumulators whose runs lie at equal distances
+	if l := len(kept) - 1; l >= 0 {
+		line, step = kept[l].n, kept[l].stride
+	}
 	if rows*n <= rowBlock || len(out) >= 64 && rows*n <= 8*rowBlock {
-		par.For(len(out), max(1, grain/(rows*n)), func(lo, hi int) {
-			for o := lo; o < hi; o++ {
+		// Runs that lie apart are best taken many at a time.
+		par.For(len(out), max(1, pick(rows > 1, 4, 1)*grain/(rows*n)), func(lo, hi int) {
+			for o := lo; o < hi; {
 				p := offset(kept, o)
+				if m := min(hi-o, rowGroup, line-o%line); m > 1 && k.rows != nil && n <= rowShort {
+					for r := range rows {
+						k.rows(out[o:o+m], at(p+offset(outer, r), (m-1)*step+n), n, step)
+					}
+					o += m
+					continue
+				}
 				acc := out[o]
 				for r := range rows {
 					acc = k.row(acc, at(p+offset(outer, r), n))
 				}
 				out[o] = acc
+				o++
 			}
 		})
 		return
@@ -260,27 +296,37 @@ func reduceColumns[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(
 	}
 }
 
+// storable are the types of accumulators.
+type storable interface {
+	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | complex128
+}
+
 // store writes accumulators to a result of any dtype.
-func store[A float64 | float32 | int64 | complex128 | uint8](o *T, acc []A) {
+func store[A storable](o *T, acc []A) {
 	if len(acc) == 0 {
 		return
 	}
 	var zero A
-	dt := tensor.Uint8
+	var dt tensor.DType
 	switch any(zero).(type) {
+	case uint8:
+		dt = tensor.Uint8
+	case int8:
+		dt = tensor.Int8
+	case int16:
+		dt = tensor.Int16
+	case int32:
+		dt = tensor.Int32
+	case int64:
+		dt = tensor.Int64
+	case float32:
+		dt = tensor.Float32
 	case float64:
 		dt = tensor.Float64
 		if o.DType() == tensor.Float32 && o.IsContiguous() {
-			d := raw[float32](o)
-			for i, v := range any(acc).([]float64) {
-				d[i] = float32(v)
-			}
+			vec.F64ToF32s(raw[float32](o), any(acc).([]float64))
 			return
 		}
-	case float32:
-		dt = tensor.Float32
-	case int64:
-		dt = tensor.Int64
 	case complex128:
 		dt = tensor.Complex128
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 type real interface {
-	uint8 | int64 | float32 | float64
+	uint8 | int8 | int16 | int32 | int64 | float32 | float64
 }
 
 func maxOf[E real](a, b E) E {
@@ -26,57 +26,66 @@ func minOf[E real](a, b E) E {
 	return b
 }
 
-func extKern[E real](init E, f func(a, b E) E, row func(acc E, s []E) E, col func(acc, s []E)) *kern[E, E] {
-	return &kern[E, E]{init: init, row: row, col: col, merge: f}
-}
-
-func maxRow[E real](acc E, s []E) E {
-	for _, v := range s {
-		if v > acc {
-			acc = v
-		}
-	}
-	return acc
-}
-
-func minRow[E real](acc E, s []E) E {
-	for _, v := range s {
-		if v < acc {
-			acc = v
-		}
-	}
-	return acc
-}
-
-func maxCol[E real](acc, s []E) {
-	acc = acc[:len(s)]
-	for i, v := range s {
-		if v > acc[i] {
-			acc[i] = v
-		}
-	}
-}
-
-func minCol[E real](acc, s []E) {
-	acc = acc[:len(s)]
-	for i, v := range s {
-		if v < acc[i] {
-			acc[i] = v
-		}
-	}
-}
-
-// Kernels of the extrema; NaN wins, as in PyTorch.
+// Kernels of the extrema; NaN wins, as in PyTorch. Each pair is that of the largest and that of the smallest.
 var (
-	maxF32 = extKern(float32(math.Inf(-1)), maxOf[float32], func(acc float32, s []float32) float32 { return maxOf(acc, vec.MaxF32(s)) }, func(acc, s []float32) { vec.MaximumF32(acc, acc, s) })
-	maxF64 = extKern(math.Inf(-1), maxOf[float64], func(acc float64, s []float64) float64 { return maxOf(acc, vec.MaxF64(s)) }, func(acc, s []float64) { vec.MaximumF64(acc, acc, s) })
-	maxI64 = extKern(int64(math.MinInt64), maxOf[int64], maxRow[int64], maxCol[int64])
-	maxU8  = extKern(uint8(0), maxOf[uint8], maxRow[uint8], maxCol[uint8])
-	minF32 = extKern(float32(math.Inf(1)), minOf[float32], func(acc float32, s []float32) float32 { return minOf(acc, vec.MinF32(s)) }, func(acc, s []float32) { vec.MinimumF32(acc, acc, s) })
-	minF64 = extKern(math.Inf(1), minOf[float64], func(acc float64, s []float64) float64 { return minOf(acc, vec.MinF64(s)) }, func(acc, s []float64) { vec.MinimumF64(acc, acc, s) })
-	minI64 = extKern(int64(math.MaxInt64), minOf[int64], minRow[int64], minCol[int64])
-	minU8  = extKern(uint8(255), minOf[uint8], minRow[uint8], minCol[uint8])
+	extF32 = [2]*kern[float32, float32]{
+		{init: float32(math.Inf(-1)), row: func(acc float32, s []float32) float32 { return maxOf(acc, vec.MaxF32(s)) },
+			rows: rowsOf(vec.MaxRowsF32, maxOf[float32]), block: columnsOf(vec.MaximumRowsF32), merge: maxOf[float32]},
+		{init: float32(math.Inf(1)), row: func(acc float32, s []float32) float32 { return minOf(acc, vec.MinF32(s)) },
+			rows: rowsOf(vec.MinRowsF32, minOf[float32]), block: columnsOf(vec.MinimumRowsF32), merge: minOf[float32]},
+	}
+	extF64 = [2]*kern[float64, float64]{
+		{init: math.Inf(-1), row: func(acc float64, s []float64) float64 { return maxOf(acc, vec.MaxF64(s)) },
+			rows: rowsOf(vec.MaxRowsF64, maxOf[float64]), block: columnsOf(vec.MaximumRowsF64), merge: maxOf[float64]},
+		{init: math.Inf(1), row: func(acc float64, s []float64) float64 { return minOf(acc, vec.MinF64(s)) },
+			rows: rowsOf(vec.MinRowsF64, minOf[float64]), block: columnsOf(vec.MinimumRowsF64), merge: minOf[float64]},
+	}
+	extF16  = extHalf(0, vec.F16ToF32s)
+	extBF16 = extHalf(1, vec.BF16ToF32s)
+	extU8   = extInt[uint8](0, math.MaxUint8)
+	extI8   = extInt[int8](math.MinInt8, math.MaxInt8)
+	extI16  = extInt[int16](math.MinInt16, math.MaxInt16)
+	extI32  = extInt[int32](math.MinInt32, math.MaxInt32)
+	extI64  = extInt[int64](math.MinInt64, math.MaxInt64)
 )
+
+func extInt[E vec.Integer](least, most E) [2]*kern[E, E] {
+	larger, smaller := func(a, b E) E { return max(a, b) }, func(a, b E) E { return min(a, b) }
+	one := func(rows func(dst, a []E, rows, cols, lda int), join func(a, b E) E) func(acc E, s []E) E {
+		return func(acc E, s []E) E {
+			r := [1]E{acc}
+			rows(r[:], s, 1, len(s), 0)
+			return join(acc, r[0])
+		}
+	}
+	return [2]*kern[E, E]{
+		{init: least, row: one(vec.MaxRowsInt[E], larger), rows: rowsOf(vec.MaxRowsInt[E], larger),
+			block: func(acc, s []E, rows, stride int) { vec.MaxColumnsInt(acc, s, rows, len(acc), stride) }, merge: larger},
+		{init: most, row: one(vec.MinRowsInt[E], smaller), rows: rowsOf(vec.MinRowsInt[E], smaller),
+			block: func(acc, s []E, rows, stride int) { vec.MinColumnsInt(acc, s, rows, len(acc), stride) }, merge: smaller},
+	}
+}
+
+// extHalf makes the kernels of a 16-bit float; columns are widened.
+func extHalf(i int, widen func(dst []float32, s []uint16)) [2]*kern[uint16, float32] {
+	columns := func(join func(dst, a, b []float32)) func(acc []float32, s []uint16, rows, stride int) {
+		return func(acc []float32, s []uint16, rows, stride int) {
+			buf := columnBuffers.Get().(*[colTile]float32)
+			wide := buf[:len(acc)]
+			for r := range rows {
+				widen(wide, s[r*stride:][:len(acc)])
+				join(acc, acc, wide)
+			}
+			columnBuffers.Put(buf)
+		}
+	}
+	return [2]*kern[uint16, float32]{
+		{init: float32(math.Inf(-1)), row: func(acc float32, s []uint16) float32 { return maxOf(acc, vec.Max16[i](s)) },
+			rows: rowsOf(vec.MaxRows16[i], maxOf[float32]), block: columns(vec.MaximumF32), merge: maxOf[float32]},
+		{init: float32(math.Inf(1)), row: func(acc float32, s []uint16) float32 { return minOf(acc, vec.Min16[i](s)) },
+			rows: rowsOf(vec.MinRows16[i], minOf[float32]), block: columns(vec.MinimumF32), merge: minOf[float32]},
+	}
+}
 
 func noComplex(c *Ctx, kernel string, dt tensor.DType) {
 	if dt.IsComplex() {
@@ -85,17 +94,32 @@ func noComplex(c *Ctx, kernel string, dt tensor.DType) {
 }
 
 func extInto(o, t *T, red []bool, isMax bool) {
-	switch dt := t.DType(); {
-	case dt == tensor.Float64:
-		store(o, run(t, red, pick(isMax, maxF64, minF64)))
-	case dt.IsFloat():
-		store(o, run(cast(t, tensor.Float32), red, pick(isMax, maxF32, minF32)))
-	case dt == tensor.Uint8 || dt == tensor.Bool:
-		acc := run(t, red, pick(isMax, maxU8, minU8))
-		copy(raw[uint8](o), acc)
+	switch t.DType() {
+	case tensor.Float64:
+		extTyped(o, t, red, isMax, extF64)
+	case tensor.Float32:
+		extTyped(o, t, red, isMax, extF32)
+	case tensor.Float16:
+		extTyped(o, t, red, isMax, extF16)
+	case tensor.BFloat16:
+		extTyped(o, t, red, isMax, extBF16)
+	case tensor.Uint8:
+		extTyped(o, t, red, isMax, extU8)
+	case tensor.Bool: // 1 is larger than 0
+		ask(o, t, red, pick(isMax, isAny, isAll))
+	case tensor.Int8:
+		extTyped(o, t, red, isMax, extI8)
+	case tensor.Int16:
+		extTyped(o, t, red, isMax, extI16)
+	case tensor.Int32:
+		extTyped(o, t, red, isMax, extI32)
 	default:
-		store(o, run(cast(t, tensor.Int64), red, pick(isMax, maxI64, minI64)))
+		extTyped(o, cast(t, tensor.Int64), red, isMax, extI64)
 	}
+}
+
+func extTyped[E any, A storable](o, t *T, red []bool, isMax bool, k [2]*kern[E, A]) {
+	store(o, run(t, red, pick(isMax, k[0], k[1])))
 }
 
 func pick[X any](first bool, a, b X) X {

@@ -50,8 +50,29 @@ func absExt[E float](isMax bool) *kern[E, float64] {
 		}}
 }
 
+// normSums are the sums behind the norms of order 1 and 2, as in kern.
+type normSums[E float] struct {
+	abs, squares         func(acc float64, s []E) float64
+	absRows, squaresRows func(acc []float64, s []E, n, stride int)
+}
+
+var (
+	normF32 = normSums[float32]{
+		abs:         blocksOf(vec.SumAbsF32),
+		absRows:     rowsOf(vec.SumAbsRowsF32, plusF32),
+		squares:     func(acc float64, s []float32) float64 { return acc + vec.SumSquaresF32As64(s, 0) },
+		squaresRows: rowsOf(vec.SumSquaresRowsF32As64, add[float64]),
+	}
+	normF64 = normSums[float64]{
+		abs:         func(acc float64, s []float64) float64 { return acc + vec.SumAbsF64(s) },
+		absRows:     rowsOf(vec.SumAbsRowsF64, add[float64]),
+		squares:     func(acc float64, s []float64) float64 { return acc + vec.SumSquaresF64(s, 0) },
+		squaresRows: rowsOf(vec.SumSquaresRowsF64, add[float64]),
+	}
+)
+
 // normKern chooses the kernel of an order and what is done to its result.
-func normKern[E float](p float64, sumAbs, sumSq func(s []E) float64) (*kern[E, float64], func(float64) float64) {
+func normKern[E float](p float64, k *normSums[E]) (*kern[E, float64], func(float64) float64) {
 	switch {
 	case p == 0:
 		return foldKern[E](func(x float64) float64 {
@@ -61,19 +82,17 @@ func normKern[E float](p float64, sumAbs, sumSq func(s []E) float64) (*kern[E, f
 			return 0
 		}), nil
 	case p == 1:
-		return &kern[E, float64]{merge: add[float64], row: func(acc float64, s []E) float64 { return acc + sumAbs(s) },
-			col: func(acc []float64, s []E) {
-				for i, v := range s {
-					acc[i] += math.Abs(float64(v))
-				}
-			}}, nil
+		return &kern[E, float64]{merge: add[float64], row: k.abs, rows: k.absRows, col: func(acc []float64, s []E) {
+			for i, v := range s {
+				acc[i] += math.Abs(float64(v))
+			}
+		}}, nil
 	case p == 2:
-		return &kern[E, float64]{merge: add[float64], row: func(acc float64, s []E) float64 { return acc + sumSq(s) },
-			col: func(acc []float64, s []E) {
-				for i, v := range s {
-					acc[i] += float64(v) * float64(v)
-				}
-			}}, math.Sqrt
+		return &kern[E, float64]{merge: add[float64], row: k.squares, rows: k.squaresRows, col: func(acc []float64, s []E) {
+			for i, v := range s {
+				acc[i] += float64(v) * float64(v)
+			}
+		}}, math.Sqrt
 	case math.IsInf(p, 0):
 		return absExt[E](p > 0), nil
 	}
@@ -87,17 +106,10 @@ func normInto(o, t *T, red []bool, p float64) {
 	var acc []float64
 	var finish func(float64) float64
 	if t.DType() == tensor.Float64 {
-		k, f := normKern(p, vec.SumAbsF64, func(s []float64) float64 { return vec.SumSquaresF64(s, 0) })
+		k, f := normKern(p, &normF64)
 		acc, finish = run(t, red, k), f
 	} else {
-		k, f := normKern(p, func(s []float32) float64 {
-			sum := 0.0
-			for len(s) > 4096 {
-				sum += float64(vec.SumAbsF32(s[:4096]))
-				s = s[4096:]
-			}
-			return sum + float64(vec.SumAbsF32(s))
-		}, func(s []float32) float64 { return vec.SumSquaresF32As64(s, 0) })
+		k, f := normKern(p, &normF32)
 		acc, finish = run(cast(t, tensor.Float32), red, k), f
 	}
 	apply(acc, finish)

@@ -1,130 +1,54 @@
 package reduce
 
 import (
-	"sync"
-
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 func mulOf[A int64 | float64 | complex128](a, b A) A { return a * b }
 
-func prodKern[E, A any](one A, row func(acc A, s []E) A, col func(acc []A, s []E), merge func(a, b A) A) *kern[E, A] {
-	return &kern[E, A]{init: one, row: row, col: col, merge: merge}
-}
-
-func prodReal[E, A int64]() *kern[E, A] {
-	return prodKern(1, func(acc A, s []E) A {
-		for _, v := range s {
-			acc *= A(v)
-		}
-		return acc
-	}, func(acc []A, s []E) {
-		for i, v := range s {
-			acc[i] *= A(v)
-		}
-	}, mulOf[A])
-}
-
-// Products of floats are formed by halving: the second half of a block is multiplied into the first.
+// Kernels of the product; float32 is multiplied in float64.
 var (
-	prodF32 = prodKern(1.0, func(acc float64, s []float32) float64 {
-		if len(s) <= 128 {
-			return acc * chains(s)
+	prodF32 = kern[float32, float64]{init: 1, row: func(acc float64, s []float32) float64 { return acc * vec.ProdF32As64(s) },
+		rows: rowsOf(vec.ProdRowsF32As64, mulOf[float64]), merge: mulOf[float64],
+		block: func(acc []float64, s []float32, rows, stride int) {
+			vec.MultiplyRowsF32ToF64(rows, len(acc), acc, 0, s, stride)
+		}}
+	prodF64 = kern[float64, float64]{init: 1, row: func(acc float64, s []float64) float64 { return acc * vec.ProdF64(s) },
+		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: columnsOf(vec.MulRowsF64), merge: mulOf[float64]}
+	prodI64 = kern[int64, int64]{init: 1, row: func(acc int64, s []int64) int64 {
+		a, b, c, d := int64(1), int64(1), int64(1), int64(1) // chains that the processor works on side by side
+		for ; len(s) >= 4; s = s[4:] {
+			a, b, c, d = a*s[0], b*s[1], c*s[2], d*s[3]
 		}
-		buf := prodBuffers.Get().(*[colTile]float64)
-		for len(s) > 0 {
-			n := min(len(s), len(buf))
-			vec.F32ToF64s(buf[:n], s[:n])
-			acc *= halves(buf[:n])
-			s = s[n:]
+		for _, v := range s {
+			acc *= v
 		}
-		prodBuffers.Put(buf)
-		return acc
-	}, func(acc []float64, s []float32) {
-		buf := prodBuffers.Get().(*[colTile]float64)
-		for len(s) > 0 {
-			n := min(len(s), len(buf))
-			vec.F32ToF64s(buf[:n], s[:n])
-			vec.MulF64(acc[:n], acc[:n], buf[:n])
-			acc, s = acc[n:], s[n:]
-		}
-		prodBuffers.Put(buf)
-	}, mulOf[float64])
-	prodF64 = prodKern(1.0, func(acc float64, s []float64) float64 {
-		if len(s) <= 128 {
-			return acc * chains(s)
-		}
-		buf := prodBuffers.Get().(*[colTile]float64)
-		for len(s) > 0 {
-			n := min(len(s), 2*len(buf))
-			h := n / 2
-			vec.MulF64(buf[:h], s[:h], s[n-h:n])
-			if n%2 == 1 {
-				acc *= s[h]
-			}
-			acc *= halves(buf[:h])
-			s = s[n:]
-		}
-		prodBuffers.Put(buf)
-		return acc
-	}, func(acc, s []float64) { vec.MulF64(acc, acc, s) }, mulOf[float64])
-	prodI64  = prodReal[int64, int64]()
-	prodC128 = prodKern(complex128(1), func(acc complex128, s []complex128) complex128 {
+		return acc * a * b * (c * d)
+	}, col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64]}
+	prodC128 = kern[complex128, complex128]{init: 1, row: func(acc complex128, s []complex128) complex128 {
 		for _, v := range s {
 			acc *= v
 		}
 		return acc
-	}, func(acc, s []complex128) {
+	}, col: func(acc, s []complex128) {
 		for i, v := range s {
 			acc[i] *= v
 		}
-	}, mulOf[complex128])
+	}, merge: mulOf[complex128]}
 )
-
-// prodBuffers are kept, because clearing new ones takes longer than a short row.
-var prodBuffers = sync.Pool{New: func() any { return new([colTile]float64) }}
-
-// chains is the product of a short row, in four chains that the processor works on side by side.
-func chains[E float32 | float64](s []E) float64 {
-	a, b, c, d := 1.0, 1.0, 1.0, 1.0
-	for ; len(s) >= 4; s = s[4:] {
-		a, b, c, d = a*float64(s[0]), b*float64(s[1]), c*float64(s[2]), d*float64(s[3])
-	}
-	for _, v := range s {
-		a *= float64(v)
-	}
-	return a * b * (c * d)
-}
-
-// halves is the product of s, which it overwrites.
-func halves(s []float64) float64 {
-	p := 1.0
-	for len(s) > 8 {
-		h := len(s) / 2
-		if len(s)%2 == 1 {
-			p *= s[2*h]
-		}
-		vec.MulF64(s[:h], s[:h], s[h:2*h])
-		s = s[:h]
-	}
-	for _, v := range s {
-		p *= v
-	}
-	return p
-}
 
 func prodInto(o, t *T, red []bool) {
 	t = cast(t, o.DType())
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		store(o, run(t, red, prodF64))
+		store(o, run(t, red, &prodF64))
 	case dt.IsFloat():
-		store(o, run(cast(t, tensor.Float32), red, prodF32))
+		store(o, run(cast(t, tensor.Float32), red, &prodF32))
 	case dt.IsComplex():
-		store(o, run(cast(t, tensor.Complex128), red, prodC128))
+		store(o, run(cast(t, tensor.Complex128), red, &prodC128))
 	default:
-		store(o, run(cast(t, tensor.Int64), red, prodI64))
+		store(o, run(cast(t, tensor.Int64), red, &prodI64))
 	}
 }
 
@@ -161,8 +85,9 @@ func flip(x *T, d int) *T {
 }
 
 func hasZero(x *T) bool {
-	n := run(truth(x), allDims(x), &countU8)[0]
-	return int(n) < x.Numel()
+	all := tensor.New(nil, tensor.Bool)
+	ask(all, x, allDims(x), isAll)
+	return raw[uint8](all)[0] == 0
 }
 
 func init() {

@@ -87,15 +87,16 @@ func reducedCount(shape, list []int) int {
 // Kernels of sum. Blocks of float32 are added up with vector lanes and joined in float64, which is more exact than
 // PyTorch's cascade and as fast.
 var (
-	sumF32 = kern[float32, float64]{row: sumRowF32, col: func(acc []float64, s []float32) { vec.AccumulateF32ToF64(acc, s) },
-		block: sumRowsF32, merge: add[float64]}
+	sumF32 = kern[float32, float64]{row: blocksOf(vec.SumF32), rows: rowsOf(vec.SumRowsF32, plusF32),
+		block: columnsF32(vec.AddTapRowsF32), merge: add[float64]}
 	sumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumF64(s) },
-		col: func(acc, s []float64) { vec.AddF64(acc, acc, s) }, merge: add[float64]}
-	sumI64  = kern[int64, int64]{row: sumRow[int64, int64], col: sumCol[int64, int64], merge: add[int64]}
-	sumI32  = kern[int32, int64]{row: sumRow[int32, int64], col: sumCol[int32, int64], merge: add[int64]}
-	sumI16  = kern[int16, int64]{row: sumRow[int16, int64], col: sumCol[int16, int64], merge: add[int64]}
-	sumI8   = kern[int8, int64]{row: sumRow[int8, int64], col: sumCol[int8, int64], merge: add[int64]}
-	sumU8   = kern[uint8, int64]{row: sumRow[uint8, int64], col: sumCol[uint8, int64], merge: add[int64]}
+		rows: rowsOf(vec.SumRowsF64, add[float64]), block: columnsF64(vec.AddTapRowsF64), merge: add[float64]}
+	sumI64 = kern[int64, int64]{row: func(acc int64, s []int64) int64 { return acc + vec.SumInt(s) }, rows: rowsOf(vec.SumRowsI64, add[int64]),
+		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) }, merge: add[int64]}
+	sumI32  = wholeSum[int32]()
+	sumI16  = wholeSum[int16]()
+	sumI8   = wholeSum[int8]()
+	sumU8   = wholeSum[uint8]()
 	sumC128 = kern[complex128, complex128]{row: func(acc complex128, s []complex128) complex128 {
 		for _, v := range s {
 			acc += v
@@ -107,150 +108,70 @@ var (
 		}
 	}, merge: add[complex128]}
 	// 16-bit floats are added up like float32.
-	sumHalf   = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.F16ToF32s), halfSum(vec.SumBF16, vec.BF16ToF32s)}
-	nansumF32 = kern[float32, float64]{row: nansumRowF32, col: nansumColF32, merge: add[float64]}
-	nansumF64 = kern[float64, float64]{row: nansumRowF64, col: nansumColF64, merge: add[float64]}
+	sumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.SumRows16[0], vec.AccumulateRowsF16ToF32),
+		halfSum(vec.SumBF16, vec.SumRows16[1], vec.AccumulateRowsBF16ToF32)}
+	// What is NaN counts as zero.
+	nansumF32 = kern[float32, float64]{row: blocksOf(vec.SumNumbersF32), rows: rowsOf(vec.SumNumbersRowsF32, plusF32),
+		block: columnsF32(vec.AddNumbersRowsF32), merge: add[float64]}
+	nansumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumNumbersF64(s) },
+		rows: rowsOf(vec.SumNumbersRowsF64, add[float64]), block: columnsF64(vec.AddNumbersRowsF64), merge: add[float64]}
+	nansumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumNumbers16[0], vec.SumNumbersRows16[0], vec.AddNumbersRowsF16ToF32),
+		halfSum(vec.SumNumbers16[1], vec.SumNumbersRows16[1], vec.AddNumbersRowsBF16ToF32)}
 )
 
 func add[A int64 | float64 | complex128](a, b A) A { return a + b }
 
-// sumRowsF32 joins sixteen rows in float32 before they meet the accumulators: that is what keeps up with memory.
-func sumRowsF32(acc []float64, s []float32, rows, stride int) {
-	const group = 16
-	n := len(acc)
-	buf := columnBuffers.Get().(*[2][colTile]float32)
-	sum := buf[0][:n]
-	for r := 0; r < rows; r += group {
-		m := min(group, rows-r)
-		copy(sum, s[r*stride:][:n])
-		if m > 1 {
-			vec.AddTapRowsF32(m-1, n, sum, 0, s[(r+1)*stride:], stride)
+func plusF32(acc float64, r float32) float64 { return acc + float64(r) }
+
+// blocksOf makes the form for a row of a sum in float32: blocks, which are joined in float64.
+func blocksOf[E any](sum func(s []E) float32) func(acc float64, s []E) float64 {
+	return func(acc float64, s []E) float64 {
+		for len(s) > rowShort {
+			acc += float64(sum(s[:rowShort]))
+			s = s[rowShort:]
 		}
-		vec.AccumulateF32ToF64(acc, sum)
+		return acc + float64(sum(s))
 	}
-	columnBuffers.Put(buf)
+}
+
+// groupRows is the number of rows that are joined in float32 before they meet the accumulators.
+const groupRows = 16
+
+// columnsF32 makes the form for columns, from the kernel that adds rows: joining some in float32 is what keeps up with memory.
+func columnsF32[E any](addRows func(rows, cols int, dst []float32, ldd int, a []E, lda int)) func(acc []float64, s []E, rows, stride int) {
+	return func(acc []float64, s []E, rows, stride int) {
+		buf := columnBuffers.Get().(*[colTile]float32)
+		sum := buf[:len(acc)]
+		for r := 0; r < rows; r += groupRows {
+			clear(sum)
+			addRows(min(groupRows, rows-r), len(sum), sum, 0, s[r*stride:], stride)
+			vec.AccumulateF32ToF64(acc, sum)
+		}
+		columnBuffers.Put(buf)
+	}
+}
+
+// columnsF64 makes the form for columns of a kernel whose destination is the accumulator.
+func columnsF64(addRows func(rows, cols int, dst []float64, ldd int, a []float64, lda int)) func(acc, s []float64, rows, stride int) {
+	return func(acc, s []float64, rows, stride int) { addRows(rows, len(acc), acc, 0, s, stride) }
 }
 
 // columnBuffers are kept, because clearing new ones takes longer than summing a few short rows.
-var columnBuffers = sync.Pool{New: func() any { return new([2][colTile]float32) }}
+var columnBuffers = sync.Pool{New: func() any { return new([colTile]float32) }}
 
-func sumRowF32(acc float64, s []float32) float64 {
-	const block = 4096
-	for len(s) > block {
-		acc += float64(vec.SumF32(s[:block]))
-		s = s[block:]
-	}
-	return acc + float64(vec.SumF32(s))
+// halfSum makes the kernel of a 16-bit float from those of a slice, of rows and of columns.
+func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, rows, cols, lda int), addRows func(rows, cols int, dst []float32, ldd int, a []uint16, lda int)) *kern[uint16, float64] {
+	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows), merge: add[float64]}
 }
 
-// halfSum makes the kernel of a 16-bit float. Columns are widened first: their sums meet float64 accumulators.
-func halfSum(sum func(s []uint16) float32, widen func(dst []float32, s []uint16)) *kern[uint16, float64] {
-	return &kern[uint16, float64]{
-		row: func(acc float64, s []uint16) float64 {
-			const block = 4096
-			for len(s) > block {
-				acc += float64(sum(s[:block]))
-				s = s[block:]
-			}
-			return acc + float64(sum(s))
-		},
-		block: func(acc []float64, s []uint16, rows, stride int) {
-			const group = 16
-			n := len(acc)
-			buf := columnBuffers.Get().(*[2][colTile]float32)
-			sum, wide := buf[0][:n], buf[1][:n]
-			for r := 0; r < rows; r++ {
-				if r%group == 0 {
-					if r > 0 {
-						vec.AccumulateF32ToF64(acc, sum)
-					}
-					widen(sum, s[r*stride:][:n])
-					continue
-				}
-				widen(wide, s[r*stride:][:n])
-				vec.AddF32(sum, sum, wide)
-			}
-			vec.AccumulateF32ToF64(acc, sum)
-			columnBuffers.Put(buf)
-		},
-		merge: add[float64],
-	}
-}
-
-// wholeNumber are the types that sum to int64.
-type wholeNumber interface {
-	uint8 | int8 | int16 | int32 | int64
-}
-
-func sumRow[E wholeNumber, A int64](acc A, s []E) A { return acc + A(vec.SumInt(s)) }
-
-func sumCol[E wholeNumber, A int64](acc []A, s []E) {
-	acc = acc[:len(s)]
-	for i, v := range s {
-		acc[i] += A(v)
-	}
-}
-
-// A sum that is a number has no NaN in it, which most data have not: only where there is one the elements are looked at.
-
-func nansumRowF32(acc float64, s []float32) float64 {
-	for len(s) > 0 {
-		n := min(len(s), 1024)
-		if sum := vec.SumF32(s[:n]); sum == sum {
-			acc += float64(sum)
-		} else {
-			acc = nansumSlow(acc, s[:n])
+// wholeSum makes the kernel of integers that are widened to int64.
+func wholeSum[E vec.Integer]() *kern[E, int64] {
+	return &kern[E, int64]{row: func(acc int64, s []E) int64 { return acc + vec.SumInt(s) }, col: func(acc []int64, s []E) {
+		acc = acc[:len(s)]
+		for i, v := range s {
+			acc[i] += int64(v)
 		}
-		s = s[n:]
-	}
-	return acc
-}
-
-func nansumRowF64(acc float64, s []float64) float64 {
-	for len(s) > 0 {
-		n := min(len(s), 1024)
-		if sum := vec.SumF64(s[:n]); sum == sum {
-			acc += sum
-		} else {
-			acc = nansumSlow(acc, s[:n])
-		}
-		s = s[n:]
-	}
-	return acc
-}
-
-func nansumSlow[E float32 | float64](acc float64, s []E) float64 {
-	for _, v := range s {
-		if v == v {
-			acc += float64(v)
-		}
-	}
-	return acc
-}
-
-func nansumColF32(acc []float64, s []float32) {
-	if sum := vec.SumF32(s); sum == sum {
-		vec.AccumulateF32ToF64(acc, s)
-		return
-	}
-	nansumColSlow(acc, s)
-}
-
-func nansumColF64(acc, s []float64) {
-	if sum := vec.SumF64(s); sum == sum {
-		vec.AddF64(acc, acc, s)
-		return
-	}
-	nansumColSlow(acc, s)
-}
-
-func nansumColSlow[E float32 | float64](acc []float64, s []E) {
-	acc = acc[:len(s)]
-	for i, v := range s {
-		if v == v {
-			acc[i] += float64(v)
-		}
-	}
+	}, merge: add[int64]}
 }
 
 // sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does), multiplied by scale for floats.
@@ -260,27 +181,16 @@ func sumInto(o, t *T, red []bool, skipNaN bool, scale func(float64) float64) {
 	}
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		k := &sumF64
-		if skipNaN {
-			k = &nansumF64
-		}
-		acc := run(t, red, k)
+		acc := run(t, red, pick(skipNaN, &nansumF64, &sumF64))
 		apply(acc, scale)
 		store(o, acc)
-	case dt.IsReduced() && !skipNaN:
-		k := sumHalf[0]
-		if dt == tensor.BFloat16 {
-			k = sumHalf[1]
-		}
-		acc := run(t, red, k)
+	case dt.IsReduced():
+		k := pick(skipNaN, nansumHalf, sumHalf)
+		acc := run(t, red, pick(dt == tensor.BFloat16, k[1], k[0]))
 		apply(acc, scale)
 		store(o, acc)
 	case dt.IsFloat():
-		k := &sumF32
-		if skipNaN {
-			k = &nansumF32
-		}
-		acc := run(cast(t, tensor.Float32), red, k)
+		acc := run(cast(t, tensor.Float32), red, pick(skipNaN, &nansumF32, &sumF32))
 		apply(acc, scale)
 		store(o, acc)
 	case dt.IsComplex():
@@ -292,14 +202,16 @@ func sumInto(o, t *T, red []bool, skipNaN bool, scale func(float64) float64) {
 			}
 		}
 		store(o, acc)
-	case dt == tensor.Bool || dt == tensor.Uint8:
-		store(o, run(t, red, &sumU8))
+	case dt == tensor.Bool:
+		ask(o, t, red, howMany)
+	case dt == tensor.Uint8:
+		store(o, run(t, red, sumU8))
 	case dt == tensor.Int8:
-		store(o, run(t, red, &sumI8))
+		store(o, run(t, red, sumI8))
 	case dt == tensor.Int16:
-		store(o, run(t, red, &sumI16))
+		store(o, run(t, red, sumI16))
 	case dt == tensor.Int32:
-		store(o, run(t, red, &sumI32))
+		store(o, run(t, red, sumI32))
 	default:
 		store(o, run(cast(t, tensor.Int64), red, &sumI64))
 	}

@@ -22,12 +22,3 @@ func LogicalNotU8(dst, a []uint8) {
 		dst[i] = b2u8(a[i] == 0)
 	}
 }
-
-// CountNonzeroU8 returns the number of bytes of a that are not 0.
-func CountNonzeroU8(a []uint8) int {
-	n := 0
-	for _, x := range a {
-		n += int(b2u8(x != 0))
-	}
-	return n
-}

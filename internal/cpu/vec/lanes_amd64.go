@@ -19,3 +19,19 @@ func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit
 	}
 	return nil, 1
 }
+
+// foldFunc returns the assembly that reduces rows of an element type, ld bytes apart, nil if there is none.
+func foldFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) {
+	if cpu.HasAVX512 {
+		return foldsAVX512[op][kind]
+	}
+	return nil
+}
+
+// foldColumnsFunc returns the assembly that joins rows to a row of accumulators, nil if there is none.
+func foldColumnsFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) {
+	if cpu.HasAVX512 {
+		return foldColumnsAVX512[op][kind]
+	}
+	return nil
+}

@@ -39,48 +39,29 @@ func (c *cascade[T]) sum() T {
 	return s
 }
 
+// cascaded is the pairwise sum of the results of blocks.
+func cascaded[E any, T float32 | float64](a []E, block func(a []E) T) T {
+	if len(a) <= redBlock {
+		return block(a)
+	}
+	var c cascade[T]
+	for len(a) > 0 {
+		m := min(len(a), redBlock)
+		c.push(block(a[:m]))
+		a = a[m:]
+	}
+	return c.sum()
+}
+
 // SumF32 returns the sum of a, 0 if it is empty. The order of additions
 // depends on the length alone.
-func SumF32(a []float32) float32 {
-	if len(a) <= redBlock {
-		return sumBlockF32(a)
-	}
-	var c cascade[float32]
-	for len(a) > 0 {
-		m := min(len(a), redBlock)
-		c.push(sumBlockF32(a[:m]))
-		a = a[m:]
-	}
-	return c.sum()
-}
+func SumF32(a []float32) float32 { return cascaded(a, sumBlockF32) }
 
 // SumF64 is SumF32 for float64.
-func SumF64(a []float64) float64 {
-	if len(a) <= redBlock {
-		return sumBlockF64(a)
-	}
-	var c cascade[float64]
-	for len(a) > 0 {
-		m := min(len(a), redBlock)
-		c.push(sumBlockF64(a[:m]))
-		a = a[m:]
-	}
-	return c.sum()
-}
+func SumF64(a []float64) float64 { return cascaded(a, sumBlockF64) }
 
 // SumF32As64 returns the sum of a, added up in float64.
-func SumF32As64(a []float32) float64 {
-	if len(a) <= redBlock {
-		return sumBlockF32As64(a)
-	}
-	var c cascade[float64]
-	for len(a) > 0 {
-		m := min(len(a), redBlock)
-		c.push(sumBlockF32As64(a[:m]))
-		a = a[m:]
-	}
-	return c.sum()
-}
+func SumF32As64(a []float32) float64 { return cascaded(a, sumBlockF32As64) }
 
 // SumSquaresF32 returns the sum of (a[i]-c)²; with c = 0 the sum of squares,
 // with the mean as c the sum behind the variance.
@@ -126,32 +107,10 @@ func SumSquaresF32As64(a []float32, c float64) float64 {
 }
 
 // SumAbsF32 returns the sum of |a[i]|.
-func SumAbsF32(a []float32) float32 {
-	if len(a) <= redBlock {
-		return sumAbsBlockF32(a)
-	}
-	var t cascade[float32]
-	for len(a) > 0 {
-		m := min(len(a), redBlock)
-		t.push(sumAbsBlockF32(a[:m]))
-		a = a[m:]
-	}
-	return t.sum()
-}
+func SumAbsF32(a []float32) float32 { return cascaded(a, sumAbsBlockF32) }
 
 // SumAbsF64 is SumAbsF32 for float64.
-func SumAbsF64(a []float64) float64 {
-	if len(a) <= redBlock {
-		return sumAbsBlockF64(a)
-	}
-	var t cascade[float64]
-	for len(a) > 0 {
-		m := min(len(a), redBlock)
-		t.push(sumAbsBlockF64(a[:m]))
-		a = a[m:]
-	}
-	return t.sum()
-}
+func SumAbsF64(a []float64) float64 { return cascaded(a, sumAbsBlockF64) }
 
 // DotF32 returns the sum of a[i]*b[i] over the length of a.
 func DotF32(a, b []float32) float32 {

@@ -23,3 +23,24 @@ func SumInt[E Integer](a []E) int64 {
 	}
 	return sum + (s + t) + (u + v)
 }
+
+// CountNonzeroU8 returns the number of bytes of a that are not 0.
+func CountNonzeroU8(a []uint8) int {
+	n := 0
+	for len(a) >= 64 {
+		k := min(len(a), chunk) &^ 63
+		c, ok := countLanes(unsafe.Pointer(&a[0]), k)
+		if !ok {
+			break
+		}
+		n, a = n+c, a[k:]
+		yield(0, len(a))
+	}
+	for ; len(a) >= 8; a = a[8:] {
+		n += int(nonzero(word(a)) * ones >> 56) // the product adds up the bytes
+	}
+	for _, x := range a {
+		n += int(b2u8(x != 0))
+	}
+	return n
+}

@@ -20,6 +20,17 @@ func sumI16AVX2(a unsafe.Pointer, n int) int64
 //go:noescape
 func sumU8AVX2(a unsafe.Pointer, n int, flip uint8) int64
 
+//go:noescape
+func countU8AVX2(a unsafe.Pointer, n int) int
+
+// countLanes counts what is not 0 in n bytes, a multiple of 64; ok is false where there is no assembly.
+func countLanes(a unsafe.Pointer, n int) (count int, ok bool) {
+	if !cpu.HasAVX2FMA && !cpu.HasAVX512 {
+		return 0, false
+	}
+	return countU8AVX2(a, n), true
+}
+
 // sumLanes adds up n elements of a kind, a multiple of 64 and at most chunk; ok is false where there is no assembly.
 func sumLanes(kind int, a unsafe.Pointer, n int) (sum int64, ok bool) {
 	if !cpu.HasAVX2FMA && !cpu.HasAVX512 {

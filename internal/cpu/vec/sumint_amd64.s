@@ -101,3 +101,32 @@ loop:
 	VMOVQ X0, ret+24(FP)
 	VZEROUPPER
 	RET
+
+// func countU8AVX2(a unsafe.Pointer, n int) int
+// Bytes that are 0 compare as 255: added to 1 for each byte that leaves 1 for the others.
+TEXT ·countU8AVX2(SB), NOSPLIT, $0-24
+	MOVQ a+0(FP), SI
+	MOVQ n+8(FP), BX
+	MOVQ $0x0101010101010101, AX
+	VMOVQ AX, X8
+	VPBROADCASTQ X8, Y8
+	VPXOR X0, X0, X0
+	VPXOR X9, X9, X9
+loop:
+	VPCMPEQB (SI), Y9, Y4
+	VPCMPEQB 32(SI), Y9, Y5
+	VPADDB Y8, Y4, Y4
+	VPADDB Y8, Y5, Y5
+	VPADDB Y5, Y4, Y4
+	VPSADBW Y9, Y4, Y4
+	VPADDQ Y4, Y0, Y0
+	ADDQ $64, SI
+	SUBQ $64, BX
+	JNE loop
+	VEXTRACTI128 $1, Y0, X1
+	VPADDQ X1, X0, X0
+	VPSRLDQ $8, X0, X1
+	VPADDQ X1, X0, X0
+	VMOVQ X0, ret+16(FP)
+	VZEROUPPER
+	RET

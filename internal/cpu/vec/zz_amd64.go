@@ -106,6 +106,42 @@ func mulF32AVX512(dst *float32, a *float32, b *float32, n int)
 //go:noescape
 func mulF32AVX2(dst *float32, a *float32, b *float32, n int)
 
+// MulRowsF32 does what MulF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				mulRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				mulRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MulF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func mulRowsF32AVX512(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func mulRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -202,6 +238,42 @@ func maximumF32AVX512(dst *float32, a *float32, b *float32, n int)
 //go:noescape
 func maximumF32AVX2(dst *float32, a *float32, b *float32, n int)
 
+// MaximumRowsF32 does what MaximumF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaximumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maximumRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maximumRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaximumF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func maximumRowsF32AVX512(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func maximumRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
 // MinimumF32 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -233,6 +305,42 @@ func minimumF32AVX512(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func minimumF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// MinimumRowsF32 does what MinimumF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MinimumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minimumRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minimumRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MinimumF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func minimumRowsF32AVX512(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func minimumRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
 
 // Add4F32 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
 func Add4F32(dst, a, b, c, d []float32) {
@@ -2018,6 +2126,161 @@ func sumBlockF32AVX512(a *float32, n int) (sum float32)
 //go:noescape
 func sumBlockF32AVX2(a *float32, n int) (sum float32)
 
+// sumBlockRowsF32 does what sumBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsF32AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsF32AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumBlockF32(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumBlockRowsF32AVX512(a *float32, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumBlockRowsF32AVX2(a *float32, n, rows, ld_a int, sum *float32)
+
+// sumNumbersBlockF32 returns the sum of what is not NaN in a block.
+func sumNumbersBlockF32(a []float32) (sum float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumNumbersBlockF32AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumNumbersBlockF32AVX2(&a[0], n)
+		}
+	}
+	return sumNumbersBlockF32Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockF32AVX512(a *float32, n int) (sum float32)
+
+//go:noescape
+func sumNumbersBlockF32AVX2(a *float32, n int) (sum float32)
+
+// sumNumbersBlockRowsF32 does what sumNumbersBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsF32AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsF32AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumNumbersBlockF32(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumNumbersBlockRowsF32AVX512(a *float32, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumNumbersBlockRowsF32AVX2(a *float32, n, rows, ld_a int, sum *float32)
+
+// AddNumbersF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addNumbersF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addNumbersF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addNumbersF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addNumbersF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func addNumbersF32AVX2(dst *float32, a *float32, n int)
+
+// AddNumbersRowsF32 does what AddNumbersF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF32AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF32AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsF32AVX512(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addNumbersRowsF32AVX2(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
+
 // sumSqBlockF32 returns the sum of (x-c)² over a block.
 func sumSqBlockF32(a []float32, c float32) (sum float32) {
 	if n := len(a); n > 0 {
@@ -2037,6 +2300,41 @@ func sumSqBlockF32AVX512(a *float32, c float32, n int) (sum float32)
 //go:noescape
 func sumSqBlockF32AVX2(a *float32, c float32, n int) (sum float32)
 
+// sumSqBlockRowsF32 does what sumSqBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumSqBlockRowsF32AVX512(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumSqBlockRowsF32AVX2(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumSqBlockF32(a[r*lda:][:cols], c)
+	}
+}
+
+//go:noescape
+func sumSqBlockRowsF32AVX512(a *float32, c float32, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumSqBlockRowsF32AVX2(a *float32, c float32, n, rows, ld_a int, sum *float32)
+
 // sumAbsBlockF32 returns the sum of |x| over a block.
 func sumAbsBlockF32(a []float32) (sum float32) {
 	if n := len(a); n > 0 {
@@ -2055,6 +2353,41 @@ func sumAbsBlockF32AVX512(a *float32, n int) (sum float32)
 
 //go:noescape
 func sumAbsBlockF32AVX2(a *float32, n int) (sum float32)
+
+// sumAbsBlockRowsF32 does what sumAbsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsF32AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsF32AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumAbsBlockF32(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumAbsBlockRowsF32AVX512(a *float32, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumAbsBlockRowsF32AVX2(a *float32, n, rows, ld_a int, sum *float32)
 
 // dotBlockF32 returns the sum of a*b over a block.
 func dotBlockF32(a, b []float32) (sum float32) {
@@ -2095,6 +2428,41 @@ func maxBlockF32AVX512(a *float32, n int) (m float32)
 //go:noescape
 func maxBlockF32AVX2(a *float32, n int) (m float32)
 
+// maxBlockRowsF32 does what maxBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsF32AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsF32AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = maxBlockF32(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxBlockRowsF32AVX512(a *float32, n, rows, ld_a int, m *float32)
+
+//go:noescape
+func maxBlockRowsF32AVX2(a *float32, n, rows, ld_a int, m *float32)
+
 // minBlockF32 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF32(a []float32) (m float32) {
 	if n := len(a); n > 0 {
@@ -2113,6 +2481,41 @@ func minBlockF32AVX512(a *float32, n int) (m float32)
 
 //go:noescape
 func minBlockF32AVX2(a *float32, n int) (m float32)
+
+// minBlockRowsF32 does what minBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minBlockRowsF32AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minBlockRowsF32AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = minBlockF32(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func minBlockRowsF32AVX512(a *float32, n, rows, ld_a int, m *float32)
+
+//go:noescape
+func minBlockRowsF32AVX2(a *float32, n, rows, ld_a int, m *float32)
 
 // gradSumsBlockF32 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF32(grad, x []float32, mean float32) (s0, s1 float32) {
@@ -4936,6 +5339,42 @@ func mulF64AVX512(dst *float64, a *float64, b *float64, n int)
 //go:noescape
 func mulF64AVX2(dst *float64, a *float64, b *float64, n int)
 
+// MulRowsF64 does what MulF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				mulRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				mulRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MulF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func mulRowsF64AVX512(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func mulRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
 // DivF64 sets dst[i] = a[i] / b[i].
 func DivF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -5032,6 +5471,42 @@ func maximumF64AVX512(dst *float64, a *float64, b *float64, n int)
 //go:noescape
 func maximumF64AVX2(dst *float64, a *float64, b *float64, n int)
 
+// MaximumRowsF64 does what MaximumF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaximumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maximumRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maximumRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaximumF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func maximumRowsF64AVX512(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func maximumRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
 // MinimumF64 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -5063,6 +5538,42 @@ func minimumF64AVX512(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
 func minimumF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// MinimumRowsF64 does what MinimumF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MinimumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minimumRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minimumRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MinimumF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func minimumRowsF64AVX512(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func minimumRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
 
 // Add4F64 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
 func Add4F64(dst, a, b, c, d []float64) {
@@ -6848,6 +7359,161 @@ func sumBlockF64AVX512(a *float64, n int) (sum float64)
 //go:noescape
 func sumBlockF64AVX2(a *float64, n int) (sum float64)
 
+// sumBlockRowsF64 does what sumBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsF64AVX512(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsF64AVX2(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumBlockF64(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumBlockRowsF64AVX512(a *float64, n, rows, ld_a int, sum *float64)
+
+//go:noescape
+func sumBlockRowsF64AVX2(a *float64, n, rows, ld_a int, sum *float64)
+
+// sumNumbersBlockF64 returns the sum of what is not NaN in a block.
+func sumNumbersBlockF64(a []float64) (sum float64) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumNumbersBlockF64AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumNumbersBlockF64AVX2(&a[0], n)
+		}
+	}
+	return sumNumbersBlockF64Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockF64AVX512(a *float64, n int) (sum float64)
+
+//go:noescape
+func sumNumbersBlockF64AVX2(a *float64, n int) (sum float64)
+
+// sumNumbersBlockRowsF64 does what sumNumbersBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsF64AVX512(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsF64AVX2(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumNumbersBlockF64(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumNumbersBlockRowsF64AVX512(a *float64, n, rows, ld_a int, sum *float64)
+
+//go:noescape
+func sumNumbersBlockRowsF64AVX2(a *float64, n, rows, ld_a int, sum *float64)
+
+// AddNumbersF64 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addNumbersF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addNumbersF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addNumbersF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addNumbersF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func addNumbersF64AVX2(dst *float64, a *float64, n int)
+
+// AddNumbersRowsF64 does what AddNumbersF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF64AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF64AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsF64AVX512(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addNumbersRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
 // sumSqBlockF64 returns the sum of (x-c)² over a block.
 func sumSqBlockF64(a []float64, c float64) (sum float64) {
 	if n := len(a); n > 0 {
@@ -6867,6 +7533,41 @@ func sumSqBlockF64AVX512(a *float64, c float64, n int) (sum float64)
 //go:noescape
 func sumSqBlockF64AVX2(a *float64, c float64, n int) (sum float64)
 
+// sumSqBlockRowsF64 does what sumSqBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumSqBlockRowsF64AVX512(&a[r*lda], c, cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumSqBlockRowsF64AVX2(&a[r*lda], c, cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumSqBlockF64(a[r*lda:][:cols], c)
+	}
+}
+
+//go:noescape
+func sumSqBlockRowsF64AVX512(a *float64, c float64, n, rows, ld_a int, sum *float64)
+
+//go:noescape
+func sumSqBlockRowsF64AVX2(a *float64, c float64, n, rows, ld_a int, sum *float64)
+
 // sumAbsBlockF64 returns the sum of |x| over a block.
 func sumAbsBlockF64(a []float64) (sum float64) {
 	if n := len(a); n > 0 {
@@ -6885,6 +7586,41 @@ func sumAbsBlockF64AVX512(a *float64, n int) (sum float64)
 
 //go:noescape
 func sumAbsBlockF64AVX2(a *float64, n int) (sum float64)
+
+// sumAbsBlockRowsF64 does what sumAbsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsF64AVX512(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsF64AVX2(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumAbsBlockF64(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumAbsBlockRowsF64AVX512(a *float64, n, rows, ld_a int, sum *float64)
+
+//go:noescape
+func sumAbsBlockRowsF64AVX2(a *float64, n, rows, ld_a int, sum *float64)
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) {
@@ -6925,6 +7661,41 @@ func maxBlockF64AVX512(a *float64, n int) (m float64)
 //go:noescape
 func maxBlockF64AVX2(a *float64, n int) (m float64)
 
+// maxBlockRowsF64 does what maxBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsF64AVX512(&a[r*lda], cols, min(per, rows-r), 8*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsF64AVX2(&a[r*lda], cols, min(per, rows-r), 8*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = maxBlockF64(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxBlockRowsF64AVX512(a *float64, n, rows, ld_a int, m *float64)
+
+//go:noescape
+func maxBlockRowsF64AVX2(a *float64, n, rows, ld_a int, m *float64)
+
 // minBlockF64 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF64(a []float64) (m float64) {
 	if n := len(a); n > 0 {
@@ -6943,6 +7714,41 @@ func minBlockF64AVX512(a *float64, n int) (m float64)
 
 //go:noescape
 func minBlockF64AVX2(a *float64, n int) (m float64)
+
+// minBlockRowsF64 does what minBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minBlockRowsF64AVX512(&a[r*lda], cols, min(per, rows-r), 8*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minBlockRowsF64AVX2(&a[r*lda], cols, min(per, rows-r), 8*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = minBlockF64(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func minBlockRowsF64AVX512(a *float64, n, rows, ld_a int, m *float64)
+
+//go:noescape
+func minBlockRowsF64AVX2(a *float64, n, rows, ld_a int, m *float64)
 
 // gradSumsBlockF64 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF64(grad, x []float64, mean float64) (s0, s1 float64) {
@@ -7023,6 +7829,41 @@ func sumSqBlockF32As64AVX512(a *float32, c float64, n int) (sum float64)
 //go:noescape
 func sumSqBlockF32As64AVX2(a *float32, c float64, n int) (sum float64)
 
+// sumSqBlockRowsF32As64 does what sumSqBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF32As64(rows, cols int, sums []float64, a []float32, lda int, c float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumSqBlockRowsF32As64AVX512(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumSqBlockRowsF32As64AVX2(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumSqBlockF32As64(a[r*lda:][:cols], c)
+	}
+}
+
+//go:noescape
+func sumSqBlockRowsF32As64AVX512(a *float32, c float64, n, rows, ld_a int, sum *float64)
+
+//go:noescape
+func sumSqBlockRowsF32As64AVX2(a *float32, c float64, n, rows, ld_a int, sum *float64)
+
 // dotBlockF32As64 returns the sum of a*b over a block, in float64.
 func dotBlockF32As64(a, b []float32) (sum float64) {
 	b = b[:len(a)]
@@ -7042,6 +7883,408 @@ func dotBlockF32As64AVX512(a *float32, b *float32, n int) (sum float64)
 
 //go:noescape
 func dotBlockF32As64AVX2(a *float32, b *float32, n int) (sum float64)
+
+// AccumulateF16ToF32 sets dst[i] += a[i].
+func AccumulateF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateF16ToF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			accumulateF16ToF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	accumulateF16ToF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func accumulateF16ToF32AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func accumulateF16ToF32AVX2(dst *float32, a *uint16, n int)
+
+// AccumulateRowsF16ToF32 does what AccumulateF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AccumulateRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				accumulateRowsF16ToF32AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AccumulateF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func accumulateRowsF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// AddNumbersF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addNumbersF16ToF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addNumbersF16ToF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addNumbersF16ToF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addNumbersF16ToF32AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func addNumbersF16ToF32AVX2(dst *float32, a *uint16, n int)
+
+// AddNumbersRowsF16ToF32 does what AddNumbersF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF16ToF32AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// AccumulateBF16ToF32 sets dst[i] += a[i].
+func AccumulateBF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			accumulateBF16ToF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			accumulateBF16ToF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	accumulateBF16ToF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func accumulateBF16ToF32AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func accumulateBF16ToF32AVX2(dst *float32, a *uint16, n int)
+
+// AccumulateRowsBF16ToF32 does what AccumulateBF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AccumulateRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				accumulateRowsBF16ToF32AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AccumulateBF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func accumulateRowsBF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// AddNumbersBF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersBF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addNumbersBF16ToF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addNumbersBF16ToF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addNumbersBF16ToF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addNumbersBF16ToF32AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func addNumbersBF16ToF32AVX2(dst *float32, a *uint16, n int)
+
+// AddNumbersRowsBF16ToF32 does what AddNumbersBF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsBF16ToF32AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersBF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsBF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// prodBlockF64 returns the product of a block.
+func prodBlockF64(a []float64) (product float64) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return prodBlockF64AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return prodBlockF64AVX2(&a[0], n)
+		}
+	}
+	return prodBlockF64Generic(a)
+}
+
+//go:noescape
+func prodBlockF64AVX512(a *float64, n int) (product float64)
+
+//go:noescape
+func prodBlockF64AVX2(a *float64, n int) (product float64)
+
+// prodBlockRowsF64 does what prodBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func prodBlockRowsF64(rows, cols int, products []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = products[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				prodBlockRowsF64AVX512(&a[r*lda], cols, min(per, rows-r), 8*lda, &products[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				prodBlockRowsF64AVX2(&a[r*lda], cols, min(per, rows-r), 8*lda, &products[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		products[r] = prodBlockF64(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func prodBlockRowsF64AVX512(a *float64, n, rows, ld_a int, product *float64)
+
+//go:noescape
+func prodBlockRowsF64AVX2(a *float64, n, rows, ld_a int, product *float64)
+
+// prodBlockF32As64 returns the product of a block, in float64.
+func prodBlockF32As64(a []float32) (product float64) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return prodBlockF32As64AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return prodBlockF32As64AVX2(&a[0], n)
+		}
+	}
+	return prodBlockF32As64Generic(a)
+}
+
+//go:noescape
+func prodBlockF32As64AVX512(a *float32, n int) (product float64)
+
+//go:noescape
+func prodBlockF32As64AVX2(a *float32, n int) (product float64)
+
+// prodBlockRowsF32As64 does what prodBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func prodBlockRowsF32As64(rows, cols int, products []float64, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = products[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				prodBlockRowsF32As64AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &products[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				prodBlockRowsF32As64AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &products[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		products[r] = prodBlockF32As64(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func prodBlockRowsF32As64AVX512(a *float32, n, rows, ld_a int, product *float64)
+
+//go:noescape
+func prodBlockRowsF32As64AVX2(a *float32, n, rows, ld_a int, product *float64)
+
+// MultiplyF32ToF64 sets dst[i] *= a[i].
+func MultiplyF32ToF64(dst []float64, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			multiplyF32ToF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			multiplyF32ToF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	multiplyF32ToF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func multiplyF32ToF64AVX512(dst *float64, a *float32, n int)
+
+//go:noescape
+func multiplyF32ToF64AVX2(dst *float64, a *float32, n int)
+
+// MultiplyRowsF32ToF64 does what MultiplyF32ToF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MultiplyRowsF32ToF64(rows, cols int, dst []float64, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				multiplyRowsF32ToF64AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				multiplyRowsF32ToF64AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MultiplyF32ToF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func multiplyRowsF32ToF64AVX512(dst *float64, a *float32, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func multiplyRowsF32ToF64AVX2(dst *float64, a *float32, n, rows, ld_dst, ld_a int)
 
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) {
@@ -14231,6 +15474,41 @@ func sumBlockF16AVX512(a *uint16, n int) (sum float32)
 //go:noescape
 func sumBlockF16AVX2(a *uint16, n int) (sum float32)
 
+// sumBlockRowsF16 does what sumBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumBlockF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumBlockRowsF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumBlockRowsF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
+
 // sumBlockBF16 returns the sum of a block, on bfloat16.
 func sumBlockBF16(a []uint16) (sum float32) {
 	if n := len(a); n > 0 {
@@ -14249,6 +15527,149 @@ func sumBlockBF16AVX512(a *uint16, n int) (sum float32)
 
 //go:noescape
 func sumBlockBF16AVX2(a *uint16, n int) (sum float32)
+
+// sumBlockRowsBF16 does what sumBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsBF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumBlockRowsBF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumBlockBF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumBlockRowsBF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
+
+// sumNumbersBlockF16 returns the sum of what is not NaN in a block, on float16.
+func sumNumbersBlockF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumNumbersBlockF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumNumbersBlockF16AVX2(&a[0], n)
+		}
+	}
+	return sumNumbersBlockF16Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockF16AVX512(a *uint16, n int) (sum float32)
+
+//go:noescape
+func sumNumbersBlockF16AVX2(a *uint16, n int) (sum float32)
+
+// sumNumbersBlockRowsF16 does what sumNumbersBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumNumbersBlockF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumNumbersBlockRowsF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumNumbersBlockRowsF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
+
+// sumNumbersBlockBF16 returns the sum of what is not NaN in a block, on bfloat16.
+func sumNumbersBlockBF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sumNumbersBlockBF16AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return sumNumbersBlockBF16AVX2(&a[0], n)
+		}
+	}
+	return sumNumbersBlockBF16Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockBF16AVX512(a *uint16, n int) (sum float32)
+
+//go:noescape
+func sumNumbersBlockBF16AVX2(a *uint16, n int) (sum float32)
+
+// sumNumbersBlockRowsBF16 does what sumNumbersBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsBF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersBlockRowsBF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumNumbersBlockBF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumNumbersBlockRowsBF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumNumbersBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
 
 // sumAbsBlockF16 returns the sum of |x| over a block, on float16.
 func sumAbsBlockF16(a []uint16) (sum float32) {
@@ -14269,6 +15690,41 @@ func sumAbsBlockF16AVX512(a *uint16, n int) (sum float32)
 //go:noescape
 func sumAbsBlockF16AVX2(a *uint16, n int) (sum float32)
 
+// sumAbsBlockRowsF16 does what sumAbsBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumAbsBlockF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumAbsBlockRowsF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumAbsBlockRowsF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
+
 // sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
 func sumAbsBlockBF16(a []uint16) (sum float32) {
 	if n := len(a); n > 0 {
@@ -14287,6 +15743,41 @@ func sumAbsBlockBF16AVX512(a *uint16, n int) (sum float32)
 
 //go:noescape
 func sumAbsBlockBF16AVX2(a *uint16, n int) (sum float32)
+
+// sumAbsBlockRowsBF16 does what sumAbsBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsBF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumAbsBlockRowsBF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumAbsBlockBF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func sumAbsBlockRowsBF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
+
+//go:noescape
+func sumAbsBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
 
 // maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.
 func maxBlockF16(a []uint16) (m float32) {
@@ -14307,6 +15798,41 @@ func maxBlockF16AVX512(a *uint16, n int) (m float32)
 //go:noescape
 func maxBlockF16AVX2(a *uint16, n int) (m float32)
 
+// maxBlockRowsF16 does what maxBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = maxBlockF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxBlockRowsF16AVX512(a *uint16, n, rows, ld_a int, m *float32)
+
+//go:noescape
+func maxBlockRowsF16AVX2(a *uint16, n, rows, ld_a int, m *float32)
+
 // maxBlockBF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on bfloat16.
 func maxBlockBF16(a []uint16) (m float32) {
 	if n := len(a); n > 0 {
@@ -14325,6 +15851,41 @@ func maxBlockBF16AVX512(a *uint16, n int) (m float32)
 
 //go:noescape
 func maxBlockBF16AVX2(a *uint16, n int) (m float32)
+
+// maxBlockRowsBF16 does what maxBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsBF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsBF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxBlockRowsBF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = maxBlockBF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxBlockRowsBF16AVX512(a *uint16, n, rows, ld_a int, m *float32)
+
+//go:noescape
+func maxBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, m *float32)
 
 // minBlockF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on float16.
 func minBlockF16(a []uint16) (m float32) {
@@ -14345,6 +15906,41 @@ func minBlockF16AVX512(a *uint16, n int) (m float32)
 //go:noescape
 func minBlockF16AVX2(a *uint16, n int) (m float32)
 
+// minBlockRowsF16 does what minBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minBlockRowsF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minBlockRowsF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = minBlockF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func minBlockRowsF16AVX512(a *uint16, n, rows, ld_a int, m *float32)
+
+//go:noescape
+func minBlockRowsF16AVX2(a *uint16, n, rows, ld_a int, m *float32)
+
 // minBlockBF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on bfloat16.
 func minBlockBF16(a []uint16) (m float32) {
 	if n := len(a); n > 0 {
@@ -14363,6 +15959,41 @@ func minBlockBF16AVX512(a *uint16, n int) (m float32)
 
 //go:noescape
 func minBlockBF16AVX2(a *uint16, n int) (m float32)
+
+// minBlockRowsBF16 does what minBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsBF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minBlockRowsBF16AVX512(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minBlockRowsBF16AVX2(&a[r*lda], cols, min(per, rows-r), 2*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = minBlockBF16(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func minBlockRowsBF16AVX512(a *uint16, n, rows, ld_a int, m *float32)
+
+//go:noescape
+func minBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, m *float32)
 
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) {
@@ -15108,4 +16739,88 @@ var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneLt:         {laneI8: ltI8AVX2, laneU8: ltUI8AVX2},
 	laneLe:         {laneI8: leI8AVX2, laneU8: leUI8AVX2},
 	laneNe:         {laneI8: neI8AVX2, laneU8: neI8AVX2},
+}
+
+//go:noescape
+func foldMaxI8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxI16AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI16AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxI32AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI32AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldAddI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldAddU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+var foldsAVX512 = [...][laneKinds]func(dst, a unsafe.Pointer, n, rows, ld int){
+	laneAdd: {laneI64: foldAddI64AVX512, laneU8: foldAddU8AVX512},
+	laneMax: {laneI8: foldMaxI8AVX512, laneI16: foldMaxI16AVX512, laneI32: foldMaxI32AVX512, laneI64: foldMaxI64AVX512, laneU8: foldMaxU8AVX512},
+	laneMin: {laneI8: foldMinI8AVX512, laneI16: foldMinI16AVX512, laneI32: foldMinI32AVX512, laneI64: foldMinI64AVX512, laneU8: foldMinU8AVX512},
+}
+
+//go:noescape
+func foldColumnsMaxI8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxI16AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI16AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxI32AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI32AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsAddI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsAddU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
+
+var foldColumnsAVX512 = [...][laneKinds]func(dst, a unsafe.Pointer, n, rows, ld int){
+	laneAdd: {laneI64: foldColumnsAddI64AVX512, laneU8: foldColumnsAddU8AVX512},
+	laneMax: {laneI8: foldColumnsMaxI8AVX512, laneI16: foldColumnsMaxI16AVX512, laneI32: foldColumnsMaxI32AVX512, laneI64: foldColumnsMaxI64AVX512, laneU8: foldColumnsMaxU8AVX512},
+	laneMin: {laneI8: foldColumnsMinI8AVX512, laneI16: foldColumnsMinI16AVX512, laneI32: foldColumnsMinI32AVX512, laneI64: foldColumnsMinI64AVX512, laneU8: foldColumnsMinU8AVX512},
 }

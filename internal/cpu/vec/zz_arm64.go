@@ -67,6 +67,33 @@ func MulF32(dst, a, b []float32) {
 //go:noescape
 func mulF32NEON(dst *float32, a *float32, b *float32, n int)
 
+// MulRowsF32 does what MulF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				mulRowsF32NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MulF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func mulRowsF32NEON(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -124,6 +151,33 @@ func MaximumF32(dst, a, b []float32) {
 //go:noescape
 func maximumF32NEON(dst *float32, a *float32, b *float32, n int)
 
+// MaximumRowsF32 does what MaximumF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaximumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maximumRowsF32NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaximumF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func maximumRowsF32NEON(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
 // MinimumF32 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -142,6 +196,33 @@ func MinimumF32(dst, a, b []float32) {
 
 //go:noescape
 func minimumF32NEON(dst *float32, a *float32, b *float32, n int)
+
+// MinimumRowsF32 does what MinimumF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MinimumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				minimumRowsF32NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MinimumF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func minimumRowsF32NEON(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
 
 // Add4F32 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
 func Add4F32(dst, a, b, c, d []float32) {
@@ -1191,6 +1272,85 @@ func sumBlockF32(a []float32) (sum float32) {
 //go:noescape
 func sumBlockF32NEON(a *float32, n int) (sum float32)
 
+// sumBlockRowsF32 does what sumBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockF32(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockF32 returns the sum of what is not NaN in a block.
+func sumNumbersBlockF32(a []float32) (sum float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumNumbersBlockF32NEON(&a[0], n)
+	}
+	return sumNumbersBlockF32Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockF32NEON(a *float32, n int) (sum float32)
+
+// sumNumbersBlockRowsF32 does what sumNumbersBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockF32(a[r*lda:][:cols])
+	}
+}
+
+// AddNumbersF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addNumbersF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addNumbersF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addNumbersF32NEON(dst *float32, a *float32, n int)
+
+// AddNumbersRowsF32 does what AddNumbersF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF32NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsF32NEON(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
+
 // sumSqBlockF32 returns the sum of (x-c)² over a block.
 func sumSqBlockF32(a []float32, c float32) (sum float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -1202,6 +1362,18 @@ func sumSqBlockF32(a []float32, c float32) (sum float32) {
 //go:noescape
 func sumSqBlockF32NEON(a *float32, c float32, n int) (sum float32)
 
+// sumSqBlockRowsF32 does what sumSqBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumSqBlockF32(a[r*lda:][:cols], c)
+	}
+}
+
 // sumAbsBlockF32 returns the sum of |x| over a block.
 func sumAbsBlockF32(a []float32) (sum float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -1212,6 +1384,18 @@ func sumAbsBlockF32(a []float32) (sum float32) {
 
 //go:noescape
 func sumAbsBlockF32NEON(a *float32, n int) (sum float32)
+
+// sumAbsBlockRowsF32 does what sumAbsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockF32(a[r*lda:][:cols])
+	}
+}
 
 // dotBlockF32 returns the sum of a*b over a block.
 func dotBlockF32(a, b []float32) (sum float32) {
@@ -1236,6 +1420,18 @@ func maxBlockF32(a []float32) (m float32) {
 //go:noescape
 func maxBlockF32NEON(a *float32, n int) (m float32)
 
+// maxBlockRowsF32 does what maxBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockF32(a[r*lda:][:cols])
+	}
+}
+
 // minBlockF32 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF32(a []float32) (m float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -1246,6 +1442,18 @@ func minBlockF32(a []float32) (m float32) {
 
 //go:noescape
 func minBlockF32NEON(a *float32, n int) (m float32)
+
+// minBlockRowsF32 does what minBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockF32(a[r*lda:][:cols])
+	}
+}
 
 // gradSumsBlockF32 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF32(grad, x []float32, mean float32) (s0, s1 float32) {
@@ -2914,6 +3122,33 @@ func MulF64(dst, a, b []float64) {
 //go:noescape
 func mulF64NEON(dst *float64, a *float64, b *float64, n int)
 
+// MulRowsF64 does what MulF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				mulRowsF64NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MulF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func mulRowsF64NEON(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
 // DivF64 sets dst[i] = a[i] / b[i].
 func DivF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -2971,6 +3206,33 @@ func MaximumF64(dst, a, b []float64) {
 //go:noescape
 func maximumF64NEON(dst *float64, a *float64, b *float64, n int)
 
+// MaximumRowsF64 does what MaximumF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaximumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maximumRowsF64NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaximumF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func maximumRowsF64NEON(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
 // MinimumF64 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -2989,6 +3251,33 @@ func MinimumF64(dst, a, b []float64) {
 
 //go:noescape
 func minimumF64NEON(dst *float64, a *float64, b *float64, n int)
+
+// MinimumRowsF64 does what MinimumF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MinimumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				minimumRowsF64NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MinimumF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func minimumRowsF64NEON(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
 
 // Add4F64 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
 func Add4F64(dst, a, b, c, d []float64) {
@@ -4038,6 +4327,85 @@ func sumBlockF64(a []float64) (sum float64) {
 //go:noescape
 func sumBlockF64NEON(a *float64, n int) (sum float64)
 
+// sumBlockRowsF64 does what sumBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockF64(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockF64 returns the sum of what is not NaN in a block.
+func sumNumbersBlockF64(a []float64) (sum float64) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumNumbersBlockF64NEON(&a[0], n)
+	}
+	return sumNumbersBlockF64Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockF64NEON(a *float64, n int) (sum float64)
+
+// sumNumbersBlockRowsF64 does what sumNumbersBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockF64(a[r*lda:][:cols])
+	}
+}
+
+// AddNumbersF64 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addNumbersF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addNumbersF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addNumbersF64NEON(dst *float64, a *float64, n int)
+
+// AddNumbersRowsF64 does what AddNumbersF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF64NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsF64NEON(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
 // sumSqBlockF64 returns the sum of (x-c)² over a block.
 func sumSqBlockF64(a []float64, c float64) (sum float64) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -4049,6 +4417,18 @@ func sumSqBlockF64(a []float64, c float64) (sum float64) {
 //go:noescape
 func sumSqBlockF64NEON(a *float64, c float64, n int) (sum float64)
 
+// sumSqBlockRowsF64 does what sumSqBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumSqBlockF64(a[r*lda:][:cols], c)
+	}
+}
+
 // sumAbsBlockF64 returns the sum of |x| over a block.
 func sumAbsBlockF64(a []float64) (sum float64) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -4059,6 +4439,18 @@ func sumAbsBlockF64(a []float64) (sum float64) {
 
 //go:noescape
 func sumAbsBlockF64NEON(a *float64, n int) (sum float64)
+
+// sumAbsBlockRowsF64 does what sumAbsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockF64(a[r*lda:][:cols])
+	}
+}
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) {
@@ -4083,6 +4475,18 @@ func maxBlockF64(a []float64) (m float64) {
 //go:noescape
 func maxBlockF64NEON(a *float64, n int) (m float64)
 
+// maxBlockRowsF64 does what maxBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockF64(a[r*lda:][:cols])
+	}
+}
+
 // minBlockF64 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF64(a []float64) (m float64) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -4093,6 +4497,18 @@ func minBlockF64(a []float64) (m float64) {
 
 //go:noescape
 func minBlockF64NEON(a *float64, n int) (m float64)
+
+// minBlockRowsF64 does what minBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockF64(a[r*lda:][:cols])
+	}
+}
 
 // gradSumsBlockF64 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF64(grad, x []float64, mean float64) (s0, s1 float64) {
@@ -4141,6 +4557,18 @@ func sumSqBlockF32As64(a []float32, c float64) (sum float64) {
 //go:noescape
 func sumSqBlockF32As64NEON(a *float32, c float64, n int) (sum float64)
 
+// sumSqBlockRowsF32As64 does what sumSqBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF32As64(rows, cols int, sums []float64, a []float32, lda int, c float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumSqBlockF32As64(a[r*lda:][:cols], c)
+	}
+}
+
 // dotBlockF32As64 returns the sum of a*b over a block, in float64.
 func dotBlockF32As64(a, b []float32) (sum float64) {
 	b = b[:len(a)]
@@ -4152,6 +4580,272 @@ func dotBlockF32As64(a, b []float32) (sum float64) {
 
 //go:noescape
 func dotBlockF32As64NEON(a *float32, b *float32, n int) (sum float64)
+
+// AccumulateF16ToF32 sets dst[i] += a[i].
+func AccumulateF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		accumulateF16ToF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		accumulateF16ToF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func accumulateF16ToF32NEON(dst *float32, a *uint16, n int)
+
+// AccumulateRowsF16ToF32 does what AccumulateF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AccumulateRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				accumulateRowsF16ToF32NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AccumulateF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func accumulateRowsF16ToF32NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// AddNumbersF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addNumbersF16ToF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addNumbersF16ToF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addNumbersF16ToF32NEON(dst *float32, a *uint16, n int)
+
+// AddNumbersRowsF16ToF32 does what AddNumbersF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF16ToF32NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsF16ToF32NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// AccumulateBF16ToF32 sets dst[i] += a[i].
+func AccumulateBF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		accumulateBF16ToF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		accumulateBF16ToF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func accumulateBF16ToF32NEON(dst *float32, a *uint16, n int)
+
+// AccumulateRowsBF16ToF32 does what AccumulateBF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AccumulateRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				accumulateRowsBF16ToF32NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AccumulateBF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func accumulateRowsBF16ToF32NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// AddNumbersBF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersBF16ToF32(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addNumbersBF16ToF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addNumbersBF16ToF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addNumbersBF16ToF32NEON(dst *float32, a *uint16, n int)
+
+// AddNumbersRowsBF16ToF32 does what AddNumbersBF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsBF16ToF32NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddNumbersBF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addNumbersRowsBF16ToF32NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// prodBlockF64 returns the product of a block.
+func prodBlockF64(a []float64) (product float64) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return prodBlockF64NEON(&a[0], n)
+	}
+	return prodBlockF64Generic(a)
+}
+
+//go:noescape
+func prodBlockF64NEON(a *float64, n int) (product float64)
+
+// prodBlockRowsF64 does what prodBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func prodBlockRowsF64(rows, cols int, products []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = products[rows-1]
+	for r := range rows {
+		products[r] = prodBlockF64(a[r*lda:][:cols])
+	}
+}
+
+// prodBlockF32As64 returns the product of a block, in float64.
+func prodBlockF32As64(a []float32) (product float64) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return prodBlockF32As64NEON(&a[0], n)
+	}
+	return prodBlockF32As64Generic(a)
+}
+
+//go:noescape
+func prodBlockF32As64NEON(a *float32, n int) (product float64)
+
+// prodBlockRowsF32As64 does what prodBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func prodBlockRowsF32As64(rows, cols int, products []float64, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = products[rows-1]
+	for r := range rows {
+		products[r] = prodBlockF32As64(a[r*lda:][:cols])
+	}
+}
+
+// MultiplyF32ToF64 sets dst[i] *= a[i].
+func MultiplyF32ToF64(dst []float64, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		multiplyF32ToF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		multiplyF32ToF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func multiplyF32ToF64NEON(dst *float64, a *float32, n int)
+
+// MultiplyRowsF32ToF64 does what MultiplyF32ToF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MultiplyRowsF32ToF64(rows, cols int, dst []float64, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				multiplyRowsF32ToF64NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MultiplyF32ToF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func multiplyRowsF32ToF64NEON(dst *float64, a *float32, n, rows, ld_dst, ld_a int)
 
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) {
@@ -8417,6 +9111,18 @@ func sumBlockF16(a []uint16) (sum float32) {
 //go:noescape
 func sumBlockF16NEON(a *uint16, n int) (sum float32)
 
+// sumBlockRowsF16 does what sumBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // sumBlockBF16 returns the sum of a block, on bfloat16.
 func sumBlockBF16(a []uint16) (sum float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -8427,6 +9133,64 @@ func sumBlockBF16(a []uint16) (sum float32) {
 
 //go:noescape
 func sumBlockBF16NEON(a *uint16, n int) (sum float32)
+
+// sumBlockRowsBF16 does what sumBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockBF16(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockF16 returns the sum of what is not NaN in a block, on float16.
+func sumNumbersBlockF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumNumbersBlockF16NEON(&a[0], n)
+	}
+	return sumNumbersBlockF16Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockF16NEON(a *uint16, n int) (sum float32)
+
+// sumNumbersBlockRowsF16 does what sumNumbersBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockF16(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockBF16 returns the sum of what is not NaN in a block, on bfloat16.
+func sumNumbersBlockBF16(a []uint16) (sum float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sumNumbersBlockBF16NEON(&a[0], n)
+	}
+	return sumNumbersBlockBF16Generic(a)
+}
+
+//go:noescape
+func sumNumbersBlockBF16NEON(a *uint16, n int) (sum float32)
+
+// sumNumbersBlockRowsBF16 does what sumNumbersBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // sumAbsBlockF16 returns the sum of |x| over a block, on float16.
 func sumAbsBlockF16(a []uint16) (sum float32) {
@@ -8439,6 +9203,18 @@ func sumAbsBlockF16(a []uint16) (sum float32) {
 //go:noescape
 func sumAbsBlockF16NEON(a *uint16, n int) (sum float32)
 
+// sumAbsBlockRowsF16 does what sumAbsBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
 func sumAbsBlockBF16(a []uint16) (sum float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -8449,6 +9225,18 @@ func sumAbsBlockBF16(a []uint16) (sum float32) {
 
 //go:noescape
 func sumAbsBlockBF16NEON(a *uint16, n int) (sum float32)
+
+// sumAbsBlockRowsBF16 does what sumAbsBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.
 func maxBlockF16(a []uint16) (m float32) {
@@ -8461,6 +9249,18 @@ func maxBlockF16(a []uint16) (m float32) {
 //go:noescape
 func maxBlockF16NEON(a *uint16, n int) (m float32)
 
+// maxBlockRowsF16 does what maxBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // maxBlockBF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on bfloat16.
 func maxBlockBF16(a []uint16) (m float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -8471,6 +9271,18 @@ func maxBlockBF16(a []uint16) (m float32) {
 
 //go:noescape
 func maxBlockBF16NEON(a *uint16, n int) (m float32)
+
+// maxBlockRowsBF16 does what maxBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsBF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // minBlockF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on float16.
 func minBlockF16(a []uint16) (m float32) {
@@ -8483,6 +9295,18 @@ func minBlockF16(a []uint16) (m float32) {
 //go:noescape
 func minBlockF16NEON(a *uint16, n int) (m float32)
 
+// minBlockRowsF16 does what minBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // minBlockBF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on bfloat16.
 func minBlockBF16(a []uint16) (m float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -8493,6 +9317,18 @@ func minBlockBF16(a []uint16) (m float32) {
 
 //go:noescape
 func minBlockBF16NEON(a *uint16, n int) (m float32)
+
+// minBlockRowsBF16 does what minBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsBF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) {

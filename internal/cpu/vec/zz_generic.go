@@ -830,6 +830,39 @@ func sumBlockF32Generic(a []float32) (sum float32) {
 	return sums[0]
 }
 
+// sumNumbersBlockF32Generic is the plain Go version of sumNumbersBlockF32.
+func sumNumbersBlockF32Generic(a []float32) (sum float32) {
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel32(v2, 0, v1)
+		v4 := v0 + v3
+		sums[l] = v4
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// addNumbersF32Generic is the plain Go version of AddNumbersF32.
+func addNumbersF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel32(v2, 0, v1)
+		v4 := v0 + v3
+		dst[i] = v4
+	}
+}
+
 // sumSqBlockF32Generic is the plain Go version of sumSqBlockF32.
 func sumSqBlockF32Generic(a []float32, c float32) (sum float32) {
 	var sums [64]float32
@@ -9576,6 +9609,39 @@ func sumBlockF64Generic(a []float64) (sum float64) {
 	return sums[0]
 }
 
+// sumNumbersBlockF64Generic is the plain Go version of sumNumbersBlockF64.
+func sumNumbersBlockF64Generic(a []float64) (sum float64) {
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel64(v2, 0, v1)
+		v4 := v0 + v3
+		sums[l] = v4
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// addNumbersF64Generic is the plain Go version of AddNumbersF64.
+func addNumbersF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := a[i]
+		v2 := v1 != v1
+		v3 := sel64(v2, 0, v1)
+		v4 := v0 + v3
+		dst[i] = v4
+	}
+}
+
 // sumSqBlockF64Generic is the plain Go version of sumSqBlockF64.
 func sumSqBlockF64Generic(a []float64, c float64) (sum float64) {
 	var sums [32]float64
@@ -9794,6 +9860,107 @@ func dotBlockF32As64Generic(a, b []float32) (sum float64) {
 		}
 	}
 	return sums[0]
+}
+
+// accumulateF16ToF32Generic is the plain Go version of AccumulateF16ToF32.
+func accumulateF16ToF32Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := F16ToF32(a[i])
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
+// addNumbersF16ToF32Generic is the plain Go version of AddNumbersF16ToF32.
+func addNumbersF16ToF32Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := F16ToF32(a[i])
+		v2 := v1 != v1
+		v3 := sel32(v2, 0, v1)
+		v4 := v0 + v3
+		dst[i] = v4
+	}
+}
+
+// accumulateBF16ToF32Generic is the plain Go version of AccumulateBF16ToF32.
+func accumulateBF16ToF32Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
+// addNumbersBF16ToF32Generic is the plain Go version of AddNumbersBF16ToF32.
+func addNumbersBF16ToF32Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := v1 != v1
+		v3 := sel32(v2, 0, v1)
+		v4 := v0 + v3
+		dst[i] = v4
+	}
+}
+
+// prodBlockF64Generic is the plain Go version of prodBlockF64.
+func prodBlockF64Generic(a []float64) (product float64) {
+	var products [32]float64
+	for l := range products {
+		products[l] = 1
+	}
+	for i := range a {
+		l := i & 31
+		v0 := products[l]
+		v1 := a[i]
+		v2 := float64(v0 * v1)
+		products[l] = v2
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			products[l] *= products[l+m]
+		}
+	}
+	return products[0]
+}
+
+// prodBlockF32As64Generic is the plain Go version of prodBlockF32As64.
+func prodBlockF32As64Generic(a []float32) (product float64) {
+	var products [32]float64
+	for l := range products {
+		products[l] = 1
+	}
+	for i := range a {
+		l := i & 31
+		v0 := products[l]
+		v1 := float64(a[i])
+		v2 := float64(v0 * v1)
+		products[l] = v2
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			products[l] *= products[l+m]
+		}
+	}
+	return products[0]
+}
+
+// multiplyF32ToF64Generic is the plain Go version of MultiplyF32ToF64.
+func multiplyF32ToF64Generic(dst []float64, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := float64(a[i])
+		v2 := float64(v0 * v1)
+		dst[i] = v2
+	}
 }
 
 // accumulateF32ToF64Generic is the plain Go version of AccumulateF32ToF64.
@@ -19989,6 +20156,46 @@ func sumBlockBF16Generic(a []uint16) (sum float32) {
 		v1 := math.Float32frombits(uint32(a[i]) << 16)
 		v2 := v0 + v1
 		sums[l] = v2
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumNumbersBlockF16Generic is the plain Go version of sumNumbersBlockF16.
+func sumNumbersBlockF16Generic(a []uint16) (sum float32) {
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := F16ToF32(a[i])
+		v2 := v1 != v1
+		v3 := sel32(v2, 0, v1)
+		v4 := v0 + v3
+		sums[l] = v4
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumNumbersBlockBF16Generic is the plain Go version of sumNumbersBlockBF16.
+func sumNumbersBlockBF16Generic(a []uint16) (sum float32) {
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := v1 != v1
+		v3 := sel32(v2, 0, v1)
+		v4 := v0 + v3
+		sums[l] = v4
 	}
 	for m := 32; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {

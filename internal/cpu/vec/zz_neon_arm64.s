@@ -1527,6 +1527,102 @@ l6:
 done:
 	RET
 
+// mulRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+TEXT ·mulRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F1
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F1
+l4:
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // divF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
 TEXT ·divF32NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -1797,6 +1893,120 @@ l6:
 done:
 	RET
 
+// maximumRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+TEXT ·maximumRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F1
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F1
+l4:
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // minimumF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
 TEXT ·minimumF32NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -1892,6 +2102,120 @@ l5:
 	FMOVS F2, (R0)
 l6:
 done:
+	RET
+
+// minimumRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+TEXT ·minimumRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F1
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F1
+l4:
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
 	RET
 
 // add4F32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, R3=c float32, R4=d float32; R9=elements left.
@@ -7027,6 +7351,750 @@ done:
 	VEXT $4, V0.B16, V0.B16, V16.B16
 	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
 	FMOVS F0, sum+16(FP)
+	RET
+
+// sumNumbersBlockF32NEON: 4 lanes x 16. R0=a float32; R9=elements left.
+// Accumulator sum: V0-V15.
+// Constants: V16-V16.
+TEXT ·sumNumbersBlockF32NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F16
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d400 // fadd v0.4s, v0.4s, v18.4s
+	FMOVQ 16(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d421 // fadd v1.4s, v1.4s, v18.4s
+	FMOVQ 32(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	FMOVQ 48(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d463 // fadd v3.4s, v3.4s, v18.4s
+	FMOVQ 64(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	FMOVQ 80(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	FMOVQ 96(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	FMOVQ 112(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4e7 // fadd v7.4s, v7.4s, v18.4s
+	FMOVQ 128(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d508 // fadd v8.4s, v8.4s, v18.4s
+	FMOVQ 144(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
+	FMOVQ 160(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	FMOVQ 176(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
+	FMOVQ 192(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	FMOVQ 208(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	FMOVQ 224(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	FMOVQ 240(R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	ADD $256, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d400 // fadd v0.4s, v0.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d421 // fadd v1.4s, v1.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d463 // fadd v3.4s, v3.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4e7 // fadd v7.4s, v7.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d508 // fadd v8.4s, v8.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVQ (R0), F17
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	ADD $16, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F17
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F17
+l2:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d412 // fadd v18.4s, v0.4s, v18.4s
+	VBIT V31.B16, V18.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVD (R0), F17
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F17
+l4:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d432 // fadd v18.4s, v1.4s, v18.4s
+	VBIT V31.B16, V18.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F17
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F17
+l6:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d452 // fadd v18.4s, v2.4s, v18.4s
+	VBIT V31.B16, V18.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVD (R0), F17
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l8
+l7:
+	FMOVS (R0), F17
+l8:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d472 // fadd v18.4s, v3.4s, v18.4s
+	VBIT V31.B16, V18.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F17
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F17
+l10:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d492 // fadd v18.4s, v4.4s, v18.4s
+	VBIT V31.B16, V18.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVD (R0), F17
+	TBZ $0, R9, l12
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l12
+l11:
+	FMOVS (R0), F17
+l12:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4b2 // fadd v18.4s, v5.4s, v18.4s
+	VBIT V31.B16, V18.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F17
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F17
+l14:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4d2 // fadd v18.4s, v6.4s, v18.4s
+	VBIT V31.B16, V18.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVD (R0), F17
+	TBZ $0, R9, l16
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l16
+l15:
+	FMOVS (R0), F17
+l16:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4f2 // fadd v18.4s, v7.4s, v18.4s
+	VBIT V31.B16, V18.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F17
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F17
+l18:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d512 // fadd v18.4s, v8.4s, v18.4s
+	VBIT V31.B16, V18.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVD (R0), F17
+	TBZ $0, R9, l20
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l20
+l19:
+	FMOVS (R0), F17
+l20:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d532 // fadd v18.4s, v9.4s, v18.4s
+	VBIT V31.B16, V18.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F17
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F17
+l22:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d552 // fadd v18.4s, v10.4s, v18.4s
+	VBIT V31.B16, V18.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVD (R0), F17
+	TBZ $0, R9, l24
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l24
+l23:
+	FMOVS (R0), F17
+l24:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d572 // fadd v18.4s, v11.4s, v18.4s
+	VBIT V31.B16, V18.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F17
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F17
+l26:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
+	VBIT V31.B16, V18.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVD (R0), F17
+	TBZ $0, R9, l28
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l28
+l27:
+	FMOVS (R0), F17
+l28:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5b2 // fadd v18.4s, v13.4s, v18.4s
+	VBIT V31.B16, V18.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F17
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F17
+l30:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	VBIT V31.B16, V18.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVD (R0), F17
+	TBZ $0, R9, l32
+	ADD $8, R0, R10
+	VLD1 (R10), V17.S[2]
+	JMP l32
+l31:
+	FMOVS (R0), F17
+l32:
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	VBIT V31.B16, V18.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V17.B16
+	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
+	VEXT $4, V0.B16, V0.B16, V17.B16
+	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
+	FMOVS F0, sum+16(FP)
+	RET
+
+// addNumbersF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVQ 16(R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVQ 32(R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVQ 48(R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F2
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F2
+l4:
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	RET
+
+// addNumbersRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersRowsF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVQ 16(R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVQ 32(R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVQ 48(R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F2
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F2
+l4:
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
 	RET
 
 // sumSqBlockF32NEON: 4 lanes x 16. R0=a float32, c scalar; R9=elements left.
@@ -26575,6 +27643,78 @@ tail:
 done:
 	RET
 
+// mulRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+TEXT ·mulRowsF64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // divF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
 TEXT ·divF64NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -26773,6 +27913,96 @@ tail:
 done:
 	RET
 
+// maximumRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+TEXT ·maximumRowsF64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee0e423 // fcmgt v3.2d, v1.2d, v0.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee0e423 // fcmgt v3.2d, v1.2d, v0.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee0e423 // fcmgt v3.2d, v1.2d, v0.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee0e423 // fcmgt v3.2d, v1.2d, v0.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee0e423 // fcmgt v3.2d, v1.2d, v0.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee0e423 // fcmgt v3.2d, v1.2d, v0.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVD F2, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // minimumF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
 TEXT ·minimumF64NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -26844,6 +28074,96 @@ tail:
 	VBSL V1.B16, V3.B16, V2.B16
 	FMOVD F2, (R0)
 done:
+	RET
+
+// minimumRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+TEXT ·minimumRowsF64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee1e403 // fcmgt v3.2d, v0.2d, v1.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee1e403 // fcmgt v3.2d, v0.2d, v1.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee1e403 // fcmgt v3.2d, v0.2d, v1.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee1e403 // fcmgt v3.2d, v0.2d, v1.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee1e403 // fcmgt v3.2d, v0.2d, v1.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6ee1e403 // fcmgt v3.2d, v0.2d, v1.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	FMOVD F2, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
 	RET
 
 // add4F64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64, R3=c float64, R4=d float64; R9=elements left.
@@ -30856,6 +32176,572 @@ done:
 	VEXT $8, V0.B16, V0.B16, V16.B16
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	FMOVD F0, sum+16(FP)
+	RET
+
+// sumNumbersBlockF64NEON: 2 lanes x 16. R0=a float64; R9=elements left.
+// Accumulator sum: V0-V15.
+// Constants: V16-V16.
+TEXT ·sumNumbersBlockF64NEON(SB), NOSPLIT, $0-24
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F16
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d400 // fadd v0.2d, v0.2d, v18.2d
+	FMOVQ 16(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d421 // fadd v1.2d, v1.2d, v18.2d
+	FMOVQ 32(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d442 // fadd v2.2d, v2.2d, v18.2d
+	FMOVQ 48(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d463 // fadd v3.2d, v3.2d, v18.2d
+	FMOVQ 64(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d484 // fadd v4.2d, v4.2d, v18.2d
+	FMOVQ 80(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4a5 // fadd v5.2d, v5.2d, v18.2d
+	FMOVQ 96(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4c6 // fadd v6.2d, v6.2d, v18.2d
+	FMOVQ 112(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4e7 // fadd v7.2d, v7.2d, v18.2d
+	FMOVQ 128(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d508 // fadd v8.2d, v8.2d, v18.2d
+	FMOVQ 144(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d529 // fadd v9.2d, v9.2d, v18.2d
+	FMOVQ 160(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d54a // fadd v10.2d, v10.2d, v18.2d
+	FMOVQ 176(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
+	FMOVQ 192(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
+	FMOVQ 208(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
+	FMOVQ 224(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
+	FMOVQ 240(R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
+	ADD $256, R0
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT part0
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d400 // fadd v0.2d, v0.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part1
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d421 // fadd v1.2d, v1.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part2
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d442 // fadd v2.2d, v2.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part3
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d463 // fadd v3.2d, v3.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part4
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d484 // fadd v4.2d, v4.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part5
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4a5 // fadd v5.2d, v5.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part6
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4c6 // fadd v6.2d, v6.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part7
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4e7 // fadd v7.2d, v7.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part8
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d508 // fadd v8.2d, v8.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part9
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d529 // fadd v9.2d, v9.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part10
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d54a // fadd v10.2d, v10.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part11
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part12
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part13
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part14
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part15
+	FMOVQ (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
+	ADD $16, R0
+	SUB $2, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d412 // fadd v18.2d, v0.2d, v18.2d
+	VBIT V31.B16, V18.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d432 // fadd v18.2d, v1.2d, v18.2d
+	VBIT V31.B16, V18.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d452 // fadd v18.2d, v2.2d, v18.2d
+	VBIT V31.B16, V18.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d472 // fadd v18.2d, v3.2d, v18.2d
+	VBIT V31.B16, V18.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d492 // fadd v18.2d, v4.2d, v18.2d
+	VBIT V31.B16, V18.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4b2 // fadd v18.2d, v5.2d, v18.2d
+	VBIT V31.B16, V18.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4d2 // fadd v18.2d, v6.2d, v18.2d
+	VBIT V31.B16, V18.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d4f2 // fadd v18.2d, v7.2d, v18.2d
+	VBIT V31.B16, V18.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d512 // fadd v18.2d, v8.2d, v18.2d
+	VBIT V31.B16, V18.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d532 // fadd v18.2d, v9.2d, v18.2d
+	VBIT V31.B16, V18.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d552 // fadd v18.2d, v10.2d, v18.2d
+	VBIT V31.B16, V18.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d572 // fadd v18.2d, v11.2d, v18.2d
+	VBIT V31.B16, V18.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d592 // fadd v18.2d, v12.2d, v18.2d
+	VBIT V31.B16, V18.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5b2 // fadd v18.2d, v13.2d, v18.2d
+	VBIT V31.B16, V18.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5d2 // fadd v18.2d, v14.2d, v18.2d
+	VBIT V31.B16, V18.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F17
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e72d5f2 // fadd v18.2d, v15.2d, v18.2d
+	VBIT V31.B16, V18.B16, V15.B16
+done:
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
+	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
+	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	VEXT $8, V0.B16, V0.B16, V17.B16
+	WORD $0x4e71d400 // fadd v0.2d, v0.2d, v17.2d
+	FMOVD F0, sum+16(FP)
+	RET
+
+// addNumbersF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVQ 16(R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVQ 32(R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVQ 48(R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R0), F1
+	FMOVD (R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVD F1, (R0)
+done:
+	RET
+
+// addNumbersRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersRowsF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+row:
+	MOVD n+16(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVQ 16(R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVQ 32(R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVQ 48(R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVQ (R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R0), F1
+	FMOVD (R1), F2
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	FMOVD F1, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
 	RET
 
 // sumSqBlockF64NEON: 2 lanes x 16. R0=a float64, c scalar; R9=elements left.
@@ -35066,6 +36952,1657 @@ done:
 	VEXT $8, V0.B16, V0.B16, V16.B16
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	FMOVD F0, sum+24(FP)
+	RET
+
+// accumulateF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·accumulateF16ToF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	RET
+
+// accumulateRowsF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·accumulateRowsF16ToF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// addNumbersF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersF16ToF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F2
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	RET
+
+// addNumbersRowsF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersRowsF16ToF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F2
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// accumulateBF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·accumulateBF16ToF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	RET
+
+// accumulateRowsBF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·accumulateRowsBF16ToF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// addNumbersBF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersBF16ToF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVD 8(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVD 16(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVD 24(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F2
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V2.H[0]
+l4:
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	RET
+
+// addNumbersRowsBF16ToF32NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addNumbersRowsBF16ToF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVD 8(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R0), F1
+	FMOVD 16(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R0), F1
+	FMOVD 24(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVD (R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F2
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V2.H[0]
+l4:
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	VBSL V0.B16, V2.B16, V3.B16
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// prodBlockF64NEON: 2 lanes x 16. R0=a float64; R9=elements left.
+// Accumulator product: V0-V15.
+TEXT ·prodBlockF64NEON(SB), NOSPLIT, $0-24
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	VORR V0.B16, V0.B16, V1.B16
+	VORR V0.B16, V0.B16, V2.B16
+	VORR V0.B16, V0.B16, V3.B16
+	VORR V0.B16, V0.B16, V4.B16
+	VORR V0.B16, V0.B16, V5.B16
+	VORR V0.B16, V0.B16, V6.B16
+	VORR V0.B16, V0.B16, V7.B16
+	VORR V0.B16, V0.B16, V8.B16
+	VORR V0.B16, V0.B16, V9.B16
+	VORR V0.B16, V0.B16, V10.B16
+	VORR V0.B16, V0.B16, V11.B16
+	VORR V0.B16, V0.B16, V12.B16
+	VORR V0.B16, V0.B16, V13.B16
+	VORR V0.B16, V0.B16, V14.B16
+	VORR V0.B16, V0.B16, V15.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F16
+	WORD $0x6e70dc10 // fmul v16.2d, v0.2d, v16.2d
+	VORR V16.B16, V16.B16, V0.B16
+	FMOVQ 16(R0), F16
+	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
+	VORR V16.B16, V16.B16, V1.B16
+	FMOVQ 32(R0), F16
+	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
+	VORR V16.B16, V16.B16, V2.B16
+	FMOVQ 48(R0), F16
+	WORD $0x6e70dc70 // fmul v16.2d, v3.2d, v16.2d
+	VORR V16.B16, V16.B16, V3.B16
+	FMOVQ 64(R0), F16
+	WORD $0x6e70dc90 // fmul v16.2d, v4.2d, v16.2d
+	VORR V16.B16, V16.B16, V4.B16
+	FMOVQ 80(R0), F16
+	WORD $0x6e70dcb0 // fmul v16.2d, v5.2d, v16.2d
+	VORR V16.B16, V16.B16, V5.B16
+	FMOVQ 96(R0), F16
+	WORD $0x6e70dcd0 // fmul v16.2d, v6.2d, v16.2d
+	VORR V16.B16, V16.B16, V6.B16
+	FMOVQ 112(R0), F16
+	WORD $0x6e70dcf0 // fmul v16.2d, v7.2d, v16.2d
+	VORR V16.B16, V16.B16, V7.B16
+	FMOVQ 128(R0), F16
+	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
+	VORR V16.B16, V16.B16, V8.B16
+	FMOVQ 144(R0), F16
+	WORD $0x6e70dd30 // fmul v16.2d, v9.2d, v16.2d
+	VORR V16.B16, V16.B16, V9.B16
+	FMOVQ 160(R0), F16
+	WORD $0x6e70dd50 // fmul v16.2d, v10.2d, v16.2d
+	VORR V16.B16, V16.B16, V10.B16
+	FMOVQ 176(R0), F16
+	WORD $0x6e70dd70 // fmul v16.2d, v11.2d, v16.2d
+	VORR V16.B16, V16.B16, V11.B16
+	FMOVQ 192(R0), F16
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VORR V16.B16, V16.B16, V12.B16
+	FMOVQ 208(R0), F16
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	VORR V16.B16, V16.B16, V13.B16
+	FMOVQ 224(R0), F16
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	VORR V16.B16, V16.B16, V14.B16
+	FMOVQ 240(R0), F16
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VORR V16.B16, V16.B16, V15.B16
+	ADD $256, R0
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT part0
+	FMOVQ (R0), F16
+	WORD $0x6e70dc10 // fmul v16.2d, v0.2d, v16.2d
+	VORR V16.B16, V16.B16, V0.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part1
+	FMOVQ (R0), F16
+	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
+	VORR V16.B16, V16.B16, V1.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part2
+	FMOVQ (R0), F16
+	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
+	VORR V16.B16, V16.B16, V2.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part3
+	FMOVQ (R0), F16
+	WORD $0x6e70dc70 // fmul v16.2d, v3.2d, v16.2d
+	VORR V16.B16, V16.B16, V3.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part4
+	FMOVQ (R0), F16
+	WORD $0x6e70dc90 // fmul v16.2d, v4.2d, v16.2d
+	VORR V16.B16, V16.B16, V4.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part5
+	FMOVQ (R0), F16
+	WORD $0x6e70dcb0 // fmul v16.2d, v5.2d, v16.2d
+	VORR V16.B16, V16.B16, V5.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part6
+	FMOVQ (R0), F16
+	WORD $0x6e70dcd0 // fmul v16.2d, v6.2d, v16.2d
+	VORR V16.B16, V16.B16, V6.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part7
+	FMOVQ (R0), F16
+	WORD $0x6e70dcf0 // fmul v16.2d, v7.2d, v16.2d
+	VORR V16.B16, V16.B16, V7.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part8
+	FMOVQ (R0), F16
+	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
+	VORR V16.B16, V16.B16, V8.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part9
+	FMOVQ (R0), F16
+	WORD $0x6e70dd30 // fmul v16.2d, v9.2d, v16.2d
+	VORR V16.B16, V16.B16, V9.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part10
+	FMOVQ (R0), F16
+	WORD $0x6e70dd50 // fmul v16.2d, v10.2d, v16.2d
+	VORR V16.B16, V16.B16, V10.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part11
+	FMOVQ (R0), F16
+	WORD $0x6e70dd70 // fmul v16.2d, v11.2d, v16.2d
+	VORR V16.B16, V16.B16, V11.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part12
+	FMOVQ (R0), F16
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VORR V16.B16, V16.B16, V12.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part13
+	FMOVQ (R0), F16
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	VORR V16.B16, V16.B16, V13.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part14
+	FMOVQ (R0), F16
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	VORR V16.B16, V16.B16, V14.B16
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part15
+	FMOVQ (R0), F16
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VORR V16.B16, V16.B16, V15.B16
+	ADD $16, R0
+	SUB $2, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dc10 // fmul v16.2d, v0.2d, v16.2d
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dc70 // fmul v16.2d, v3.2d, v16.2d
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dc90 // fmul v16.2d, v4.2d, v16.2d
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dcb0 // fmul v16.2d, v5.2d, v16.2d
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dcd0 // fmul v16.2d, v6.2d, v16.2d
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dcf0 // fmul v16.2d, v7.2d, v16.2d
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dd30 // fmul v16.2d, v9.2d, v16.2d
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dd50 // fmul v16.2d, v10.2d, v16.2d
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dd70 // fmul v16.2d, v11.2d, v16.2d
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x6e68dc00 // fmul v0.2d, v0.2d, v8.2d
+	WORD $0x6e69dc21 // fmul v1.2d, v1.2d, v9.2d
+	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
+	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
+	WORD $0x6e6cdc84 // fmul v4.2d, v4.2d, v12.2d
+	WORD $0x6e6ddca5 // fmul v5.2d, v5.2d, v13.2d
+	WORD $0x6e6edcc6 // fmul v6.2d, v6.2d, v14.2d
+	WORD $0x6e6fdce7 // fmul v7.2d, v7.2d, v15.2d
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	WORD $0x6e65dc21 // fmul v1.2d, v1.2d, v5.2d
+	WORD $0x6e66dc42 // fmul v2.2d, v2.2d, v6.2d
+	WORD $0x6e67dc63 // fmul v3.2d, v3.2d, v7.2d
+	WORD $0x6e62dc00 // fmul v0.2d, v0.2d, v2.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
+	FMOVD F0, product+16(FP)
+	RET
+
+// prodBlockF32As64NEON: 2 lanes x 16. R0=a float32; R9=elements left.
+// Accumulator product: V0-V15.
+TEXT ·prodBlockF32As64NEON(SB), NOSPLIT, $0-24
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2496(R11), F0
+	VORR V0.B16, V0.B16, V1.B16
+	VORR V0.B16, V0.B16, V2.B16
+	VORR V0.B16, V0.B16, V3.B16
+	VORR V0.B16, V0.B16, V4.B16
+	VORR V0.B16, V0.B16, V5.B16
+	VORR V0.B16, V0.B16, V6.B16
+	VORR V0.B16, V0.B16, V7.B16
+	VORR V0.B16, V0.B16, V8.B16
+	VORR V0.B16, V0.B16, V9.B16
+	VORR V0.B16, V0.B16, V10.B16
+	VORR V0.B16, V0.B16, V11.B16
+	VORR V0.B16, V0.B16, V12.B16
+	VORR V0.B16, V0.B16, V13.B16
+	VORR V0.B16, V0.B16, V14.B16
+	VORR V0.B16, V0.B16, V15.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc10 // fmul v16.2d, v0.2d, v16.2d
+	VORR V16.B16, V16.B16, V0.B16
+	FMOVD 8(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
+	VORR V16.B16, V16.B16, V1.B16
+	FMOVD 16(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
+	VORR V16.B16, V16.B16, V2.B16
+	FMOVD 24(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc70 // fmul v16.2d, v3.2d, v16.2d
+	VORR V16.B16, V16.B16, V3.B16
+	FMOVD 32(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc90 // fmul v16.2d, v4.2d, v16.2d
+	VORR V16.B16, V16.B16, V4.B16
+	FMOVD 40(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcb0 // fmul v16.2d, v5.2d, v16.2d
+	VORR V16.B16, V16.B16, V5.B16
+	FMOVD 48(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcd0 // fmul v16.2d, v6.2d, v16.2d
+	VORR V16.B16, V16.B16, V6.B16
+	FMOVD 56(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcf0 // fmul v16.2d, v7.2d, v16.2d
+	VORR V16.B16, V16.B16, V7.B16
+	FMOVD 64(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
+	VORR V16.B16, V16.B16, V8.B16
+	FMOVD 72(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd30 // fmul v16.2d, v9.2d, v16.2d
+	VORR V16.B16, V16.B16, V9.B16
+	FMOVD 80(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd50 // fmul v16.2d, v10.2d, v16.2d
+	VORR V16.B16, V16.B16, V10.B16
+	FMOVD 88(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd70 // fmul v16.2d, v11.2d, v16.2d
+	VORR V16.B16, V16.B16, V11.B16
+	FMOVD 96(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VORR V16.B16, V16.B16, V12.B16
+	FMOVD 104(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	VORR V16.B16, V16.B16, V13.B16
+	FMOVD 112(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	VORR V16.B16, V16.B16, V14.B16
+	FMOVD 120(R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VORR V16.B16, V16.B16, V15.B16
+	ADD $128, R0
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT part0
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc10 // fmul v16.2d, v0.2d, v16.2d
+	VORR V16.B16, V16.B16, V0.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part1
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
+	VORR V16.B16, V16.B16, V1.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part2
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
+	VORR V16.B16, V16.B16, V2.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part3
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc70 // fmul v16.2d, v3.2d, v16.2d
+	VORR V16.B16, V16.B16, V3.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part4
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc90 // fmul v16.2d, v4.2d, v16.2d
+	VORR V16.B16, V16.B16, V4.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part5
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcb0 // fmul v16.2d, v5.2d, v16.2d
+	VORR V16.B16, V16.B16, V5.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part6
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcd0 // fmul v16.2d, v6.2d, v16.2d
+	VORR V16.B16, V16.B16, V6.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part7
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcf0 // fmul v16.2d, v7.2d, v16.2d
+	VORR V16.B16, V16.B16, V7.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part8
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
+	VORR V16.B16, V16.B16, V8.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part9
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd30 // fmul v16.2d, v9.2d, v16.2d
+	VORR V16.B16, V16.B16, V9.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part10
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd50 // fmul v16.2d, v10.2d, v16.2d
+	VORR V16.B16, V16.B16, V10.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part11
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd70 // fmul v16.2d, v11.2d, v16.2d
+	VORR V16.B16, V16.B16, V11.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part12
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VORR V16.B16, V16.B16, V12.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part13
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	VORR V16.B16, V16.B16, V13.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part14
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	VORR V16.B16, V16.B16, V14.B16
+	ADD $8, R0
+	SUB $2, R9
+	CMP $2, R9
+	BLT part15
+	FMOVD (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VORR V16.B16, V16.B16, V15.B16
+	ADD $8, R0
+	SUB $2, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc10 // fmul v16.2d, v0.2d, v16.2d
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc70 // fmul v16.2d, v3.2d, v16.2d
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dc90 // fmul v16.2d, v4.2d, v16.2d
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcb0 // fmul v16.2d, v5.2d, v16.2d
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcd0 // fmul v16.2d, v6.2d, v16.2d
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dcf0 // fmul v16.2d, v7.2d, v16.2d
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd30 // fmul v16.2d, v9.2d, v16.2d
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd50 // fmul v16.2d, v10.2d, v16.2d
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd70 // fmul v16.2d, v11.2d, v16.2d
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVS (R0), F16
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x6e68dc00 // fmul v0.2d, v0.2d, v8.2d
+	WORD $0x6e69dc21 // fmul v1.2d, v1.2d, v9.2d
+	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
+	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
+	WORD $0x6e6cdc84 // fmul v4.2d, v4.2d, v12.2d
+	WORD $0x6e6ddca5 // fmul v5.2d, v5.2d, v13.2d
+	WORD $0x6e6edcc6 // fmul v6.2d, v6.2d, v14.2d
+	WORD $0x6e6fdce7 // fmul v7.2d, v7.2d, v15.2d
+	WORD $0x6e64dc00 // fmul v0.2d, v0.2d, v4.2d
+	WORD $0x6e65dc21 // fmul v1.2d, v1.2d, v5.2d
+	WORD $0x6e66dc42 // fmul v2.2d, v2.2d, v6.2d
+	WORD $0x6e67dc63 // fmul v3.2d, v3.2d, v7.2d
+	WORD $0x6e62dc00 // fmul v0.2d, v0.2d, v2.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6e70dc00 // fmul v0.2d, v0.2d, v16.2d
+	FMOVD F0, product+16(FP)
+	RET
+
+// multiplyF32ToF64NEON: 2 lanes x 4. R0=dst float64, R1=a float32; R9=elements left.
+TEXT ·multiplyF32ToF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R0), F0
+	FMOVS (R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	RET
+
+// multiplyRowsF32ToF64NEON: 2 lanes x 4. R0=dst float64, R1=a float32; R9=elements left.
+TEXT ·multiplyRowsF32ToF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R0), F0
+	FMOVS (R1), F1
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
 	RET
 
 // accumulateF32ToF64NEON: 2 lanes x 4. R0=dst float64, R1=a float32; R9=elements left.
@@ -73796,6 +77333,1204 @@ done:
 	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
 	VEXT $4, V0.B16, V0.B16, V16.B16
 	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVS F0, sum+16(FP)
+	RET
+
+// sumNumbersBlockF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator sum: V0-V15.
+// Constants: V16-V16.
+TEXT ·sumNumbersBlockF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F16
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d400 // fadd v0.4s, v0.4s, v18.4s
+	FMOVD 8(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d421 // fadd v1.4s, v1.4s, v18.4s
+	FMOVD 16(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	FMOVD 24(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d463 // fadd v3.4s, v3.4s, v18.4s
+	FMOVD 32(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	FMOVD 40(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	FMOVD 48(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	FMOVD 56(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4e7 // fadd v7.4s, v7.4s, v18.4s
+	FMOVD 64(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d508 // fadd v8.4s, v8.4s, v18.4s
+	FMOVD 72(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
+	FMOVD 80(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	FMOVD 88(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
+	FMOVD 96(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	FMOVD 104(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	FMOVD 112(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	FMOVD 120(R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d400 // fadd v0.4s, v0.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d421 // fadd v1.4s, v1.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d463 // fadd v3.4s, v3.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4e7 // fadd v7.4s, v7.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d508 // fadd v8.4s, v8.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F17
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F17
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V17.H[0]
+l2:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d412 // fadd v18.4s, v0.4s, v18.4s
+	VBIT V31.B16, V18.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F17
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V17.H[0]
+l4:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d432 // fadd v18.4s, v1.4s, v18.4s
+	VBIT V31.B16, V18.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F17
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V17.H[0]
+l6:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d452 // fadd v18.4s, v2.4s, v18.4s
+	VBIT V31.B16, V18.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F17
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V17.H[0]
+l8:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d472 // fadd v18.4s, v3.4s, v18.4s
+	VBIT V31.B16, V18.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F17
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V17.H[0]
+l10:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d492 // fadd v18.4s, v4.4s, v18.4s
+	VBIT V31.B16, V18.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F17
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V17.H[0]
+l12:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4b2 // fadd v18.4s, v5.4s, v18.4s
+	VBIT V31.B16, V18.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F17
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V17.H[0]
+l14:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4d2 // fadd v18.4s, v6.4s, v18.4s
+	VBIT V31.B16, V18.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F17
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V17.H[0]
+l16:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4f2 // fadd v18.4s, v7.4s, v18.4s
+	VBIT V31.B16, V18.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F17
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V17.H[0]
+l18:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d512 // fadd v18.4s, v8.4s, v18.4s
+	VBIT V31.B16, V18.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F17
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V17.H[0]
+l20:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d532 // fadd v18.4s, v9.4s, v18.4s
+	VBIT V31.B16, V18.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F17
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V17.H[0]
+l22:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d552 // fadd v18.4s, v10.4s, v18.4s
+	VBIT V31.B16, V18.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F17
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V17.H[0]
+l24:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d572 // fadd v18.4s, v11.4s, v18.4s
+	VBIT V31.B16, V18.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F17
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V17.H[0]
+l26:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
+	VBIT V31.B16, V18.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F17
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V17.H[0]
+l28:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5b2 // fadd v18.4s, v13.4s, v18.4s
+	VBIT V31.B16, V18.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F17
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V17.H[0]
+l30:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	VBIT V31.B16, V18.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F17
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V17.H[0]
+l32:
+	WORD $0x0e217a31 // fcvtl v17.4s, v17.4h
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	VBIT V31.B16, V18.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V17.B16
+	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
+	VEXT $4, V0.B16, V0.B16, V17.B16
+	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
+	FMOVS F0, sum+16(FP)
+	RET
+
+// sumNumbersBlockBF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
+// Accumulator sum: V0-V15.
+// Constants: V16-V16.
+TEXT ·sumNumbersBlockBF16NEON(SB), NOSPLIT, $0-20
+	MOVD a+0(FP), R0
+	MOVD n+8(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F16
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d400 // fadd v0.4s, v0.4s, v18.4s
+	FMOVD 8(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d421 // fadd v1.4s, v1.4s, v18.4s
+	FMOVD 16(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	FMOVD 24(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d463 // fadd v3.4s, v3.4s, v18.4s
+	FMOVD 32(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	FMOVD 40(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	FMOVD 48(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	FMOVD 56(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4e7 // fadd v7.4s, v7.4s, v18.4s
+	FMOVD 64(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d508 // fadd v8.4s, v8.4s, v18.4s
+	FMOVD 72(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
+	FMOVD 80(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	FMOVD 88(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
+	FMOVD 96(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	FMOVD 104(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	FMOVD 112(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	FMOVD 120(R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	ADD $128, R0
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d400 // fadd v0.4s, v0.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d421 // fadd v1.4s, v1.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d463 // fadd v3.4s, v3.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4e7 // fadd v7.4s, v7.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d508 // fadd v8.4s, v8.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d529 // fadd v9.4s, v9.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVD (R0), F17
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	ADD $8, R0
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVS (R0), F17
+	TBZ $0, R9, l2
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l2
+l1:
+	VLD1 (R0), V17.H[0]
+l2:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d412 // fadd v18.4s, v0.4s, v18.4s
+	VBIT V31.B16, V18.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l3
+	FMOVS (R0), F17
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l4
+l3:
+	VLD1 (R0), V17.H[0]
+l4:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d432 // fadd v18.4s, v1.4s, v18.4s
+	VBIT V31.B16, V18.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVS (R0), F17
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l6
+l5:
+	VLD1 (R0), V17.H[0]
+l6:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d452 // fadd v18.4s, v2.4s, v18.4s
+	VBIT V31.B16, V18.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l7
+	FMOVS (R0), F17
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l8
+l7:
+	VLD1 (R0), V17.H[0]
+l8:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d472 // fadd v18.4s, v3.4s, v18.4s
+	VBIT V31.B16, V18.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVS (R0), F17
+	TBZ $0, R9, l10
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l10
+l9:
+	VLD1 (R0), V17.H[0]
+l10:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d492 // fadd v18.4s, v4.4s, v18.4s
+	VBIT V31.B16, V18.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l11
+	FMOVS (R0), F17
+	TBZ $0, R9, l12
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l12
+l11:
+	VLD1 (R0), V17.H[0]
+l12:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4b2 // fadd v18.4s, v5.4s, v18.4s
+	VBIT V31.B16, V18.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVS (R0), F17
+	TBZ $0, R9, l14
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l14
+l13:
+	VLD1 (R0), V17.H[0]
+l14:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4d2 // fadd v18.4s, v6.4s, v18.4s
+	VBIT V31.B16, V18.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l15
+	FMOVS (R0), F17
+	TBZ $0, R9, l16
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l16
+l15:
+	VLD1 (R0), V17.H[0]
+l16:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d4f2 // fadd v18.4s, v7.4s, v18.4s
+	VBIT V31.B16, V18.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVS (R0), F17
+	TBZ $0, R9, l18
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l18
+l17:
+	VLD1 (R0), V17.H[0]
+l18:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d512 // fadd v18.4s, v8.4s, v18.4s
+	VBIT V31.B16, V18.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l19
+	FMOVS (R0), F17
+	TBZ $0, R9, l20
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l20
+l19:
+	VLD1 (R0), V17.H[0]
+l20:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d532 // fadd v18.4s, v9.4s, v18.4s
+	VBIT V31.B16, V18.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVS (R0), F17
+	TBZ $0, R9, l22
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l22
+l21:
+	VLD1 (R0), V17.H[0]
+l22:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d552 // fadd v18.4s, v10.4s, v18.4s
+	VBIT V31.B16, V18.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l23
+	FMOVS (R0), F17
+	TBZ $0, R9, l24
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l24
+l23:
+	VLD1 (R0), V17.H[0]
+l24:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d572 // fadd v18.4s, v11.4s, v18.4s
+	VBIT V31.B16, V18.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVS (R0), F17
+	TBZ $0, R9, l26
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l26
+l25:
+	VLD1 (R0), V17.H[0]
+l26:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
+	VBIT V31.B16, V18.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l27
+	FMOVS (R0), F17
+	TBZ $0, R9, l28
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l28
+l27:
+	VLD1 (R0), V17.H[0]
+l28:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5b2 // fadd v18.4s, v13.4s, v18.4s
+	VBIT V31.B16, V18.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVS (R0), F17
+	TBZ $0, R9, l30
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l30
+l29:
+	VLD1 (R0), V17.H[0]
+l30:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	VBIT V31.B16, V18.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l31
+	FMOVS (R0), F17
+	TBZ $0, R9, l32
+	ADD $4, R0, R10
+	VLD1 (R10), V17.H[2]
+	JMP l32
+l31:
+	VLD1 (R0), V17.H[0]
+l32:
+	WORD $0x2e613a31 // shll v17.4s, v17.4h, #16
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	VBIT V31.B16, V18.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V17.B16
+	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
+	VEXT $4, V0.B16, V0.B16, V17.B16
+	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
 	FMOVS F0, sum+16(FP)
 	RET
 

@@ -13,6 +13,19 @@ func SubF32(dst, a, b []float32) { subF32Generic(dst, a, b) }
 // MulF32 sets dst[i] = a[i] * b[i].
 func MulF32(dst, a, b []float32) { mulF32Generic(dst, a, b) }
 
+// MulRowsF32 does what MulF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		MulF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) { divF32Generic(dst, a, b) }
 
@@ -22,8 +35,34 @@ func DivOrOneF32(dst, a, b []float32) { divOrOneF32Generic(dst, a, b) }
 // MaximumF32 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF32(dst, a, b []float32) { maximumF32Generic(dst, a, b) }
 
+// MaximumRowsF32 does what MaximumF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaximumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		MaximumF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
 // MinimumF32 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF32(dst, a, b []float32) { minimumF32Generic(dst, a, b) }
+
+// MinimumRowsF32 does what MinimumF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MinimumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		MinimumF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // Add4F32 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
 func Add4F32(dst, a, b, c, d []float32) { add4F32Generic(dst, a, b, c, d) }
@@ -208,11 +247,77 @@ func DropoutF32(dst, a []float32, mask []uint8, scale float32) {
 // sumBlockF32 returns the sum of a block.
 func sumBlockF32(a []float32) (sum float32) { return sumBlockF32Generic(a) }
 
+// sumBlockRowsF32 does what sumBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockF32(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockF32 returns the sum of what is not NaN in a block.
+func sumNumbersBlockF32(a []float32) (sum float32) { return sumNumbersBlockF32Generic(a) }
+
+// sumNumbersBlockRowsF32 does what sumNumbersBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockF32(a[r*lda:][:cols])
+	}
+}
+
+// AddNumbersF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF32(dst, a []float32) { addNumbersF32Generic(dst, a) }
+
+// AddNumbersRowsF32 does what AddNumbersF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddNumbersF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
 // sumSqBlockF32 returns the sum of (x-c)² over a block.
 func sumSqBlockF32(a []float32, c float32) (sum float32) { return sumSqBlockF32Generic(a, c) }
 
+// sumSqBlockRowsF32 does what sumSqBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumSqBlockF32(a[r*lda:][:cols], c)
+	}
+}
+
 // sumAbsBlockF32 returns the sum of |x| over a block.
 func sumAbsBlockF32(a []float32) (sum float32) { return sumAbsBlockF32Generic(a) }
+
+// sumAbsBlockRowsF32 does what sumAbsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockF32(a[r*lda:][:cols])
+	}
+}
 
 // dotBlockF32 returns the sum of a*b over a block.
 func dotBlockF32(a, b []float32) (sum float32) { return dotBlockF32Generic(a, b) }
@@ -220,8 +325,32 @@ func dotBlockF32(a, b []float32) (sum float32) { return dotBlockF32Generic(a, b)
 // maxBlockF32 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF32(a []float32) (m float32) { return maxBlockF32Generic(a) }
 
+// maxBlockRowsF32 does what maxBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockF32(a[r*lda:][:cols])
+	}
+}
+
 // minBlockF32 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF32(a []float32) (m float32) { return minBlockF32Generic(a) }
+
+// minBlockRowsF32 does what minBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockF32(a[r*lda:][:cols])
+	}
+}
 
 // gradSumsBlockF32 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF32(grad, x []float32, mean float32) (s0, s1 float32) {
@@ -536,6 +665,19 @@ func SubF64(dst, a, b []float64) { subF64Generic(dst, a, b) }
 // MulF64 sets dst[i] = a[i] * b[i].
 func MulF64(dst, a, b []float64) { mulF64Generic(dst, a, b) }
 
+// MulRowsF64 does what MulF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		MulF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
 // DivF64 sets dst[i] = a[i] / b[i].
 func DivF64(dst, a, b []float64) { divF64Generic(dst, a, b) }
 
@@ -545,8 +687,34 @@ func DivOrOneF64(dst, a, b []float64) { divOrOneF64Generic(dst, a, b) }
 // MaximumF64 sets dst[i] = max(a[i], b[i]), NaN when either is NaN.
 func MaximumF64(dst, a, b []float64) { maximumF64Generic(dst, a, b) }
 
+// MaximumRowsF64 does what MaximumF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaximumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		MaximumF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
 // MinimumF64 sets dst[i] = min(a[i], b[i]), NaN when either is NaN.
 func MinimumF64(dst, a, b []float64) { minimumF64Generic(dst, a, b) }
+
+// MinimumRowsF64 does what MinimumF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MinimumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		MinimumF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // Add4F64 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
 func Add4F64(dst, a, b, c, d []float64) { add4F64Generic(dst, a, b, c, d) }
@@ -731,11 +899,77 @@ func DropoutF64(dst, a []float64, mask []uint8, scale float64) {
 // sumBlockF64 returns the sum of a block.
 func sumBlockF64(a []float64) (sum float64) { return sumBlockF64Generic(a) }
 
+// sumBlockRowsF64 does what sumBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockF64(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockF64 returns the sum of what is not NaN in a block.
+func sumNumbersBlockF64(a []float64) (sum float64) { return sumNumbersBlockF64Generic(a) }
+
+// sumNumbersBlockRowsF64 does what sumNumbersBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockF64(a[r*lda:][:cols])
+	}
+}
+
+// AddNumbersF64 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF64(dst, a []float64) { addNumbersF64Generic(dst, a) }
+
+// AddNumbersRowsF64 does what AddNumbersF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddNumbersF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
 // sumSqBlockF64 returns the sum of (x-c)² over a block.
 func sumSqBlockF64(a []float64, c float64) (sum float64) { return sumSqBlockF64Generic(a, c) }
 
+// sumSqBlockRowsF64 does what sumSqBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumSqBlockF64(a[r*lda:][:cols], c)
+	}
+}
+
 // sumAbsBlockF64 returns the sum of |x| over a block.
 func sumAbsBlockF64(a []float64) (sum float64) { return sumAbsBlockF64Generic(a) }
+
+// sumAbsBlockRowsF64 does what sumAbsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockF64(a[r*lda:][:cols])
+	}
+}
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) { return dotBlockF64Generic(a, b) }
@@ -743,8 +977,32 @@ func dotBlockF64(a, b []float64) (sum float64) { return dotBlockF64Generic(a, b)
 // maxBlockF64 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF64(a []float64) (m float64) { return maxBlockF64Generic(a) }
 
+// maxBlockRowsF64 does what maxBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockF64(a[r*lda:][:cols])
+	}
+}
+
 // minBlockF64 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF64(a []float64) (m float64) { return minBlockF64Generic(a) }
+
+// minBlockRowsF64 does what minBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockF64(a[r*lda:][:cols])
+	}
+}
 
 // gradSumsBlockF64 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF64(grad, x []float64, mean float64) (s0, s1 float64) {
@@ -762,8 +1020,125 @@ func sumBlockF32As64(a []float32) (sum float64) { return sumBlockF32As64Generic(
 // sumSqBlockF32As64 returns the sum of (x-c)² over a block, in float64.
 func sumSqBlockF32As64(a []float32, c float64) (sum float64) { return sumSqBlockF32As64Generic(a, c) }
 
+// sumSqBlockRowsF32As64 does what sumSqBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumSqBlockRowsF32As64(rows, cols int, sums []float64, a []float32, lda int, c float64) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumSqBlockF32As64(a[r*lda:][:cols], c)
+	}
+}
+
 // dotBlockF32As64 returns the sum of a*b over a block, in float64.
 func dotBlockF32As64(a, b []float32) (sum float64) { return dotBlockF32As64Generic(a, b) }
+
+// AccumulateF16ToF32 sets dst[i] += a[i].
+func AccumulateF16ToF32(dst []float32, a []uint16) { accumulateF16ToF32Generic(dst, a) }
+
+// AccumulateRowsF16ToF32 does what AccumulateF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AccumulateRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AccumulateF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// AddNumbersF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersF16ToF32(dst []float32, a []uint16) { addNumbersF16ToF32Generic(dst, a) }
+
+// AddNumbersRowsF16ToF32 does what AddNumbersF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddNumbersF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// AccumulateBF16ToF32 sets dst[i] += a[i].
+func AccumulateBF16ToF32(dst []float32, a []uint16) { accumulateBF16ToF32Generic(dst, a) }
+
+// AccumulateRowsBF16ToF32 does what AccumulateBF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AccumulateRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AccumulateBF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// AddNumbersBF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
+func AddNumbersBF16ToF32(dst []float32, a []uint16) { addNumbersBF16ToF32Generic(dst, a) }
+
+// AddNumbersRowsBF16ToF32 does what AddNumbersBF16ToF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddNumbersRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddNumbersBF16ToF32(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// prodBlockF64 returns the product of a block.
+func prodBlockF64(a []float64) (product float64) { return prodBlockF64Generic(a) }
+
+// prodBlockRowsF64 does what prodBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func prodBlockRowsF64(rows, cols int, products []float64, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = products[rows-1]
+	for r := range rows {
+		products[r] = prodBlockF64(a[r*lda:][:cols])
+	}
+}
+
+// prodBlockF32As64 returns the product of a block, in float64.
+func prodBlockF32As64(a []float32) (product float64) { return prodBlockF32As64Generic(a) }
+
+// prodBlockRowsF32As64 does what prodBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func prodBlockRowsF32As64(rows, cols int, products []float64, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = products[rows-1]
+	for r := range rows {
+		products[r] = prodBlockF32As64(a[r*lda:][:cols])
+	}
+}
+
+// MultiplyF32ToF64 sets dst[i] *= a[i].
+func MultiplyF32ToF64(dst []float64, a []float32) { multiplyF32ToF64Generic(dst, a) }
+
+// MultiplyRowsF32ToF64 does what MultiplyF32ToF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MultiplyRowsF32ToF64(rows, cols int, dst []float64, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MultiplyF32ToF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
 
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) { accumulateF32ToF64Generic(dst, a) }
@@ -1580,26 +1955,152 @@ func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
 // sumBlockF16 returns the sum of a block, on float16.
 func sumBlockF16(a []uint16) (sum float32) { return sumBlockF16Generic(a) }
 
+// sumBlockRowsF16 does what sumBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // sumBlockBF16 returns the sum of a block, on bfloat16.
 func sumBlockBF16(a []uint16) (sum float32) { return sumBlockBF16Generic(a) }
+
+// sumBlockRowsBF16 does what sumBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumBlockBF16(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockF16 returns the sum of what is not NaN in a block, on float16.
+func sumNumbersBlockF16(a []uint16) (sum float32) { return sumNumbersBlockF16Generic(a) }
+
+// sumNumbersBlockRowsF16 does what sumNumbersBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockF16(a[r*lda:][:cols])
+	}
+}
+
+// sumNumbersBlockBF16 returns the sum of what is not NaN in a block, on bfloat16.
+func sumNumbersBlockBF16(a []uint16) (sum float32) { return sumNumbersBlockBF16Generic(a) }
+
+// sumNumbersBlockRowsBF16 does what sumNumbersBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumNumbersBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumNumbersBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // sumAbsBlockF16 returns the sum of |x| over a block, on float16.
 func sumAbsBlockF16(a []uint16) (sum float32) { return sumAbsBlockF16Generic(a) }
 
+// sumAbsBlockRowsF16 does what sumAbsBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
 func sumAbsBlockBF16(a []uint16) (sum float32) { return sumAbsBlockBF16Generic(a) }
+
+// sumAbsBlockRowsBF16 does what sumAbsBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumAbsBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumAbsBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.
 func maxBlockF16(a []uint16) (m float32) { return maxBlockF16Generic(a) }
 
+// maxBlockRowsF16 does what maxBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // maxBlockBF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on bfloat16.
 func maxBlockBF16(a []uint16) (m float32) { return maxBlockBF16Generic(a) }
+
+// maxBlockRowsBF16 does what maxBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxBlockRowsBF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // minBlockF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on float16.
 func minBlockF16(a []uint16) (m float32) { return minBlockF16Generic(a) }
 
+// minBlockRowsF16 does what minBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockF16(a[r*lda:][:cols])
+	}
+}
+
 // minBlockBF16 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty, on bfloat16.
 func minBlockBF16(a []uint16) (m float32) { return minBlockBF16Generic(a) }
+
+// minBlockRowsBF16 does what minBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func minBlockRowsBF16(rows, cols int, ms []float32, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = minBlockBF16(a[r*lda:][:cols])
+	}
+}
 
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) { expScaleF32Generic(dst, a, m, s, c) }

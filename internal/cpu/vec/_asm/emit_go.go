@@ -310,6 +310,8 @@ func emitGeneric(w *strings.Builder, k *Kernel) {
 		switch a.Comb {
 		case "add":
 			fmt.Fprintf(w, "\t\t\t%s += %s\n", x, y)
+		case "mul":
+			fmt.Fprintf(w, "\t\t\t%s *= %s\n", x, y)
 		case "max":
 			fmt.Fprintf(w, "\t\t\tif !(%s > %s) && %s == %s {\n\t\t\t\t%s = %s\n\t\t\t}\n", x, y, x, x, x, y)
 		case "min":

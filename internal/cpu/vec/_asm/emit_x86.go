@@ -100,7 +100,8 @@ func (x *x86) layout() (nOff, retOff, total int) {
 	if x.rows {
 		x.rowsOff = nOff + 8
 		x.strideOff = nOff + 16
-		return nOff, 0, x.strideOff + 8*slot
+		retOff = x.strideOff + 8*slot
+		return nOff, retOff, retOff + 8*len(x.k.Accs)
 	}
 	retOff = nOff + 8
 	total = retOff + len(x.k.Accs)*x.k.Lane.Size()

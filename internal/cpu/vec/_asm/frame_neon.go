@@ -286,6 +286,9 @@ func (x *neon) combine(comb string, a, b int) {
 	case "add":
 		x.op3("fadd", a, a, b)
 		return
+	case "mul":
+		x.op3("fmul", a, a, b)
+		return
 	}
 	// a where it is larger (smaller) or NaN, else b.
 	t, nan := x.take(), x.take()
@@ -328,7 +331,10 @@ func emitARM64(w *strings.Builder, k *Kernel) {
 		fmt.Fprintf(w, "\tfor n, i := len(%s), 0; i < n; {\n\t\tcnt := min(n-i, chunk)\n\t\t%s, cnt)\n\t\ti += cnt\n\t\tyield(i, n)\n\t}\n}\n\n", s[0], call)
 	}
 	fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", goName(k, NEON), strings.Join(decl, ", "), results(k))
-	if k.Rows {
+	switch {
+	case k.Rows && len(k.Accs) > 0:
+		emitRowsNoAsm(w, k) // row by row
+	case k.Rows:
 		emitRowsAsm(w, k, []ISA{NEON})
 	}
 }

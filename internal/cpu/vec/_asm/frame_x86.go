@@ -151,6 +151,12 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	for _, c := range hoisted {
 		x.broadcast(c, x.fixed[c])
 	}
+	label := func(s string) { fmt.Fprintf(w, "%s:\n", s) }
+
+	if rows {
+		label("row")
+		x.p("MOVQ n+%d(FP), BX", nOff)
+	}
 	for i, a := range k.Accs {
 		for j := 0; j < x.perAcc; j++ {
 			r := x.accReg[i] + j
@@ -168,12 +174,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 			}
 		}
 	}
-	label := func(s string) { fmt.Fprintf(w, "%s:\n", s) }
 
-	if rows {
-		label("row")
-		x.p("MOVQ n+%d(FP), BX", nOff)
-	}
 	loop := func(name string, ahead bool) {
 		label(name)
 		if ahead {
@@ -246,12 +247,19 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		}
 	}
 	label("done")
-	if rows {
-		x.nextRow()
-	}
 	for i, a := range k.Accs {
 		x.fold(i, a.Comb)
+		if rows { // the argument holds where the next result goes
+			x.p("MOVQ %s+%d(FP), AX", a.Name, retOff+8*i)
+			x.p("VMOVS%s X%d, (AX)", x.sfx(), x.accReg[i])
+			x.p("ADDQ $%d, AX", k.Lane.Size())
+			x.p("MOVQ AX, %s+%d(FP)", a.Name, retOff+8*i)
+			continue
+		}
 		x.p("VMOVS%s X%d, %s+%d(FP)", x.sfx(), x.accReg[i], a.Name, retOff+i*k.Lane.Size())
+	}
+	if rows {
+		x.nextRow()
 	}
 	x.p("VZEROUPPER")
 	x.p("RET")
@@ -340,8 +348,8 @@ func (x *x86) fold(i int, comb string) {
 // gives NaN.
 func (x *x86) combine(pfx, comb string, a, b int) {
 	A, B := fmt.Sprintf("%s%d", pfx, a), fmt.Sprintf("%s%d", pfx, b)
-	if comb == "add" {
-		x.p("VADDP%s %s, %s, %s", x.sfx(), B, A, A)
+	if comb == "add" || comb == "mul" {
+		x.p("V%sP%s %s, %s, %s", strings.ToUpper(comb), x.sfx(), B, A, A)
 		return
 	}
 	// MAXPS and MINPS give b when either is NaN: only a NaN in a is lost.

@@ -25,7 +25,7 @@ var halves = []struct {
 	{"Binary16", []half{{"Add", false}, {"Sub", false}, {"Mul", false}, {"Div", false}, {"Maximum", true}, {"Minimum", true},
 		{"TanhBackward", false}, {"SigmoidBackward", false}, {"GELUBackward", false}, {"GELUTanhBackward", false}, {"SiLUBackward", false}}},
 	{"Scalar16", []half{{"AddScalar", false}, {"SubScalar", false}, {"RSubScalar", false}, {"MulScalar", false}, {"DivScalar", false}, {"RDivScalar", false}}},
-	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"sumBlock", false}, {"sumAbsBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
+	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"sumBlock", false}, {"sumNumbersBlock", false}, {"sumAbsBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
 }
 
 // sixteenBits adds the derived kernels; those that they come from stand in the list already.
@@ -40,7 +40,7 @@ func sixteenBits() {
 				k := byName[h.name+"F32"]
 				check(k != nil, "%s: no kernel of float32", h.name)
 				d := *k
-				d.Name, d.Exact, d.Rows = h.name+t.sfx(), h.exact, false
+				d.Name, d.Exact, d.Rows = h.name+t.sfx(), h.exact, k.Rows && len(k.Accs) > 0
 				d.Doc = strings.TrimSuffix(k.Doc, ".") + ", on " + t.long() + "."
 				d.Args = append([]Arg(nil), k.Args...)
 				for i := range d.Args {

@@ -72,7 +72,7 @@ func InOut(name string, t Type) Arg  { return Arg{name, t, ArgInOut} }
 func Scalar(name string, t Type) Arg { return Arg{name, t, ArgScalar} }
 
 // Acc is an accumulator of a reduction: every lane starts at Init, the body
-// updates it, and the lanes are folded with Comb (add, max or min) at the end,
+// updates it, and the lanes are folded with Comb (add, mul, max or min) at the end,
 // upper half onto lower half until one is left.
 type Acc struct {
 	Name string
@@ -92,7 +92,8 @@ type Kernel struct {
 	Copies int // vectors whose operations are interleaved; 0: chosen from the length of the body and the registers
 	Body   func(b *B)
 	// Rows adds a second form, with Rows in its name, that runs the body on rows of several
-	// matrices at once, each with a distance of its own between its rows.
+	// matrices at once, each with a distance of its own between its rows. That of a reduction
+	// returns the results of the rows in slices, one after the other.
 	Rows bool
 	// Exact says that results on 16-bit floats need no rounding: they are among the operands, or 0.
 	Exact bool

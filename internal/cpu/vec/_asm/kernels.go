@@ -33,7 +33,8 @@ func init() {
 // arithmetic lists the cheap elementwise kernels of a type.
 func arithmetic(t Type, sfx string) {
 	binary := func(name, doc string, f func(b *B, x, y *Value) *Value) {
-		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t,
+		reduces := name == "Mul" || name == "Maximum" || name == "Minimum"
+		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t, Rows: reduces,
 			Args: []Arg{Out("dst", t), In("a", t), In("b", t)},
 			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("b"))) }})
 	}
@@ -210,35 +211,44 @@ func arithmetic(t Type, sfx string) {
 		}})
 }
 
+// number is x with 0 in place of NaN.
+func number(b *B, x *Value) *Value { return b.Sel(b.Cmp(UNORD, x, x), b.C(0), x) }
+
 // reductions lists the kernels that reduce one block; the exported functions
 // cut runs into blocks and combine their results pairwise. Accumulator lanes
 // are the same number on every path, so the order of additions is, too.
 func reductions(t Type, sfx string) {
 	lanes := 256 / t.Size()
 	plus := func(name string) Acc { return Acc{name, "add", 0} }
-	add(Kernel{Name: "sumBlock" + sfx, Doc: "returns the sum of a block.", Lane: t, Lanes: lanes,
+	add(Kernel{Name: "sumBlock" + sfx, Doc: "returns the sum of a block.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Load("a"))) }})
-	add(Kernel{Name: "sumSqBlock" + sfx, Doc: "returns the sum of (x-c)² over a block.", Lane: t, Lanes: lanes,
+	add(Kernel{Name: "sumNumbersBlock" + sfx, Doc: "returns the sum of what is not NaN in a block.", Lane: t, Lanes: lanes, Rows: true,
+		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
+		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), number(b, b.Load("a")))) }})
+	add(Kernel{Name: "AddNumbers" + sfx, Doc: "sets dst[i] += a[i] where a[i] is not NaN.", Lane: t, Rows: true,
+		Args: []Arg{InOut("dst", t), In("a", t)},
+		Body: func(b *B) { b.Store("dst", b.Add(b.Load("dst"), number(b, b.Load("a")))) }})
+	add(Kernel{Name: "sumSqBlock" + sfx, Doc: "returns the sum of (x-c)² over a block.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t), Scalar("c", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) {
 			d := b.Sub(b.Load("a"), b.Load("c"))
 			b.AccOut(0, b.FMA(d, d, b.AccIn(0)))
 		}})
-	add(Kernel{Name: "sumAbsBlock" + sfx, Doc: "returns the sum of |x| over a block.", Lane: t, Lanes: lanes,
+	add(Kernel{Name: "sumAbsBlock" + sfx, Doc: "returns the sum of |x| over a block.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Abs(b.Load("a")))) }})
 	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes,
 		Args: []Arg{In("a", t), In("b", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.FMA(b.Load("a"), b.Load("b"), b.AccIn(0))) }})
-	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes,
+	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "max", math.Inf(-1)}},
 		Body: func(b *B) {
 			// The accumulator comes first: only the comparison of the element
 			// with itself is then outside of the loop's dependency chain.
 			b.AccOut(0, b.MaxN(b.AccIn(0), b.Load("a")))
 		}})
-	add(Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes,
+	add(Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "min", math.Inf(1)}},
 		Body: func(b *B) { b.AccOut(0, b.MinN(b.AccIn(0), b.Load("a"))) }})
 	add(Kernel{Name: "gradSumsBlock" + sfx, Doc: "returns the sums of grad and of grad*(x-mean) over a block.", Lane: t, Lanes: lanes / 2,
@@ -259,7 +269,7 @@ func reductions(t Type, sfx string) {
 		add(Kernel{Name: "sumBlockF32As64", Doc: "returns the sum of a block, added up in float64.", Lane: F64, Lanes: 32,
 			Args: []Arg{In("a", F32)}, Accs: []Acc{plus("sum")},
 			Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Load("a"))) }})
-		add(Kernel{Name: "sumSqBlockF32As64", Doc: "returns the sum of (x-c)² over a block, in float64.", Lane: F64, Lanes: 32,
+		add(Kernel{Name: "sumSqBlockF32As64", Doc: "returns the sum of (x-c)² over a block, in float64.", Lane: F64, Lanes: 32, Rows: true,
 			Args: []Arg{In("a", F32), Scalar("c", F64)}, Accs: []Acc{plus("sum")},
 			Body: func(b *B) {
 				d := b.Sub(b.Load("a"), b.Load("c"))
@@ -268,6 +278,26 @@ func reductions(t Type, sfx string) {
 		add(Kernel{Name: "dotBlockF32As64", Doc: "returns the sum of a*b over a block, in float64.", Lane: F64, Lanes: 32,
 			Args: []Arg{In("a", F32), In("b", F32)}, Accs: []Acc{plus("sum")},
 			Body: func(b *B) { b.AccOut(0, b.FMA(b.Load("a"), b.Load("b"), b.AccIn(0))) }})
+		for _, h := range []Type{F16, BF16} {
+			for _, k := range []struct {
+				name, doc string
+				f         func(b *B, x *Value) *Value
+			}{{"Accumulate", "a[i]", func(b *B, x *Value) *Value { return x }}, {"AddNumbers", "a[i] where a[i] is not NaN", number}} {
+				add(Kernel{Name: k.name + h.sfx() + "ToF32", Doc: "sets dst[i] += " + k.doc + ".", Lane: F32, Rows: true,
+					Args: []Arg{InOut("dst", F32), In("a", h)},
+					Body: func(b *B) { b.Store("dst", b.Add(b.Load("dst"), k.f(b, b.Load("a")))) }})
+			}
+		}
+		times := []Acc{{"product", "mul", 1}}
+		add(Kernel{Name: "prodBlockF64", Doc: "returns the product of a block.", Lane: F64, Lanes: 32, Rows: true,
+			Args: []Arg{In("a", F64)}, Accs: times,
+			Body: func(b *B) { b.AccOut(0, b.Mul(b.AccIn(0), b.Load("a"))) }})
+		add(Kernel{Name: "prodBlockF32As64", Doc: "returns the product of a block, in float64.", Lane: F64, Lanes: 32, Rows: true,
+			Args: []Arg{In("a", F32)}, Accs: times,
+			Body: func(b *B) { b.AccOut(0, b.Mul(b.AccIn(0), b.Load("a"))) }})
+		add(Kernel{Name: "MultiplyF32ToF64", Doc: "sets dst[i] *= a[i].", Lane: F64, Rows: true,
+			Args: []Arg{InOut("dst", F64), In("a", F32)},
+			Body: func(b *B) { b.Store("dst", b.Mul(b.Load("dst"), b.Load("a"))) }})
 		add(Kernel{Name: "AccumulateF32ToF64", Doc: "sets dst[i] += a[i].", Lane: F64,
 			Args: []Arg{InOut("dst", F64), In("a", F32)},
 			Body: func(b *B) { b.Store("dst", b.Add(b.Load("dst"), b.Load("a"))) }})

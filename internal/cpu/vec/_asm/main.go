@@ -46,7 +46,9 @@ func run(dir string) error {
 		if k.Rows {
 			emitRowsNoAsm(&noasm, k)
 			emitRowsAMD64(&amd64, k)
-			emitNEON(&neon, pool, k, true)
+			if len(k.Accs) == 0 {
+				emitNEON(&neon, pool, k, true)
+			}
 		}
 		fmt.Fprintf(&table, "\t{%q, %s, %s},\n", k.Name, k.Name, goName(k, Generic))
 		for isa, w := range text {
@@ -70,7 +72,12 @@ func run(dir string) error {
 			emitLanesNEON(&neon, k)
 		}
 	}
+	for _, f := range folds() {
+		emitFold(text[AVX512], f, data[AVX512])
+		emitColumns(text[AVX512], f)
+	}
 	emitLanesGo(&amd64, AVX512, AVX2)
+	emitFoldsGo(&amd64)
 	emitLanesGo(&arm64, NEON)
 	table.WriteString("}\n")
 	for name, src := range map[string]string{

@@ -6,22 +6,31 @@ import (
 )
 
 // This file writes the Go side of the kernels that walk rows: cols elements in each of rows rows, which lie ld elements apart in each
-// of the slices. A distance of 0 takes the same row every time.
+// of the slices. A distance of 0 takes the same row every time. The result of a reduction has an element for each row.
 
 // rowsName is the name of the assembly of the form of k that walks rows.
 func rowsName(k *Kernel, isa ISA) string {
-	base, sfx := strings.TrimSuffix(strings.TrimSuffix(k.Name, "F32"), "F64"), k.Name[len(k.Name)-3:]
+	base, sfx := k.Name, ""
+	for _, s := range []string{"F32As64", "F32ToF64", "BF16ToF32", "F16ToF32", "BF16", "F16", "F32", "F64"} {
+		if b, ok := strings.CutSuffix(k.Name, s); ok {
+			base, sfx = b, s
+			break
+		}
+	}
 	return strings.ToLower(base[:1]) + base[1:] + "Rows" + sfx + isa.String()
 }
 
-// rowsGoName is the exported name.
+// rowsGoName is the name of the Go function, exported where that of k is.
 func rowsGoName(k *Kernel) string {
 	n := strings.TrimSuffix(rowsName(k, Generic), "Generic")
-	return strings.ToUpper(n[:1]) + n[1:]
+	return k.Name[:1] + n[1:]
 }
 
 func rowsParams(k *Kernel) string {
 	p := []string{"rows, cols int"}
+	for _, a := range k.Accs {
+		p = append(p, a.Name+"s []"+k.Lane.Go())
+	}
 	for _, a := range k.Args {
 		if a.Kind == ArgScalar {
 			p = append(p, a.Name+" "+a.T.Go())
@@ -40,6 +49,9 @@ func rowsHead(k *Kernel) string {
 	for _, s := range slices(k) {
 		fmt.Fprintf(&w, "\t_ = %s[(rows-1)*ld%s+cols-1]\n", s, s)
 	}
+	for _, a := range k.Accs {
+		fmt.Fprintf(&w, "\t_ = %ss[rows-1]\n", a.Name)
+	}
 	return w.String()
 }
 
@@ -53,7 +65,15 @@ func rowsLoop(k *Kernel) string {
 			p = append(p, fmt.Sprintf("%s[r*ld%s:][:cols]", a.Name, a.Name))
 		}
 	}
-	return fmt.Sprintf("\tfor r := range rows {\n\t\t%s(%s)\n\t}\n}\n\n", k.Name, strings.Join(p, ", "))
+	var to []string
+	for _, a := range k.Accs {
+		to = append(to, a.Name+"s[r]")
+	}
+	set := strings.Join(to, ", ")
+	if set != "" {
+		set += " = "
+	}
+	return fmt.Sprintf("\tfor r := range rows {\n\t\t%s%s(%s)\n\t}\n}\n\n", set, k.Name, strings.Join(p, ", "))
 }
 
 func emitRowsNoAsm(w *strings.Builder, k *Kernel) { w.WriteString(rowsHead(k) + rowsLoop(k)) }
@@ -68,10 +88,13 @@ func emitRowsAMD64(w *strings.Builder, k *Kernel) {
 
 // emitRowsAsm writes the function and the declarations of its assembly.
 func emitRowsAsm(w *strings.Builder, k *Kernel, isas []ISA) {
-	check(len(k.Accs) == 0, "%s: rows of a reduction", k.Name)
 	w.WriteString(rowsHead(k))
 	// As many rows at a time as make a chunk; a single row longer than that is left to the flat form.
-	fmt.Fprintf(w, "\tif cols <= chunk {\n\t\tper := chunk / cols\n\t\tswitch {\n")
+	per := "chunk / cols"
+	if len(k.Accs) > 0 {
+		per = "max(chunk/(cols+32), 1)" // folding the accumulators takes as long as that
+	}
+	fmt.Fprintf(w, "\tif cols <= chunk {\n\t\tper := %s\n\t\tswitch {\n", per)
 	for _, isa := range isas {
 		var p, ld []string
 		for _, a := range k.Args {
@@ -81,6 +104,9 @@ func emitRowsAsm(w *strings.Builder, k *Kernel, isas []ISA) {
 				p = append(p, fmt.Sprintf("&%s[r*ld%s]", a.Name, a.Name))
 				ld = append(ld, fmt.Sprintf("%d*ld%s", a.T.Size(), a.Name))
 			}
+		}
+		for _, a := range k.Accs {
+			ld = append(ld, fmt.Sprintf("&%ss[r]", a.Name))
 		}
 		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(%s, cols, min(per, rows-r), %s)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
 			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA", NEON: "NEON"}[isa], rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "))
@@ -96,6 +122,10 @@ func emitRowsAsm(w *strings.Builder, k *Kernel, isas []ISA) {
 			}
 			p = append(p, a.Name+" "+t)
 		}
-		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n, rows, %s int)\n\n", rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "))
+		out := ""
+		for _, a := range k.Accs {
+			out += ", " + a.Name + " *" + k.Lane.Go()
+		}
+		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n, rows, %s int%s)\n\n", rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "), out)
 	}
 }

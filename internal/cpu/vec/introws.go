@@ -1,0 +1,98 @@
+package vec
+
+import "unsafe"
+
+// foldRows reduces rows of integers as overRows does; plain is the reduction in Go of one row.
+func foldRows[E Integer](op int, dst, a []E, rows, cols, lda int, join func(a, b E) E, plain func(a []E) E) {
+	f := foldFunc(op, laneKind[E]())
+	if rows <= 0 || cols <= 0 || f == nil {
+		for r := range rows {
+			dst[r] = plain(a[r*lda:][:cols])
+		}
+		return
+	}
+	_, _ = dst[rows-1], a[(rows-1)*lda+cols-1]
+	size := int(unsafe.Sizeof(E(0)))
+	if cols <= chunk {
+		per := chunk / (cols + 32)
+		for r := 0; r < rows; r += max(per, 1) {
+			f(unsafe.Pointer(&dst[r]), unsafe.Pointer(&a[r*lda]), cols, min(max(per, 1), rows-r), lda*size)
+			yield(r+per, rows)
+		}
+		return
+	}
+	var part [1]E
+	for r := range rows { // long rows, piece by piece
+		f(unsafe.Pointer(&dst[r]), unsafe.Pointer(&a[r*lda]), chunk, 1, 0)
+		for i := chunk; i < cols; i += chunk {
+			f(unsafe.Pointer(&part[0]), unsafe.Pointer(&a[r*lda+i]), min(chunk, cols-i), 1, 0)
+			dst[r] = join(dst[r], part[0])
+			preemptible(0)
+		}
+	}
+}
+
+// MaxRowsInt sets dst[r] to the largest of the cols elements, at least one, at a[r*lda].
+func MaxRowsInt[E Integer](dst, a []E, rows, cols, lda int) {
+	foldRows(laneMax, dst, a, rows, cols, lda, func(x, y E) E { return max(x, y) }, func(a []E) E {
+		m := a[0]
+		for _, x := range a {
+			m = max(m, x)
+		}
+		return m
+	})
+}
+
+// MinRowsInt sets dst[r] to the smallest of the cols elements, at least one, at a[r*lda].
+func MinRowsInt[E Integer](dst, a []E, rows, cols, lda int) {
+	foldRows(laneMin, dst, a, rows, cols, lda, func(x, y E) E { return min(x, y) }, func(a []E) E {
+		m := a[0]
+		for _, x := range a {
+			m = min(m, x)
+		}
+		return m
+	})
+}
+
+// SumRowsI64 sets dst[r] to the sum, modulo 2^64, of the cols elements at a[r*lda].
+func SumRowsI64(dst, a []int64, rows, cols, lda int) {
+	foldRows(laneAdd, dst, a, rows, cols, lda, func(x, y int64) int64 { return x + y }, SumInt[int64])
+}
+
+// foldColumns joins rows of cols elements, lda apart, to dst.
+func foldColumns[E Integer](op int, dst, a []E, rows, cols, lda int, join func(dst, a, b []E)) {
+	f := foldColumnsFunc(op, laneKind[E]())
+	if rows <= 0 || cols <= 0 || f == nil || cols > chunk {
+		for r := range rows {
+			join(dst[:cols], dst, a[r*lda:])
+		}
+		return
+	}
+	_, _ = dst[cols-1], a[(rows-1)*lda+cols-1]
+	size := int(unsafe.Sizeof(E(0)))
+	per := chunk / cols
+	for r := 0; r < rows; r += per {
+		f(unsafe.Pointer(&dst[0]), unsafe.Pointer(&a[r*lda]), cols, min(per, rows-r), lda*size)
+		yield(r+per, rows)
+	}
+}
+
+// MaxColumnsInt sets each of the cols elements of dst to the largest of itself and of those in its column of a, whose rows lie lda apart.
+func MaxColumnsInt[E Integer](dst, a []E, rows, cols, lda int) {
+	foldColumns(laneMax, dst, a, rows, cols, lda, MaxInt[E])
+}
+
+// MinColumnsInt is MaxColumnsInt with the smallest.
+func MinColumnsInt[E Integer](dst, a []E, rows, cols, lda int) {
+	foldColumns(laneMin, dst, a, rows, cols, lda, MinInt[E])
+}
+
+// AddColumnsI64 adds the columns of a to dst.
+func AddColumnsI64(dst, a []int64, rows, cols, lda int) {
+	foldColumns(laneAdd, dst, a, rows, cols, lda, AddInt[int64])
+}
+
+// AddColumnsU8 adds the columns of a to dst, modulo 256.
+func AddColumnsU8(dst, a []uint8, rows, cols, lda int) {
+	foldColumns(laneAdd, dst, a, rows, cols, lda, AddInt[uint8])
+}
