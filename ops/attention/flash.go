@@ -17,25 +17,22 @@ import (
 
 // kernels are the row kernels of an element type.
 type kernels[E float] struct {
-	max, min func(a []E) E
-	expSum   func(dst, a []E, m E) E
-	expScale func(dst, a []E, m E) // e^(a-m)
-	scale    func(dst, a []E, s E)
-	add      func(dst, a, b []E)
-	where    func(dst []E, mask []uint8, a, b []E)
-	grad     func(dst, grad, y []E, dot E) // y*(grad-dot)
-	drop     func(dst, a []E, mask []uint8, s E)
-	dot      func(a, b []E) E
-	gt       func(dst []uint8, a []E, s E)
-	atLeast  func(dst, a []E, s E)
-	tiny     E // below it e^x loses digits, and takes many times as long on some processors
+	max    func(a []E) E
+	expSum func(dst, a []E, m E) E // e^(a-m), where it is not next to nothing, and the sum
+	exp    func(dst, a []E, m E)
+	scale  func(dst, a []E, s E)
+	add    func(dst, a, b []E)
+	where  func(dst []E, mask []uint8, a, b []E)
+	grad   func(dst, grad, y []E, dot E) // y*(grad-dot)
+	drop   func(dst, a []E, mask []uint8, s E)
+	dot    func(a, b []E) E
 }
 
 type float interface{ float32 | float64 }
 
 var (
-	kernels32 = kernels[float32]{vec.MaxF32, vec.MinF32, vec.ExpSumF32, func(d, a []float32, m float32) { vec.ExpScaleF32(d, a, m, 1, 0) }, vec.MulScalarF32, vec.AddF32, vec.WhereF32, vec.SoftmaxBackwardF32, vec.DropoutF32, vec.DotF32, vec.GtScalarF32, vec.MaximumScalarF32, -87}
-	kernels64 = kernels[float64]{vec.MaxF64, vec.MinF64, vec.ExpSumF64, func(d, a []float64, m float64) { vec.ExpSumF64(d, a, m) }, vec.MulScalarF64, vec.AddF64, vec.WhereF64, vec.SoftmaxBackwardF64, vec.DropoutF64, vec.DotF64, vec.GtScalarF64, vec.MaximumScalarF64, -708}
+	kernels32 = kernels[float32]{vec.MaxF32, vec.ExpOrZeroSumF32, vec.ExpOrZeroF32, vec.MulScalarF32, vec.AddF32, vec.WhereF32, vec.SoftmaxBackwardF32, vec.DropoutF32, vec.DotF32}
+	kernels64 = kernels[float64]{vec.MaxF64, vec.ExpOrZeroSumF64, vec.ExpOrZeroF64, vec.MulScalarF64, vec.AddF64, vec.WhereF64, vec.SoftmaxBackwardF64, vec.DropoutF64, vec.DotF64}
 )
 
 // Sizes of the tiles. They and the cut into tasks depend on the shapes alone, and so do all roundings.
@@ -107,8 +104,6 @@ type flash[E float] struct {
 	where              []uint8 // or mask of bytes
 	mb, mh, mr, mc     int     // its strides
 	never              []E     // -Inf, for the boolean mask
-	none               []E     // zeros
-	hides              bool    // the mask may hide keys
 	masked             bool    // rows without any key are zero instead of NaN
 	keep               []uint8 // dropout: which of the (batch, heads, L, S) weights stay; nil for all
 	keepScale          E       // and what they are multiplied by
@@ -160,13 +155,8 @@ func newFlash[E float](q, k, v, mask *T, causal bool, scale float64) *flash[E] {
 		for i := range f.never {
 			f.never[i] = E(math.Inf(-1))
 		}
-		f.hides = true
 	} else {
 		f.add = unsafe.Slice((*E)(mask.Ptr()), n)
-		f.hides = !(f.k.min(f.add) > f.k.tiny/2)
-	}
-	if f.hides {
-		f.none = make([]E, tileCols)
 	}
 	return f
 }
@@ -213,25 +203,6 @@ func (f *flash[E]) mask(s []E, b, h, i, j0 int) {
 			}
 		}
 	}
-}
-
-// weights calls exp, which replaces the scores of query i and the keys from j0 by their exponentials relative to m. Where a mask hides
-// keys their scores do not reach it: their weight is zero.
-func (f *flash[E]) weights(row []E, m E, b, h, i, j0 int, exp func()) {
-	if !f.hides {
-		exp()
-		return
-	}
-	var buf [tileCols]uint8
-	see := buf[:len(row)]
-	if f.where != nil && f.mc == 1 {
-		see = f.where[b*f.mb+h*f.mh+i*f.mr+j0:][:len(row)]
-	} else {
-		f.k.gt(see, row, m+f.k.tiny)
-	}
-	f.k.atLeast(row, row, m+f.k.tiny)
-	exp()
-	f.k.where(row, see, row, f.none)
 }
 
 // dropout is the part of keep for query i and n keys from j0.
@@ -303,7 +274,7 @@ func (f *flash[E]) forwardRows(b, h, i0, i1 int) {
 				row := s[r*bc:][:w]
 				see := f.visible(i+r, j, w)
 				f.mask(row[:see], b, h, i+r, j)
-				f.online(row, see, b, h, i+r, j, &m[r], &l[r], o[r*f.ev:][:f.ev])
+				f.online(row, see, j == 0, &m[r], &l[r], o[r*f.ev:][:f.ev])
 				if f.keep != nil { // the sum is of all weights
 					f.k.drop(row[:see], row[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
 				}
@@ -327,8 +298,8 @@ func (f *flash[E]) forwardRows(b, h, i0, i1 int) {
 }
 
 // online turns a row of scores into weights relative to the largest score so far, and brings what was summed before to the same scale.
-func (f *flash[E]) online(row []E, see, b, h, i, j int, m, l *E, o []E) {
-	old, first := *m, j == 0
+func (f *flash[E]) online(row []E, see int, first bool, m, l *E, o []E) {
+	old := *m
 	if first {
 		old, *l = E(math.Inf(-1)), 0
 	}
@@ -351,7 +322,7 @@ func (f *flash[E]) online(row []E, see, b, h, i, j int, m, l *E, o []E) {
 		f.k.scale(o, o, c)
 	}
 	row, hidden := row[:see], row[see:]
-	f.weights(row, *m, b, h, i, j, func() { *l += f.k.expSum(row, row, *m) })
+	*l += f.k.expSum(row, row, *m)
 	clear(hidden)
 }
 
@@ -453,7 +424,7 @@ func (f *flash[E]) backwardRun(b, hk, j0, j1 int, g, gq, gk, gv *block[E], dots 
 						continue
 					}
 					f.mask(p[:see], b, h, i+r, j)
-					f.weights(p[:see], lse, b, h, i+r, j, func() { f.k.expScale(p[:see], p[:see], lse) })
+					f.k.exp(p[:see], p[:see], lse)
 					if f.keep != nil {
 						f.k.drop(d[:see], d[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
 					}

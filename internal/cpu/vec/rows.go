@@ -15,14 +15,27 @@ func SoftmaxF32(dst, a []float32) {
 }
 
 // ExpSumF32 sets dst[i] = e^(a[i]-m) and returns the sum.
-func ExpSumF32(dst, a []float32, m float32) float32 {
+func ExpSumF32(dst, a []float32, m float32) float32 { return expSums(expSumBlockF32, dst, a, m) }
+
+// ExpOrZeroSumF32 is ExpSumF32 with 0 for what is below e^-87.
+func ExpOrZeroSumF32(dst, a []float32, m float32) float32 {
+	return expSums(expOrZeroSumBlockF32, dst, a, m)
+}
+
+// ExpOrZeroSumF64 is ExpSumF64 with 0 for what is below e^-708.
+func ExpOrZeroSumF64(dst, a []float64, m float64) float64 {
+	return expSums(expOrZeroSumBlockF64, dst, a, m)
+}
+
+// expSums adds up what block returns for the blocks of a row.
+func expSums[E float32 | float64](block func(dst, a []E, m E) E, dst, a []E, m E) E {
 	if len(dst) <= redBlock {
-		return expSumBlockF32(dst, a, m)
+		return block(dst, a, m)
 	}
-	var c cascade[float32]
+	var c cascade[E]
 	for len(dst) > 0 {
 		n := min(len(dst), redBlock)
-		c.push(expSumBlockF32(dst[:n], a[:n], m))
+		c.push(block(dst[:n], a[:n], m))
 		dst, a = dst[n:], a[n:]
 	}
 	return c.sum()

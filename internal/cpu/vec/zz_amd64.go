@@ -2558,6 +2558,57 @@ func gradSumsWeightBlockF32AVX512(grad *float32, w *float32, x *float32, mean fl
 //go:noescape
 func gradSumsWeightBlockF32AVX2(grad *float32, w *float32, x *float32, mean float32, n int) (s0, s1 float32)
 
+// ExpOrZeroF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87.
+func ExpOrZeroF32(dst, a []float32, m float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expOrZeroF32AVX512(&dst[i], &a[i], m, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expOrZeroF32AVX2(&dst[i], &a[i], m, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expOrZeroF32Generic(dst[i:], a[i:], m)
+}
+
+//go:noescape
+func expOrZeroF32AVX512(dst *float32, a *float32, m float32, n int)
+
+//go:noescape
+func expOrZeroF32AVX2(dst *float32, a *float32, m float32, n int)
+
+// expOrZeroSumBlockF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87, and returns the sum.
+func expOrZeroSumBlockF32(dst, a []float32, m float32) (sum float32) {
+	a = a[:len(dst)]
+	if n := len(dst); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return expOrZeroSumBlockF32AVX512(&dst[0], &a[0], m, n)
+		case cpu.HasAVX2FMA:
+			return expOrZeroSumBlockF32AVX2(&dst[0], &a[0], m, n)
+		}
+	}
+	return expOrZeroSumBlockF32Generic(dst, a, m)
+}
+
+//go:noescape
+func expOrZeroSumBlockF32AVX512(dst *float32, a *float32, m float32, n int) (sum float32)
+
+//go:noescape
+func expOrZeroSumBlockF32AVX2(dst *float32, a *float32, m float32, n int) (sum float32)
+
 // NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF32(dst, a []float32, mean, rstd float32) {
 	a = a[:len(dst)]
@@ -8316,6 +8367,57 @@ func accumulateF32ToF64AVX512(dst *float64, a *float32, n int)
 
 //go:noescape
 func accumulateF32ToF64AVX2(dst *float64, a *float32, n int)
+
+// ExpOrZeroF64 sets dst[i] = e^(a[i]-m), or 0 below e^-708.
+func ExpOrZeroF64(dst, a []float64, m float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expOrZeroF64AVX512(&dst[i], &a[i], m, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			expOrZeroF64AVX2(&dst[i], &a[i], m, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	expOrZeroF64Generic(dst[i:], a[i:], m)
+}
+
+//go:noescape
+func expOrZeroF64AVX512(dst *float64, a *float64, m float64, n int)
+
+//go:noescape
+func expOrZeroF64AVX2(dst *float64, a *float64, m float64, n int)
+
+// expOrZeroSumBlockF64 sets dst[i] = e^(a[i]-m), or 0 below e^-708, and returns the sum.
+func expOrZeroSumBlockF64(dst, a []float64, m float64) (sum float64) {
+	a = a[:len(dst)]
+	if n := len(dst); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return expOrZeroSumBlockF64AVX512(&dst[0], &a[0], m, n)
+		case cpu.HasAVX2FMA:
+			return expOrZeroSumBlockF64AVX2(&dst[0], &a[0], m, n)
+		}
+	}
+	return expOrZeroSumBlockF64Generic(dst, a, m)
+}
+
+//go:noescape
+func expOrZeroSumBlockF64AVX512(dst *float64, a *float64, m float64, n int) (sum float64)
+
+//go:noescape
+func expOrZeroSumBlockF64AVX2(dst *float64, a *float64, m float64, n int) (sum float64)
 
 // NormalizeF64 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF64(dst, a []float64, mean, rstd float64) {

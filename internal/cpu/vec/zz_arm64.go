@@ -1480,6 +1480,36 @@ func gradSumsWeightBlockF32(grad, w, x []float32, mean float32) (s0, s1 float32)
 //go:noescape
 func gradSumsWeightBlockF32NEON(grad *float32, w *float32, x *float32, mean float32, n int) (s0, s1 float32)
 
+// ExpOrZeroF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87.
+func ExpOrZeroF32(dst, a []float32, m float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		expOrZeroF32Generic(dst, a, m)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		expOrZeroF32NEON(&dst[i], &a[i], m, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func expOrZeroF32NEON(dst *float32, a *float32, m float32, n int)
+
+// expOrZeroSumBlockF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87, and returns the sum.
+func expOrZeroSumBlockF32(dst, a []float32, m float32) (sum float32) {
+	a = a[:len(dst)]
+	if n := len(dst); n > 0 && cpu.HasNEON {
+		return expOrZeroSumBlockF32NEON(&dst[0], &a[0], m, n)
+	}
+	return expOrZeroSumBlockF32Generic(dst, a, m)
+}
+
+//go:noescape
+func expOrZeroSumBlockF32NEON(dst *float32, a *float32, m float32, n int) (sum float32)
+
 // NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF32(dst, a []float32, mean, rstd float32) {
 	a = a[:len(dst)]
@@ -4864,6 +4894,36 @@ func AccumulateF32ToF64(dst []float64, a []float32) {
 
 //go:noescape
 func accumulateF32ToF64NEON(dst *float64, a *float32, n int)
+
+// ExpOrZeroF64 sets dst[i] = e^(a[i]-m), or 0 below e^-708.
+func ExpOrZeroF64(dst, a []float64, m float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		expOrZeroF64Generic(dst, a, m)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		expOrZeroF64NEON(&dst[i], &a[i], m, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func expOrZeroF64NEON(dst *float64, a *float64, m float64, n int)
+
+// expOrZeroSumBlockF64 sets dst[i] = e^(a[i]-m), or 0 below e^-708, and returns the sum.
+func expOrZeroSumBlockF64(dst, a []float64, m float64) (sum float64) {
+	a = a[:len(dst)]
+	if n := len(dst); n > 0 && cpu.HasNEON {
+		return expOrZeroSumBlockF64NEON(&dst[0], &a[0], m, n)
+	}
+	return expOrZeroSumBlockF64Generic(dst, a, m)
+}
+
+//go:noescape
+func expOrZeroSumBlockF64NEON(dst *float64, a *float64, m float64, n int) (sum float64)
 
 // NormalizeF64 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF64(dst, a []float64, mean, rstd float64) {

@@ -1054,6 +1054,207 @@ func gradSumsWeightBlockF32Generic(grad, w, x []float32, mean float32) (s0, s1 f
 	return s0s[0], s1s[0]
 }
 
+// expOrZeroF32Generic is the plain Go version of ExpOrZeroF32.
+func expOrZeroF32Generic(dst, a []float32, m float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := v1 < -87
+		v3 := sel32(-87 > v1, -87, v1)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v7 := v6 - 0x1.8p+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		v15 := float32(v9 * v9)
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v14 + v9
+		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v14, v9)
+		}
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v6))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := sel32(v2, 0, v29)
+		dst[i] = v30
+	}
+}
+
+// expOrZeroSumBlockF32Generic is the plain Go version of expOrZeroSumBlockF32.
+func expOrZeroSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
+	a = a[:len(dst)]
+	var sums [32]float32
+	for i := range dst {
+		l := i & 31
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := v1 < -87
+		v3 := sel32(-87 > v1, -87, v1)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v7 := v6 - 0x1.8p+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		v15 := float32(v9 * v9)
+		var v16 float32
+		if nativeFMA {
+			v16 = v15*v14 + v9
+		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v15, v14, v9)
+		}
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v6))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := sel32(v2, 0, v29)
+		dst[i] = v30
+		v32 := sums[l]
+		v33 := v32 + v30
+		sums[l] = v33
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
 // normalizeF32Generic is the plain Go version of NormalizeF32.
 func normalizeF32Generic(dst, a []float32, mean, rstd float32) {
 	a = a[:len(dst)]
@@ -9972,6 +10173,107 @@ func accumulateF32ToF64Generic(dst []float64, a []float32) {
 		v2 := v0 + v1
 		dst[i] = v2
 	}
+}
+
+// expOrZeroF64Generic is the plain Go version of ExpOrZeroF64.
+func expOrZeroF64Generic(dst, a []float64, m float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := v1 < -708
+		v3 := sel64(-708 > v1, -708, v1)
+		v4 := sel64(710 < v3, 710, v3)
+		v5 := sel64(-746 > v4, -746, v4)
+		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v7 := v6 - 0x1.8p+52
+		v8 := math.FMA(-v7, 0x1.62e42fefa39efp-01, v5)
+		v9 := math.FMA(-v7, 0x1.abc9e3b39803fp-56, v8)
+		v10 := float64(v9 * v9)
+		v11 := math.FMA(0x1.af390ba7e6f47p-26, v10, 0x1.71de0d85293b8p-19)
+		v12 := math.FMA(v11, v10, 0x1.a01a01a7cebcdp-13)
+		v13 := math.FMA(v12, v10, 0x1.11111111109a6p-07)
+		v14 := math.FMA(v13, v10, 0x1.5555555555556p-03)
+		v15 := math.FMA(0x1.2891d4ffbb0f9p-22, v10, 0x1.a019b8ca26fcfp-16)
+		v16 := math.FMA(v15, v10, 0x1.6c16c1789d1d7p-10)
+		v17 := math.FMA(v16, v10, 0x1.5555555553d37p-05)
+		v18 := math.FMA(v17, v10, 0x1.0000000000001p-01)
+		v19 := math.FMA(v14, v9, v18)
+		v20 := math.FMA(v10, v19, v9)
+		v21 := v20 + 1
+		v22 := int64(math.Float64bits(v6))
+		v23 := v22 - 4843621399236968448
+		v24 := v23 + 4096
+		v25 := int64(uint64(v24) >> 1)
+		v26 := v25 - 2048
+		v27 := v26 + 1023
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := v23 - v26
+		v31 := v30 + 1023
+		v32 := v31 << 52
+		v33 := math.Float64frombits(uint64(v32))
+		v34 := float64(v21 * v29)
+		v35 := float64(v34 * v33)
+		v36 := sel64(v2, 0, v35)
+		dst[i] = v36
+	}
+}
+
+// expOrZeroSumBlockF64Generic is the plain Go version of expOrZeroSumBlockF64.
+func expOrZeroSumBlockF64Generic(dst, a []float64, m float64) (sum float64) {
+	a = a[:len(dst)]
+	var sums [32]float64
+	for i := range dst {
+		l := i & 31
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := v1 < -708
+		v3 := sel64(-708 > v1, -708, v1)
+		v4 := sel64(710 < v3, 710, v3)
+		v5 := sel64(-746 > v4, -746, v4)
+		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v7 := v6 - 0x1.8p+52
+		v8 := math.FMA(-v7, 0x1.62e42fefa39efp-01, v5)
+		v9 := math.FMA(-v7, 0x1.abc9e3b39803fp-56, v8)
+		v10 := float64(v9 * v9)
+		v11 := math.FMA(0x1.af390ba7e6f47p-26, v10, 0x1.71de0d85293b8p-19)
+		v12 := math.FMA(v11, v10, 0x1.a01a01a7cebcdp-13)
+		v13 := math.FMA(v12, v10, 0x1.11111111109a6p-07)
+		v14 := math.FMA(v13, v10, 0x1.5555555555556p-03)
+		v15 := math.FMA(0x1.2891d4ffbb0f9p-22, v10, 0x1.a019b8ca26fcfp-16)
+		v16 := math.FMA(v15, v10, 0x1.6c16c1789d1d7p-10)
+		v17 := math.FMA(v16, v10, 0x1.5555555553d37p-05)
+		v18 := math.FMA(v17, v10, 0x1.0000000000001p-01)
+		v19 := math.FMA(v14, v9, v18)
+		v20 := math.FMA(v10, v19, v9)
+		v21 := v20 + 1
+		v22 := int64(math.Float64bits(v6))
+		v23 := v22 - 4843621399236968448
+		v24 := v23 + 4096
+		v25 := int64(uint64(v24) >> 1)
+		v26 := v25 - 2048
+		v27 := v26 + 1023
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := v23 - v26
+		v31 := v30 + 1023
+		v32 := v31 << 52
+		v33 := math.Float64frombits(uint64(v32))
+		v34 := float64(v21 * v29)
+		v35 := float64(v34 * v33)
+		v36 := sel64(v2, 0, v35)
+		dst[i] = v36
+		v38 := sums[l]
+		v39 := v38 + v36
+		sums[l] = v39
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
 }
 
 // normalizeF64Generic is the plain Go version of NormalizeF64.

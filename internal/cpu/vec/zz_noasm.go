@@ -362,6 +362,14 @@ func gradSumsWeightBlockF32(grad, w, x []float32, mean float32) (s0, s1 float32)
 	return gradSumsWeightBlockF32Generic(grad, w, x, mean)
 }
 
+// ExpOrZeroF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87.
+func ExpOrZeroF32(dst, a []float32, m float32) { expOrZeroF32Generic(dst, a, m) }
+
+// expOrZeroSumBlockF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87, and returns the sum.
+func expOrZeroSumBlockF32(dst, a []float32, m float32) (sum float32) {
+	return expOrZeroSumBlockF32Generic(dst, a, m)
+}
+
 // NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF32(dst, a []float32, mean, rstd float32) { normalizeF32Generic(dst, a, mean, rstd) }
 
@@ -1142,6 +1150,14 @@ func MultiplyRowsF32ToF64(rows, cols int, dst []float64, lddst int, a []float32,
 
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) { accumulateF32ToF64Generic(dst, a) }
+
+// ExpOrZeroF64 sets dst[i] = e^(a[i]-m), or 0 below e^-708.
+func ExpOrZeroF64(dst, a []float64, m float64) { expOrZeroF64Generic(dst, a, m) }
+
+// expOrZeroSumBlockF64 sets dst[i] = e^(a[i]-m), or 0 below e^-708, and returns the sum.
+func expOrZeroSumBlockF64(dst, a []float64, m float64) (sum float64) {
+	return expOrZeroSumBlockF64Generic(dst, a, m)
+}
 
 // NormalizeF64 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF64(dst, a []float64, mean, rstd float64) { normalizeF64Generic(dst, a, mean, rstd) }

@@ -22,6 +22,13 @@ func (b *B) exp(x *Value) *Value {
 	return Exp(b, x)
 }
 
+// expOrZero is e^x, or 0 where that is below the smallest normal number by and large: what lies there has few digits, and takes many
+// times as long on some processors.
+func (b *B) expOrZero(x *Value) *Value {
+	lowest := b.C(b.pick(-87, -708))
+	return b.Sel(b.Cmp(LT, x, lowest), b.C(0), b.exp(b.MaxX(lowest, x)))
+}
+
 func (b *B) log(x *Value) *Value {
 	if b.wide() {
 		return Log64(b, x)

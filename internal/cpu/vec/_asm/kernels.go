@@ -17,6 +17,7 @@ func init() {
 		sfx := map[Type]string{F32: "F32", F64: "F64"}[t]
 		arithmetic(t, sfx)
 		reductions(t, sfx)
+		attention(t, sfx)
 		norms(t, sfx)
 		optimizers(t, sfx)
 		transcendental(t, sfx)
@@ -327,6 +328,21 @@ func softmax() {
 	add(Kernel{Name: "logSoftmaxShiftF32", Doc: "sets dst[i] = (a[i] - m) - s.", Lane: F32,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32), Scalar("s", F32)},
 		Body: func(b *B) { b.Store("dst", b.Sub(b.Sub(b.Load("a"), b.Load("m")), b.Load("s"))) }})
+}
+
+// attention lists the weights of attention, whose scores may be hidden by a mask of -Inf or of large negative numbers.
+func attention(t Type, sfx string) {
+	doc := "sets dst[i] = e^(a[i]-m), or 0 below " + map[Type]string{F32: "e^-87", F64: "e^-708"}[t]
+	add(Kernel{Name: "ExpOrZero" + sfx, Doc: doc + ".", Lane: t,
+		Args: []Arg{Out("dst", t), In("a", t), Scalar("m", t)},
+		Body: func(b *B) { b.Store("dst", b.expOrZero(b.Sub(b.Load("a"), b.Load("m")))) }})
+	add(Kernel{Name: "expOrZeroSumBlock" + sfx, Doc: doc + ", and returns the sum.", Lane: t, Lanes: 32,
+		Args: []Arg{Out("dst", t), In("a", t), Scalar("m", t)}, Accs: []Acc{{"sum", "add", 0}},
+		Body: func(b *B) {
+			e := b.expOrZero(b.Sub(b.Load("a"), b.Load("m")))
+			b.Store("dst", e)
+			b.AccOut(0, b.Add(b.AccIn(0), e))
+		}})
 }
 
 // norms lists the fused steps of layer and batch norm.
