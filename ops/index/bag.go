@@ -137,12 +137,19 @@ func bagRun[E float32 | float64](o, w []E, psw *T, ix []int64, from []int, d, mo
 				}
 			}
 			if k := len(rows); mode == 1 && k > 1 {
-				for j := range row {
-					row[j] /= E(k)
-				}
+				divRow(row, E(k))
 			}
 		}
 	})
+}
+
+func divRow[E float32 | float64](row []E, n E) {
+	switch x := any(row).(type) {
+	case []float32:
+		vec.DivScalarF32(x, x, float32(n))
+	case []float64:
+		vec.DivScalarF64(x, x, float64(n))
+	}
 }
 
 // without leaves out the entries that name row pad.
@@ -321,36 +328,48 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 		maxGrad(raw[E](o), g, longs(c.T(4)), d)
 		return
 	}
-	l := listRows(c, ix, n, c.Int(9))
-	var freq []float64
-	if c.Bool(6) {
-		freq = l.frequency(true)
-	}
 	var psw []E
 	if c.Has(8) {
 		psw = raw[E](as(c.T(8), dt))
 	}
-	eachRow(l, raw[E](o), d, nil, func(row []E, r, i int) bool {
-		first := true
-		for ; i >= 0; i = l.after(i) {
-			b := int(bag[i])
-			if b < 0 {
+	if mode == 1 { // a bag's gradient goes to each of its rows divided by their number
+		part := tensor.New(c.Shape(0), dt)
+		defer part.ReleaseRaw()
+		p := raw[E](part)
+		for b, k := range size {
+			addScaled(p[b*d:][:d], g[b*d:][:d], 1/max(1, float64(k)), true)
+		}
+		g = p
+	}
+	names := bag
+	if psw != nil {
+		names = nil
+	}
+	l := listRows(c, ix, n, c.Int(9), names)
+	defer l.done()
+	eachRow(l, raw[E](o), d, nil, func(scratch []E, k int) []E {
+		by := l.of(k)
+		freq := 1.0
+		if c.Bool(6) {
+			freq = 1 / float64(len(by))
+		}
+		var sum []E
+		for _, i := range by {
+			b, s := int(i), freq
+			if psw != nil {
+				b, s = int(bag[i]), s*float64(psw[i])
+			}
+			if b < 0 { // in no bag
 				continue
 			}
-			s := E(1)
-			if mode == 1 {
-				s = E(1 / max(1, float64(size[b])))
+			x := g[b*d:][:d]
+			if len(by) == 1 && s == 1 {
+				return x
 			}
-			if psw != nil {
-				s *= psw[i]
-			}
-			if freq != nil {
-				s *= E(freq[r])
-			}
-			addScaled(row, g[b*d:][:d], s, first)
-			first = false
+			addScaled(scratch, x, s, sum == nil)
+			sum = scratch
 		}
-		return !first
+		return sum
 	})
 }
 

@@ -31,19 +31,20 @@ func denseBackward(c *Ctx, o, g *T, ix []int64, skip int, byFreq bool) {
 	n, d := o.Shape()[0], o.Shape()[1]
 	dt := computeType(o.DType())
 	g = as(g, dt)
-	l := listRows(c, ix, n, skip)
+	l := listRows(c, ix, n, skip, nil)
+	defer l.done()
 	inType(o, dt, func(w *T) {
 		switch dt {
 		case tensor.Float32:
-			sumIntoRows(l, raw[float32](w), raw[float32](g), d, l.frequency(byFreq))
+			sumIntoRows(l, raw[float32](w), raw[float32](g), d, byFreq)
 		case tensor.Float64:
-			sumIntoRows(l, raw[float64](w), raw[float64](g), d, l.frequency(byFreq))
+			sumIntoRows(l, raw[float64](w), raw[float64](g), d, byFreq)
 		case tensor.Complex64:
-			sumIntoRows(l, raw[complex64](w), raw[complex64](g), d, nil)
+			sumIntoRows(l, raw[complex64](w), raw[complex64](g), d, false)
 		case tensor.Complex128:
-			sumIntoRows(l, raw[complex128](w), raw[complex128](g), d, nil)
+			sumIntoRows(l, raw[complex128](w), raw[complex128](g), d, false)
 		default:
-			sumIntoRows(l, raw[int64](w), raw[int64](g), d, nil)
+			sumIntoRows(l, raw[int64](w), raw[int64](g), d, false)
 		}
 	})
 }

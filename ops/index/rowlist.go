@@ -1,82 +1,99 @@
 package index
 
 import (
+	"sort"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// rowList says, for each row of a table, which indices name it, in ascending order: a linked list per row. With it the gradient of a table
-// is written in one pass, each row once, by tasks that own ranges of rows: results do not depend on the number of threads.
+// rowList says which rows of a table are named by indices, and by which ones, in ascending order. With it the gradient of a table is
+// written in one pass, each row once, by tasks that own ranges of rows: results do not depend on the number of threads.
 type rowList struct {
-	head []int32 // by row, -1: none
-	next []int32 // by index, -1: the last
+	n     int     // rows of the table
+	rows  []int32 // the rows that are named, ascending
+	start []int32 // where in by the indices of rows[k] begin; one more at the end
+	by    []int32 // the indices, row by row
+
+	mem []*T
 }
 
-// listRows builds the lists for a table of n rows, without the row skip.
-func listRows(c *Ctx, ix []int64, n, skip int) *rowList {
-	l := &rowList{make([]int32, n), make([]int32, len(ix))}
-	for i := range l.head {
-		l.head[i] = -1
-	}
-	for i := len(ix) - 1; i >= 0; i-- {
-		r := ix[i]
+// listRows builds the list for a table of n rows, without the row skip. Index i is listed as name[i], unless that is nil.
+func listRows(c *Ctx, ix []int64, n, skip int, name []int64) *rowList {
+	l := &rowList{n: n}
+	count := l.ints(n)
+	clear(count)
+	for _, r := range ix {
 		if uint64(r) >= uint64(n) {
 			c.Fail(tensor.ErrIndex, "index out of range in self")
 		}
 		if int(r) != skip {
-			l.next[i] = l.head[r]
-			l.head[r] = int32(i)
+			count[r]++
 		}
+	}
+	// No branch in the loop: which rows are named cannot be predicted. count becomes the place of each row's next index.
+	l.rows, l.start = l.ints(min(n, len(ix))+1), l.ints(min(n, len(ix))+1)
+	k, at := 0, int32(0)
+	for r, m := range count {
+		l.rows[k], l.start[k] = int32(r), at
+		count[r] = at
+		at += m
+		if m > 0 {
+			k++
+		}
+	}
+	l.start[k] = at
+	l.rows, l.start, l.by = l.rows[:k], l.start[:k+1], l.ints(int(at))
+	for i, r := range ix {
+		if int(r) == skip {
+			continue
+		}
+		if name != nil {
+			i = int(name[i])
+		}
+		l.by[count[r]] = int32(i)
+		count[r]++
 	}
 	return l
 }
 
-// after is the index behind i in its row's list, -1 at the end.
-func (l *rowList) after(i int) int { return int(l.next[i]) }
-
-// frequency is, for each row, 1 divided by the number of its indices; nil when not wanted.
-func (l *rowList) frequency(want bool) []float64 {
-	if !want {
-		return nil
-	}
-	f := make([]float64, len(l.head))
-	for r, i := range l.head {
-		k := 0
-		for ; i >= 0; i = l.next[i] {
-			k++
-		}
-		if k > 0 {
-			f[r] = 1 / float64(k)
-		}
-	}
-	return f
+// ints is memory from the pool, with any contents.
+func (l *rowList) ints(n int) []int32 {
+	t := tensor.New([]int{n}, tensor.Int32)
+	l.mem = append(l.mem, t)
+	return tensor.Data[int32](t)
 }
 
-// eachRow writes a table of rows of d elements: set fills the row r whose first index is i, or says that it did not; the other rows become
-// zero. ahead, if not nil, is told the first index of a row that is soon to be set.
-func eachRow[E number](l *rowList, dst []E, d int, ahead func(i int), set func(row []E, r, i int) bool) {
+// done lets go of the memory.
+func (l *rowList) done() {
+	for _, t := range l.mem {
+		t.ReleaseRaw()
+	}
+	*l = rowList{}
+}
+
+// of lists the indices of rows[k].
+func (l *rowList) of(k int) []int32 { return l.by[l.start[k]:l.start[k+1]] }
+
+// eachRow writes a table of rows of d elements: set gives what goes to row k of the list, in scratch or elsewhere, or nil; the other rows
+// become zero. ahead, if not nil, is told the first index of a row that is soon to be set.
+func eachRow[E number](l *rowList, dst []E, d int, ahead func(i int), set func(scratch []E, k int) []E) {
 	if d == 0 {
 		return
 	}
-	if ahead == nil {
-		ahead = func(int) {}
-	}
-	par.For(len(l.head), max(1, 1<<15/d), func(lo, hi int) {
+	par.For(l.n, max(1, 1<<15/d), func(lo, hi int) {
+		scratch := make([]E, d)
+		from := sort.Search(len(l.rows), func(k int) bool { return int(l.rows[k]) >= lo })
 		zero := lo // rows from here to the current one are to be cleared, in one piece
-		next := lo // how far rows have been fetched
-		for r := lo; r < hi; r++ {
-			i := l.head[r]
-			if i < 0 {
-				continue
+		for k := from; k < len(l.rows) && int(l.rows[k]) < hi; k++ {
+			if next := l.start[min(k+farRows, len(l.rows)-1)]; ahead != nil {
+				ahead(int(l.by[next]))
 			}
-			for ; next < min(r+farRows, hi); next++ {
-				if i := l.head[next]; i >= 0 {
-					ahead(int(i))
-				}
-			}
-			if set(dst[r*d:][:d:d], r, int(i)) {
+			if x := set(scratch, k); x != nil {
+				r := int(l.rows[k])
 				wipe(dst[zero*d:r*d], len(dst))
+				fill(dst[r*d:][:d], x, len(dst))
 				zero = r + 1
 			}
 		}
@@ -85,8 +102,8 @@ func eachRow[E number](l *rowList, dst []E, d int, ahead func(i int), set func(r
 	})
 }
 
-// farRows is how many rows of the table eachRow looks ahead.
-const farRows = 48
+// farRows is how many named rows eachRow looks ahead.
+const farRows = 8
 
 // wipe clears a part of a table of all elements. The runtime's clear takes string instructions from 2 KiB on, which are slow to start: half
 // the speed on runs of a few rows.
@@ -98,47 +115,51 @@ func wipe[E number](x []E, all int) {
 	clear(x)
 }
 
-// sumIntoRows sums row i of src into the row that index i names, times scale of that row unless nil.
-func sumIntoRows[E number](l *rowList, dst, src []E, d int, scale []float64) {
+// fill copies src to a part of a table of all elements.
+func fill[E number](dst, src []E, all int) {
+	if dst, ok := any(dst).([]float32); ok {
+		vec.CopyPiece(dst, any(src).([]float32), 4*all)
+		return
+	}
+	copy(dst, src)
+}
+
+// sumIntoRows sums the rows of src that the indices in l count into the rows that name them, divided by their number if byFreq is set.
+func sumIntoRows[E number](l *rowList, dst, src []E, d int, byFreq bool) {
 	ahead := func(i int) {
 		if s, ok := any(src).([]float32); ok {
 			vec.Ahead(s[i*d:][:d])
 		}
 	}
-	eachRow(l, dst, d, ahead, func(row []E, r, i int) bool {
+	eachRow(l, dst, d, ahead, func(scratch []E, k int) []E {
+		by := l.of(k)
+		if len(by) == 1 {
+			return src[int(by[0])*d:][:d]
+		}
 		s := 1.0
-		if scale != nil {
-			s = scale[r]
+		if byFreq {
+			s = 1 / float64(len(by))
 		}
-		for first := true; i >= 0; i, first = l.after(i), false {
-			x := src[i*d:][:d]
-			switch row := any(row).(type) {
-			case []float32:
-				addScaled(row, any(x).([]float32), float32(s), first)
-				continue
-			case []float64:
-				addScaled(row, any(x).([]float64), s, first)
-				continue
-			}
-			if first {
-				copy(row, x)
-				continue
-			}
-			for j, v := range x {
-				row[j] += v
-			}
+		for j, i := range by {
+			addScaled(scratch, src[int(i)*d:][:d], s, j == 0)
 		}
-		return true
+		return scratch
 	})
 }
 
-// addScaled adds s·src to row, or sets row to it.
-func addScaled[E float32 | float64](row, src []E, s E, set bool) {
+// addScaled adds s·src to row, or sets row to it; s counts for real numbers only.
+func addScaled[E number](row, src []E, s float64, set bool) {
 	switch r := any(row).(type) {
 	case []float32:
 		addScaledBy(r, any(src).([]float32), float32(s), set, vec.MulScalarF32, vec.AddF32, vec.AddScaledF32)
 	case []float64:
-		addScaledBy(r, any(src).([]float64), float64(s), set, vec.MulScalarF64, vec.AddF64, vec.AddScaledF64)
+		addScaledBy(r, any(src).([]float64), s, set, vec.MulScalarF64, vec.AddF64, vec.AddScaledF64)
+	default:
+		if set {
+			copy(row, src)
+		} else {
+			addTo(row, src)
+		}
 	}
 }
 

@@ -29,5 +29,19 @@ func Zero(dst []float32, size int) {
 	}
 }
 
-// ZeroDone orders what [Zero] has stored before all later stores.
+// CopyPiece copies src to dst, a piece of a block of size bytes that is written piece by piece, in the manner of [Zero]. They do not overlap.
+func CopyPiece(dst, src []float32, size int) {
+	n := len(dst) * 4
+	if size < streamFrom || n == 0 || n > 64*4096 || uintptr(unsafe.Pointer(&dst[0]))&63 != 0 {
+		copy(dst, src)
+		return
+	}
+	lines := n / 64
+	if src = src[:len(dst)]; lines > 0 {
+		copyStream(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), lines)
+	}
+	copy(dst[lines*16:], src[lines*16:])
+}
+
+// ZeroDone orders what [Zero] and [CopyPiece] have stored before all later stores.
 func ZeroDone() { zeroFence() }

@@ -7,4 +7,7 @@ import "unsafe"
 //go:noescape
 func zeroStream(p unsafe.Pointer, lines int)
 
+//go:noescape
+func copyStream(dst, src unsafe.Pointer, lines int)
+
 func zeroFence()
