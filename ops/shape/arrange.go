@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -30,22 +31,56 @@ func triangle(c *Ctx, upper bool) {
 	if o.Numel() == 0 {
 		return
 	}
+	src := o
 	if o != t {
-		tensor.CopyRaw(o, t)
+		if src = t; !t.IsContiguous() {
+			tensor.CopyRaw(o, t)
+			src = o
+		}
 	}
 	nd := o.Dim()
 	rows, cols := o.Shape()[nd-2], o.Shape()[nd-1]
 	es := o.ElementSize()
-	b := bytesFrom(o, o.Numel())
-	for m := 0; m < o.Numel()/(rows*cols); m++ {
-		for r := 0; r < rows; r++ {
-			row := b[((m*rows+r)*cols)*es:][:cols*es]
+	to, from := bytesFrom(o, o.Numel()), bytesFrom(src, o.Numel())
+	par.For(o.Numel()/cols, max(1, 256<<10/(cols*es)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d, s := to[i*cols*es:][:cols*es], from[i*cols*es:][:cols*es]
+			var kept, lost int // from kept to cols, or to lost, elements stay
 			if upper {
-				clear(row[:min(max(r+k, 0), cols)*es])
+				kept, lost = min(max(i%rows+k, 0), cols)*es, cols*es
+				clear(d[:kept])
 			} else {
-				clear(row[min(max(r+k+1, 0), cols)*es:])
+				lost = min(max(i%rows+k+1, 0), cols) * es
+				clear(d[lost:])
+			}
+			if src != o {
+				copy(d[kept:lost], s[kept:lost])
 			}
 		}
+	})
+}
+
+// rollRaw copies t to o with its entries shifted by shifts[d] places in each dimension d.
+func rollRaw(o, t *T, shifts []int) {
+	// Every dimension that is shifted is cut in two, each part of which has a place of its own.
+	var part func(d int, shape []int, from, to int)
+	part = func(d int, shape []int, from, to int) {
+		if d == len(shape) {
+			tensor.CopyRaw(o.Alias(shape, o.Strides(), to), t.Alias(shape, t.Strides(), from))
+			return
+		}
+		n := shape[d]
+		s := ((shifts[d] % n) + n) % n
+		for _, p := range [2][3]int{{n - s, 0, s}, {s, n - s, 0}} { // length, where from, where to
+			if p[0] > 0 {
+				sh := slices.Clone(shape)
+				sh[d] = p[0]
+				part(d+1, sh, from+p[1]*t.Strides()[d], to+p[2]*o.Strides()[d])
+			}
+		}
+	}
+	if o.Numel() > 0 {
+		part(0, o.Shape(), t.StorageOffset(), o.StorageOffset())
 	}
 }
 
@@ -197,33 +232,43 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
 		Doc:    "shifts the entries along dimensions; what leaves at one end comes in at the other. Without Dims the tensor is flattened first.\nhttps://pytorch.org/docs/stable/generated/torch.roll.html",
-		Body: func(c *Ctx) {
+		Infer: func(c *Ctx) {
 			t, shifts, dims := c.T(0), c.Ints(1), c.Ints(2)
 			if len(shifts) == 0 {
 				c.Fail(tensor.ErrValue, "`shifts` required")
 			}
 			if len(dims) == 0 && len(shifts) == 1 {
-				c.Return(call1("roll", t.Reshape([]int{-1}), shifts, []int{0}).View(t.Shape()))
+				c.Alloc(0, t.Shape(), t.DType())
 				return
 			}
 			if len(dims) != len(shifts) {
 				c.Fail(tensor.ErrShape, "shifts and dimensions must align. shifts: %d, dims:%d", len(shifts), len(dims))
 			}
+			for _, d := range dims {
+				wrapNonZero(c, d, t.Dim())
+			}
+			c.AllocStrided(0, t.Shape(), tensor.FormatStrides(t.Shape(), t.SuggestFormat()), t.DType())
+		},
+		CPU: func(c *Ctx) {
+			t, o, dims := c.T(0), c.Out(0), c.Ints(2)
+			if len(dims) == 0 {
+				one := []int{t.Numel()}
+				t = t.Dense()
+				rollRaw(o.Alias(one, []int{1}, o.StorageOffset()), t.Alias(one, []int{1}, t.StorageOffset()), c.Ints(1))
+				return
+			}
+			shifts := make([]int, t.Dim())
 			for i, d := range dims {
-				d = wrapNonZero(c, d, t.Dim())
-				n := t.Shape()[d]
-				if n == 0 {
-					continue
-				}
-				s := ((shifts[i] % n) + n) % n
-				if s != 0 {
-					t = cat([]*T{t.Narrow(d, n-s, s), t.Narrow(d, 0, n-s)}, d)
-				}
+				shifts[tensor.WrapDim(d, t.Dim())] += c.Ints(1)[i]
 			}
-			if t == c.T(0) {
-				t = t.Clone()
+			rollRaw(o, t, shifts)
+		},
+		VJP: func(c *Ctx, g *T) []*T {
+			back := slices.Clone(c.Ints(1))
+			for i := range back {
+				back[i] = -back[i]
 			}
-			c.Return(t)
+			return []*T{call1("roll", g, back, c.Ints(2))}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -337,7 +382,23 @@ func init() {
 			if c.Int(1) < 0 {
 				c.Fail(tensor.ErrValue, "Repeats must be non-negative")
 			}
-			inter(c, tensor.FromSlice([]int64{int64(c.Int(1))}))
+			t, d, k := c.T(0), 0, c.Int(1)
+			if c.Has(2) {
+				d = tensor.WrapDim(c.Int(2), t.Dim())
+			} else {
+				t = t.Reshape([]int{-1})
+			}
+			if t.Dim() == 0 {
+				t = t.Reshape([]int{1})
+			}
+			if d == t.Dim()-1 {
+				c.Return(t.IndexSelect(d, counts(c, tensor.FromSlice([]int64{int64(k)}), t.Shape()[d])))
+				return
+			}
+			sh := slices.Clone(t.Shape()) // whole rows, which views can repeat
+			wide := slices.Insert(slices.Clone(sh), d+1, k)
+			sh[d] *= k
+			c.Return(t.Unsqueeze(d + 1).Expand(wide).Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).View(sh))
 		},
 	})
 	tensor.Register(tensor.Def{

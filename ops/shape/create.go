@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -571,13 +572,14 @@ func lin[E float32 | float64](d []E, a, b E) {
 		return
 	}
 	step := (b - a) / E(n-1)
-	for i := range d {
-		if i < n/2 {
+	par.For(n, 1<<15, func(lo, hi int) {
+		for i := lo; i < min(hi, n/2); i++ {
 			d[i] = a + step*E(i)
-		} else {
+		}
+		for i := max(lo, n/2); i < hi; i++ {
 			d[i] = b - step*E(n-1-i)
 		}
-	}
+	})
 }
 
 // checkStrides refuses strides that do not fit the shape.

@@ -3,6 +3,7 @@ package shape
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -123,6 +124,42 @@ func spread(c *Ctx, v func(t *T) *T) {
 	o := c.Out(0)
 	fillNum(o, zeroNum)
 	tensor.CopyRaw(v(o), c.T(0))
+}
+
+// foldRows adds the windows in g's last dimension, which lie step apart along dimension d of o, to where they were taken from.
+func foldRows[E float32 | float64](o, g *T, d, step int) {
+	g = g.Dense()
+	if g.Numel() == 0 {
+		return
+	}
+	inner, nd := 1, o.Dim()
+	for _, s := range o.Shape()[d+1:] {
+		inner *= s
+	}
+	n, windows, size := o.Shape()[d], g.Shape()[d], g.Shape()[nd]
+	dst, src := tensor.Data[E](o), tensor.Data[E](g)
+	part := windows * inner * size
+	par.For(len(src)/part, max(1, 1<<15/part), func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			to, from := dst[a*n*inner:][:n*inner], src[a*part:][:part]
+			for w := range windows {
+				to := to[w*step*inner:]
+				for i := range inner {
+					from := from[(w*inner+i)*size:][:size]
+					if inner == 1 {
+						to := to[:size]
+						for k, v := range from {
+							to[k] += v
+						}
+						continue
+					}
+					for k, v := range from {
+						to[k*inner+i] += v
+					}
+				}
+			}
+		}
+	})
 }
 
 func init() {
@@ -282,6 +319,15 @@ func init() {
 				if g.Numel() > 0 {
 					tensor.CopyRaw(o, g.Alias(nil, nil, g.StorageOffset()))
 				}
+				return
+			}
+			d := tensor.WrapDim(c.Int(2), o.Dim())
+			if o.DType() == tensor.Float32 {
+				foldRows[float32](o, g, d, c.Int(4))
+				return
+			}
+			if o.DType() == tensor.Float64 {
+				foldRows[float64](o, g, d, c.Int(4))
 				return
 			}
 			// entry k of every window: places that do not overlap, so one addition per k
