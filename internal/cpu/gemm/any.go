@@ -1,6 +1,10 @@
 package gemm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
 // Number is the set of element types that [GEMMAny] multiplies.
 type Number interface {
@@ -24,11 +28,11 @@ func GEMMAny[T Number](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA i
 	case []int64:
 		GEMMBatch(batch, m, n, k, as[int64](alpha), a, rsA, csA, like(a, b), rsB, csB, as[int64](beta), like(a, c), rsC, csC, nil)
 	case []int16:
-		gemmWidened(ofIntegers[int16](), batch, m, n, k, int32(as[int16](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[int16](beta)), like(a, c), rsC, csC, nil)
+		gemmWidened(ofI16, batch, m, n, k, int32(as[int16](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[int16](beta)), like(a, c), rsC, csC, nil)
 	case []int8:
-		gemmWidened(ofIntegers[int8](), batch, m, n, k, int32(as[int8](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[int8](beta)), like(a, c), rsC, csC, nil)
+		gemmWidened(ofI8, batch, m, n, k, int32(as[int8](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[int8](beta)), like(a, c), rsC, csC, nil)
 	case []uint8:
-		gemmWidened(ofIntegers[uint8](), batch, m, n, k, int32(as[uint8](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[uint8](beta)), like(a, c), rsC, csC, nil)
+		gemmWidened(ofU8, batch, m, n, k, int32(as[uint8](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[uint8](beta)), like(a, c), rsC, csC, nil)
 	case []complex64:
 		gemmComplex[complex64, float32](batch, m, n, k, as[complex64](alpha), a, rsA, csA, like(a, b), rsB, csB, as[complex64](beta), like(a, c), rsC, csC)
 	case []complex128:
@@ -43,20 +47,9 @@ func like[To, T any](_ []To, s []T) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
-// ofIntegers widens integers of up to 16 bits.
-func ofIntegers[N uint8 | int8 | int16]() widening[N, int32] {
-	return widening[N, int32]{
-		widen: func(dst []int32, src []N) {
-			src = src[:len(dst)]
-			for i := range dst {
-				dst[i] = int32(src[i])
-			}
-		},
-		narrow: func(dst []N, src []int32) {
-			src = src[:len(dst)]
-			for i := range dst {
-				dst[i] = N(src[i])
-			}
-		},
-	}
-}
+// How integers of up to 16 bits are widened; narrowing cuts off.
+var (
+	ofI16 = widening[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
+	ofU8  = widening[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}
+	ofI8  = widening[int8, int32]{vec.I8ToI32s, func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
+)

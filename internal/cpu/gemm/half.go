@@ -126,11 +126,63 @@ func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k i
 		one(0)
 		return
 	}
+	if m*n*k <= tinyBatch && len(batch) == 1 && batch[0].C > 0 {
+		h.tiny(batch[0], m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
+		return
+	}
 	par.For(nb, max(1, minTask/max(1, m*n*k)), func(lo, hi int) {
 		for x := lo; x < hi; x++ {
 			one(x)
 		}
 	})
+}
+
+// tinyBatch is the multiply-adds of a matrix up to which a batch is widened
+// many matrices at a time.
+const tinyBatch = 1 << 14
+
+// tiny computes a batch of small matrices, in groups that fit the L1 cache.
+func (h *widening[N, W]) tiny(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
+	per := m*k + k*n + m*n
+	group := max(1, 1<<12/per)
+	var z W
+	es := int(unsafe.Sizeof(z))
+	par.For(d.N, max(group, minTask/(8*m*n*max(k, 8))), func(lo, hi int) {
+		buf := getBuffer(group * per * es)
+		defer buf.put()
+		for x := lo; x < hi; x += group {
+			w := min(group, hi-x)
+			all := unsafe.Slice((*W)(buf.p), group*per)
+			fa, fb, fc := all[:w*m*k], all[group*m*k:][:w*k*n], all[group*(m*k+k*n):][:w*m*n]
+			dim := BatchDim{N: w, A: m * k, B: k * n, C: m * n}
+			if k > 0 {
+				h.widenBatch(fa, a[x*d.A:], w, d.A, m, k, rsA, csA)
+				h.widenBatch(fb, b[x*d.B:], w, d.B, k, n, rsB, csB)
+			}
+			if beta != 0 {
+				h.widenBatch(fc, c[x*d.C:], w, d.C, m, n, rsC, csC)
+			}
+			GEMMBatch([]BatchDim{dim}, m, n, k, alpha, fa, k, 1, fb, n, 1, beta, fc, n, 1, ep)
+			if csC == 1 && rsC == n && d.C == m*n {
+				h.narrow(c[x*d.C:][:len(fc)], fc)
+				continue
+			}
+			for y := range w {
+				h.narrowRows(c[(x+y)*d.C:], fc[y*m*n:][:m*n], m, n, rsC, csC)
+			}
+		}
+	})
+}
+
+// widenBatch converts some matrices, step elements apart, to contiguous ones.
+func (h *widening[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) {
+	if cs == 1 && rs == cols && step == rows*cols {
+		h.widen(dst, src[:len(dst)])
+		return
+	}
+	for x := range count {
+		h.widenRows(dst[x*rows*cols:][:rows*cols], src[x*step:], rows, cols, rs, cs)
+	}
 }
 
 // narrowRows stores a contiguous matrix in the format.

@@ -71,7 +71,8 @@ func (g *job[T]) makePlan() {
 	nk := max(1, (g.k+maxK-1)/maxK)
 	g.kc = max(1, ((g.k+nk-1)/nk+3)&^3)
 	// The smaller operand should stay in the L2 cache while the larger passes.
-	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB
+	// A single strip with little to compute goes down A in long calls.
+	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB || g.nb == 1 && g.n <= g.nr && g.k <= 64
 	g.packings()
 	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
 

@@ -63,11 +63,15 @@ func (g *product[T]) small() bool {
 	return true
 }
 
+// tinyMatrix is the size up to which the matrices of a batch stay as they are,
+// so that one call of a kernel takes many.
+const tinyMatrix = 256
+
 // normalise makes the columns of C adjacent where it can. A single column is
 // treated as a row: the matrix-vector product then streams the matrix.
 func (g *product[T]) normalise() {
 	es := g.es()
-	if (g.n == 1 && g.m > 1) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
+	if (g.n == 1 && g.m > 1 && (g.nb == 1 || g.m*g.k > tinyMatrix)) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
 		g.transpose()
 	}
 	if g.n == 1 {
