@@ -95,7 +95,7 @@ func TestHalf(t *testing.T) {
 			if h == BFloat16 {
 				to, from = vec.BF16ToF32, vec.F32ToBF16
 			}
-			for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}, {6, 200, 700}} {
+			for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}, {6, 200, 700}, {1, 4200, 40}, {6, 131, 65}, {2, 64, 300}, {8, 67, 300}, {700, 1, 90}, {3, 515, 129}} {
 				m, n, k := d[0], d[1], d[2]
 				for li := range layouts {
 					la, lb, lc := layouts[li], layouts[(li+1)%len(layouts)], layouts[(li*5+1)%len(layouts)]
@@ -119,7 +119,14 @@ func TestHalf(t *testing.T) {
 							c[i] = 0x7fff // NaN in both formats
 						}
 					}
-					GEMMHalf(h, []BatchDim{{nb, sa, sb, sc}}, m, n, k, 0.5, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, &Epilogue[float32]{Act: ActReLU})
+					ep := &Epilogue[float32]{Act: ActReLU, BiasCol: make([]float32, n), BiasRow: make([]float32, m)}
+					for j := range n {
+						ep.BiasCol[j] = float32(j%9) / 8
+					}
+					for i := range m {
+						ep.BiasRow[i] = float32(i%5) / 8
+					}
+					GEMMHalf(h, []BatchDim{{nb, sa, sb, sc}}, m, n, k, 0.5, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 					for x := range nb {
 						for i := range m {
 							for j := range n {
@@ -128,7 +135,7 @@ func TestHalf(t *testing.T) {
 									s += to(a[x*sa+i*rsA+q*csA]) * to(b[x*sb+q*rsB+j*csB])
 								}
 								o := x*sc + i*rsC + j*csC
-								want := from(max(0, s/2+beta*to(old[o])))
+								want := from(max(0, s/2+beta*to(old[o])+ep.BiasCol[j]+ep.BiasRow[i]))
 								if c[o] != want && !(to(c[o]) == 0 && to(want) == 0) {
 									t.Fatalf("format %d %v %s C[%d,%d]: got %v, expected %v", h, d, la.name, i, j, to(c[o]), to(want))
 								}

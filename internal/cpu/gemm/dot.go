@@ -56,7 +56,7 @@ func (g *job[T]) longDot() {
 	par.For(pieces, 4, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			k0 := i * dotPiece * es
-			sums[i] = dotPair[T](g.pt, unsafe.Add(g.a.p, k0), unsafe.Add(g.b.p, k0), min(dotPiece, g.k-i*dotPiece))
+			sums[i] = g.dotPair(unsafe.Add(g.a.p, k0), unsafe.Add(g.b.p, k0), min(dotPiece, g.k-i*dotPiece))
 		}
 	})
 	var s T
@@ -68,9 +68,9 @@ func (g *job[T]) longDot() {
 
 // dotPair is the dot product of two vectors: the kernel sees b four times,
 // which costs no more than reading it from beyond the L1 cache once.
-func dotPair[T element](pt path, a, b unsafe.Pointer, k int) T {
+func (g *product[T]) dotPair(a, b unsafe.Pointer, k int) T {
 	var out [dotSums]T
-	dotFast(pt, &out, a, b, 0, 0, k, 1, 1)
+	g.dotRun(&out, a, b, 0, k, 1, 1)
 	return out[0]
 }
 
@@ -104,8 +104,8 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 			res := &out
 			for k0 := 0; k0 < g.k; k0 += dotPiece {
 				kk := min(dotPiece, g.k-k0)
-				dotFast(g.pt, &out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
-					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), g.a.rs, g.b.cs, kk, rows, w)
+				g.dotRun(&out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
+					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*g.b.rs), g.b.cs, kk, rows, w)
 				if kk == g.k {
 					break
 				}
@@ -128,6 +128,15 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 	}
 }
 
+// dotRun calls the kernel for B's type.
+func (g *product[T]) dotRun(out *[dotSums]T, a, b unsafe.Pointer, rsB, k, rows, groups int) {
+	if g.inHalf {
+		g.half.dotHalf((*[dotSums]float32)(unsafe.Pointer(out)), a, b, g.a.rs, rsB, k, rows, groups)
+		return
+	}
+	dotFast(g.pt, out, a, b, g.a.rs, rsB, k, rows, groups)
+}
+
 // fewDots is dots with fewer columns than a group.
 func (g *product[T]) fewDots(offA, offB, offC int) {
 	es := g.es()
@@ -135,7 +144,7 @@ func (g *product[T]) fewDots(offA, offB, offC int) {
 		for j := range g.n {
 			var s T
 			for k0 := 0; k0 < g.k; k0 += dotPiece {
-				s += dotPair[T](g.pt, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es), unsafe.Add(g.b.p, offB+j*g.b.cs+k0*es), min(dotPiece, g.k-k0))
+				s += g.dotPair(unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es), unsafe.Add(g.b.p, offB+j*g.b.cs+k0*g.b.rs), min(dotPiece, g.k-k0))
 			}
 			sums := [1]T{s}
 			g.finish(i, j, offC, sums[:])

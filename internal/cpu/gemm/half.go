@@ -42,6 +42,9 @@ const smallBF16 = 1 << 18
 // additions differs, and numbers too small to be normal count as zero, be they
 // elements or sums. PyTorch's oneDNN uses the same instruction.
 func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
+	if h.few(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep) {
+		return
+	}
 	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k > smallBF16 && alpha != 0 {
 		nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
 		if nb == 0 {

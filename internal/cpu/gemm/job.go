@@ -27,6 +27,9 @@ type product[T element] struct {
 	biasCol, biasRow unsafe.Pointer
 	act              Activation
 	swapped          bool // the roles of A and B have been exchanged
+
+	inHalf bool // for dots only: B holds 16-bit floats, T is float32
+	half   Half
 }
 
 // job is a product with its plan.

@@ -23,6 +23,12 @@ func igemmAVX512(a *args)
 func lgemmAVX512(a *args)
 
 //go:noescape
+func bgemmAVX512(a *args)
+
+//go:noescape
+func hgemmAVX512(a *args)
+
+//go:noescape
 func sgemmAVX2(a *args)
 
 //go:noescape
@@ -57,6 +63,12 @@ func idotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask un
 
 //go:noescape
 func ldotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
+func bdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
+func hdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
@@ -265,6 +277,31 @@ func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB,
 		ddotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 	default:
 		ddotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
+	}
+}
+
+// hasHalfKernels reports whether there are kernels that read B in 16 bits.
+func hasHalfKernels() bool { return cpu.HasAVX512 }
+
+// runHalf is runTile for a B of 16-bit floats: up to 6 rows by four vectors.
+//
+//go:noinline
+func (h Half) runHalf(p *args) {
+	if h == BFloat16 {
+		bgemmAVX512(p)
+	} else {
+		hgemmAVX512(p)
+	}
+}
+
+// dotHalf is dotFast for a b of 16-bit floats.
+//
+//go:noinline
+func (h Half) dotHalf(out *[dotSums]float32, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+	if o := unsafe.Pointer(out); h == BFloat16 {
+		bdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
+	} else {
+		hdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	}
 }
 

@@ -66,7 +66,14 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 			}
 			for j := range nj {
 				src := bAddr[j]
-				if rows > 1 || masked {
+				switch {
+				case s.half != "" && masked:
+					g.loadHalf(s, bAddr[j], "K1", bv)
+					src = bv
+				case s.half != "":
+					g.loadHalf(s, bAddr[j], "", bv)
+					src = bv
+				case rows > 1 || masked:
 					ld(bAddr[j], bv)
 					src = bv
 				}
@@ -76,7 +83,7 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 			}
 			if !masked {
 				g.I("ADDQ $%d, DI", s.Width)
-				g.I("ADDQ $%d, BX", s.Width)
+				g.I("ADDQ $%d, BX", s.widthB())
 			}
 		}
 		n := s.Lanes()

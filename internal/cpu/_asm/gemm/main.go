@@ -18,6 +18,32 @@ type isa struct {
 	text.ISA
 	suffix string // of the function names
 	whole  bool   // integers, which wrap around
+	half   string // B holds floats of 16 bits, converted as they are loaded: bfloat16, "b", or IEEE, "h"
+}
+
+// loadHalf emits the load of 16-bit floats into the lanes of dst; mask is empty
+// or says which.
+func (g *gen) loadHalf(s isa, addr, mask, dst string) {
+	name := "VPMOVZXWD"
+	if s.half == "h" {
+		name = "VCVTPH2PS"
+	}
+	if mask == "" {
+		g.I("%s %s, %s", name, addr, dst)
+	} else {
+		g.I("%s.Z %s, %s, %s", name, addr, mask, dst)
+	}
+	if s.half == "b" {
+		g.I("VPSLLD $16, %s, %s", dst, dst)
+	}
+}
+
+// widthB is the bytes of B that fill a vector.
+func (s isa) widthB() int {
+	if s.half != "" {
+		return s.Width / 2
+	}
+	return s.Width
 }
 
 // add and mul name the instructions for the element type.
@@ -201,7 +227,7 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 
 	// A full tile that is worth it fetches the next block of A meanwhile, one
 	// cache line every two steps.
-	ahead := !sh.masked && rows*nv >= 12 && !s.whole
+	ahead := !sh.masked && rows*nv >= 12 && !s.whole && s.half == ""
 	copies := sh.copies(rows) && !s.whole
 	// Rows of B read in place lie apart: the hardware does not foresee the next
 	// ones. Where there is little arithmetic to hide behind, these instructions
@@ -244,7 +270,15 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 	}
 	step := func(copied bool) {
 		for v := range nv {
-			load(fmt.Sprintf("%d(BX)", v*s.Width), v, bv(v))
+			addr := fmt.Sprintf("%d(BX)", v*s.widthB())
+			switch {
+			case s.half == "":
+				load(addr, v, bv(v))
+			case sh.masked:
+				g.loadHalf(s, addr, maskReg(v), bv(v))
+			default:
+				g.loadHalf(s, addr, "", bv(v))
+			}
 		}
 		if copied {
 			for v := range nv {
@@ -256,7 +290,7 @@ func (g *gen) kernel(s isa, label string, sh shape, rows int) {
 			}
 			g.I("ADDQ $%d, R15", nv*s.Width)
 		} else if near {
-			for off := 0; off < nv*s.Width; off += 64 {
+			for off := 0; off < nv*s.widthB(); off += 64 {
 				g.I("PREFETCHT0 %d(BX)(R15*1)", off)
 			}
 		}
@@ -600,13 +634,21 @@ func main() {
 	}
 	g := &gen{text.New("gemm")}
 	for i, letter := range []string{"i", "l"} {
-		s := isa{text.AVX512, letter, true}
+		s := isa{ISA: text.AVX512, suffix: letter, whole: true}
 		s.ES = 4 << i
 		// Their products need registers.
 		g.family(letter+"gemmAVX512", s, []shape{{2, 12, false}, {2, 12, true}, {1, 12, true}})
 		g.dot(letter+"dotAVX512", s, 4)
 	}
 	g.Save(*out, "integer_amd64.s")
+	g = &gen{text.New("gemm")}
+	for _, letter := range []string{"b", "h"} {
+		s := isa{ISA: text.AVX512, suffix: letter, half: letter}
+		s.ES = 4
+		g.family(letter+"gemmAVX512", s, []shape{{4, 6, false}, {4, 6, true}})
+		g.dot(letter+"dotAVX512", s, 4)
+	}
+	g.Save(*out, "half_amd64.s")
 	g = &gen{text.New("gemm")}
 	g.neon("sgemmNEON", 4)
 	g.neon("dgemmNEON", 8)
