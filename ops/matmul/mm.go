@@ -260,23 +260,6 @@ func init() {
 		Save: "self other",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{c.T(1).Mul(g.Conj()), c.T(0).Mul(g)} },
 	})
-	tensor.Register(tensor.Def{
-		Schema:  "outer(Tensor self, Tensor vec2) -> Tensor",
-		Doc:     "is the matrix of the products of two vectors' elements." + site + "outer.html",
-		Aliases: []string{"ger"},
-		Out:     true,
-		Body: func(c *Ctx) {
-			a, b := c.T(0), c.T(1)
-			if a.Dim() != 1 || b.Dim() != 1 {
-				bad := a
-				if a.Dim() == 1 {
-					bad = b
-				}
-				c.Fail(tensor.ErrShape, "outer: Expected 1-D argument %s, but got %d-D", map[bool]string{true: "self", false: "vec2"}[bad == a], bad.Dim())
-			}
-			c.Return(a.Reshape([]int{-1, 1}).Mul(b))
-		},
-	})
 }
 
 // checkInner refuses factors whose inner sizes differ.

@@ -9,31 +9,6 @@ import (
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema:  "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-		Doc:     "is beta*self + alpha * the outer product of two vectors." + site + "addr.html",
-		InPlace: true, Out: true,
-		Body: func(c *Ctx) {
-			s, a, b := c.T(0), c.T(1), c.T(2)
-			if a.Dim() != 1 || b.Dim() != 1 {
-				c.Fail(tensor.ErrShape, "addr: Expected 1-D argument vec1 and vec2, but got %d-D and %d-D", a.Dim(), b.Dim())
-			}
-			expandTo(c, s, []int{a.Size(0), b.Size(0)})
-			beta, alpha := c.Num(3), c.Num(4)
-			if alpha.C != 1 {
-				a = mulKeep(a, alpha)
-			}
-			p := a.Reshape([]int{-1, 1}).Mul(b)
-			switch {
-			case beta.C == 0:
-				c.Return(p)
-			case beta.C == 1:
-				c.Return(s.Add(p))
-			default:
-				c.Return(mulKeep(s, beta).Add(p))
-			}
-		},
-	})
-	tensor.Register(tensor.Def{
 		Schema: "inner(Tensor self, Tensor other) -> Tensor",
 		Doc:    "is the dot product over the last dimensions of the two tensors." + site + "inner.html",
 		Out:    true,

@@ -147,6 +147,13 @@ func (g *complexProduct[C, F]) denseRows(rows, b []F) {
 func (g *complexProduct[C, F]) storeRow(c []C, re, im []F) {
 	to, step := parts[C, F](c), 2*g.csC
 	im = im[:len(re)]
+	if step == 2 && g.alpha == 1 && g.beta == 0 {
+		to = to[:2*len(re)]
+		for j := range re {
+			to[2*j], to[2*j+1] = re[j], im[j]
+		}
+		return
+	}
 	for j := range re {
 		g.store(to[j*step:], re[j], im[j])
 	}
