@@ -164,7 +164,7 @@ func linearRun(c *Ctx, act gemm.Activation) {
 		return
 	}
 	xm := rows(x, m, k)
-	wm := matrix{w, 1, w.Stride(-1), nil}
+	wm := matrix{w, w.Stride(-1), 1, nil}
 	if w.Dim() == 2 {
 		wm = matrix{w, w.Stride(1), w.Stride(0), nil}
 	}

@@ -48,6 +48,9 @@ func init() {
 		},
 		Save: "self vec2",
 		VJP: func(c *Ctx, g *T) []*T {
+			if g.DType().IsFloat() && g.DType().Size() == 2 { // PyTorch rounds the products there
+				return []*T{g.Mul(c.T(1)).SumDim([]int{1}), g.Mul(c.T(0).Reshape([]int{-1, 1})).SumDim([]int{0})}
+			}
 			return outerGrads(c, g, 0)
 		},
 		Grad: "MulBackward0",
@@ -78,6 +81,7 @@ func init() {
 					return
 				}
 			}
+			alpha, beta = roundHalf(alpha, o.DType()), roundHalf(beta, o.DType())
 			tensor.NoGrad(func() {
 				if alpha.C != 1 {
 					a = mulKeep(a, alpha)
@@ -106,6 +110,20 @@ func init() {
 			return r
 		},
 	})
+}
+
+// roundHalf rounds a factor to a 16-bit type, in which PyTorch computes then.
+func roundHalf(n tensor.Num, dt tensor.DType) tensor.Num {
+	switch dt {
+	case tensor.Float16:
+		n.F = float64(vec.F16ToF32(vec.F32ToF16(float32(n.F))))
+	case tensor.BFloat16:
+		n.F = float64(vec.BF16ToF32(vec.F32ToBF16(float32(n.F))))
+	default:
+		return n
+	}
+	n.K, n.C = tensor.KFloat, complex(n.F, 0)
+	return n
 }
 
 // outerGrads are the gradients of the outer product of arguments i and i+1.

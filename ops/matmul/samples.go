@@ -19,7 +19,7 @@ func init() {
 		"baddbmm :: 2x3x5 2x3x4 2x4x5 ; 3x5 2x3x4 2x4x5 beta=0.5 alpha=2",
 		"matmul __matmul__ :: 3x4 4x5 ; 4 4 ; 3x4 4 ; 4 4x5 ; 2x1x3x4 3x4x5 ; 2x3x4 4x5",
 		"__rmatmul__ :: 4x5 3x4 ; 4 4",
-		"linear F::linear :: 3x4 5x4 5 ; 2x3x4 5x4 ; 4 5x4 5 ; 0x4 5x4 5",
+		"linear F::linear :: 3x4 5x4 5 ; 2x3x4 5x4 ; 4 5x4 5 ; 0x4 5x4 5 ; 3x4 4",
 		"torch::linear_fused :: 3x4 5x4 5 none ; 2x3x4 5x4 None relu ; 3x4 5x4 5 gelu ; 3x4 5x4 5 gelu_tanh ; 0x4 5x4 5 gelu_tanh",
 		"bilinear F::bilinear :: 3x4 3x5 2x4x5 2 ; 3x4 3x5 2x4x5",
 		"inner :: 3x4 5x4 ; 4 4",
