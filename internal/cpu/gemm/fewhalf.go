@@ -22,6 +22,9 @@ const (
 
 // few tries to compute the product in this way.
 func (h Half) few(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) bool {
+	if !hasHalfKernels() || alpha == 0 || m*n*k <= tinyBatch {
+		return false
+	}
 	f := fewRows{half: h, batch: batch, a: a, b: b, c: c, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC}
 	f.m, f.n, f.k, f.alpha, f.beta = m, n, k, alpha, beta
 	if ep != nil {
@@ -31,7 +34,7 @@ func (h Half) few(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA,
 		f.swap()
 	}
 	f.dots = f.csB != 1 && f.rsB == 1
-	if !hasHalfKernels() || alpha == 0 || f.k < 32 || f.n < 16 || f.m*f.n*f.k <= tinyBatch || f.m > fewMost && !(f.dots && f.m <= fewMostDots) || f.csB != 1 && !f.dots {
+	if f.k < 32 || f.n < 16 || f.m > fewMost && !(f.dots && f.m <= fewMostDots) || f.csB != 1 && !f.dots {
 		return false
 	}
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)

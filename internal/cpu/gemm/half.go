@@ -158,14 +158,17 @@ func (h *widening[N, W]) tiny(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA 
 			all := unsafe.Slice((*W)(buf.p), group*per)
 			fa, fb, fc := all[:w*m*k], all[group*m*k:][:w*k*n], all[group*(m*k+k*n):][:w*m*n]
 			dim := BatchDim{N: w, A: m * k, B: k * n, C: m * n}
+			var ra, ca, rb, cb int
 			if k > 0 {
-				h.widenBatch(fa, a[x*d.A:], w, d.A, m, k, rsA, csA)
-				h.widenBatch(fb, b[x*d.B:], w, d.B, k, n, rsB, csB)
+				ra, ca = h.widenBatch(fa, a[x*d.A:], w, d.A, m, k, rsA, csA)
+				rb, cb = h.widenBatch(fb, b[x*d.B:], w, d.B, k, n, rsB, csB)
 			}
 			if beta != 0 {
-				h.widenBatch(fc, c[x*d.C:], w, d.C, m, n, rsC, csC)
+				for y := range w {
+					h.widenRows(fc[y*m*n:][:m*n], c[(x+y)*d.C:], m, n, rsC, csC)
+				}
 			}
-			GEMMBatch([]BatchDim{dim}, m, n, k, alpha, fa, k, 1, fb, n, 1, beta, fc, n, 1, ep)
+			GEMMBatch([]BatchDim{dim}, m, n, k, alpha, fa, ra, ca, fb, rb, cb, beta, fc, n, 1, ep)
 			if csC == 1 && rsC == n && d.C == m*n {
 				h.narrow(c[x*d.C:][:len(fc)], fc)
 				continue
@@ -177,15 +180,20 @@ func (h *widening[N, W]) tiny(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA 
 	})
 }
 
-// widenBatch converts some matrices, step elements apart, to contiguous ones.
-func (h *widening[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) {
-	if cs == 1 && rs == cols && step == rows*cols {
+// widenBatch is widenMatrix for some matrices, step elements apart, which become
+// contiguous ones.
+func (h *widening[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) (drs, dcs int) {
+	if step == rows*cols && (cs == 1 && rs == cols || rs == 1 && cs == rows) {
 		h.widen(dst, src[:len(dst)])
-		return
+		if cs == 1 && rs == cols {
+			return cols, 1
+		}
+		return 1, rows
 	}
 	for x := range count {
-		h.widenRows(dst[x*rows*cols:][:rows*cols], src[x*step:], rows, cols, rs, cs)
+		drs, dcs = h.widenMatrix(dst[x*rows*cols:][:rows*cols], src[x*step:], rows, cols, rs, cs)
 	}
+	return drs, dcs
 }
 
 // narrowRows stores a contiguous matrix in the format.
