@@ -3,7 +3,6 @@ package rng
 import (
 	"fmt"
 	"math"
-	"sort"
 	"unsafe"
 )
 
@@ -91,7 +90,7 @@ func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, 
 		}
 		race[i] = q
 	})
-	idx := make([]int, cats)
+	idx := make([]int, 0, samples)
 	for r := range rows {
 		row := race[r*cats : (r+1)*cats]
 		if samples == 1 {
@@ -104,14 +103,50 @@ func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, 
 			dst[r] = int64(best)
 			continue
 		}
-		for j := range idx {
-			idx[j] = j
-		}
-		sort.SliceStable(idx, func(a, b int) bool { return above(row[idx[a]], row[idx[b]]) })
-		for s := range samples {
-			dst[r*samples+s] = int64(idx[s])
+		idx = first(idx[:0], row, samples)
+		for s, j := range idx {
+			dst[r*samples+s] = int64(j)
 		}
 	}
+}
+
+// first appends the indices of the n first elements, in order; of equal ones the earlier comes first. It keeps those found so far
+// in a heap with the last of them on top.
+func first[T Float](idx []int, row []T, n int) []int {
+	after := func(a, b int) bool { return above(row[b], row[a]) || a > b && !above(row[a], row[b]) }
+	sink := func(i, n int) {
+		for {
+			c := 2*i + 1
+			if c >= n {
+				return
+			}
+			if c+1 < n && after(idx[c+1], idx[c]) {
+				c++
+			}
+			if !after(idx[c], idx[i]) {
+				return
+			}
+			idx[i], idx[c] = idx[c], idx[i]
+			i = c
+		}
+	}
+	for j := range n {
+		idx = append(idx, j)
+	}
+	for i := n/2 - 1; i >= 0; i-- {
+		sink(i, n)
+	}
+	for j := n; j < len(row); j++ {
+		if above(row[j], row[idx[0]]) {
+			idx[0] = j
+			sink(0, n)
+		}
+	}
+	for i := n - 1; i > 0; i-- { // the last goes to the end
+		idx[0], idx[i] = idx[i], idx[0]
+		sink(0, i)
+	}
+	return idx
 }
 
 // above orders descending with NaN (0/0) first, as PyTorch does.

@@ -1,6 +1,7 @@
 package pointwise
 
 import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -42,12 +43,27 @@ func init() {
 				c.ReturnValue(tensor.BoolValue(false))
 				return
 			}
-			var r *T
-			tensor.NoGrad(func() { r = a.Eq(b) })
-			c.ReturnValue(tensor.BoolValue(r.Numel() == 0 || allTrue(r)))
+			same := true
+			tensor.NoGrad(func() {
+				n := a.Numel()
+				if n <= equalRun || a.DType() != b.DType() || !a.IsContiguous() || !b.IsContiguous() {
+					same = n == 0 || allTrue(a.Eq(b))
+					return
+				}
+				for at := 0; at < n && same; at += equalRun { // until a run differs
+					part := func(t *T) *T {
+						return t.Alias([]int{min(equalRun, n-at)}, []int{1}, t.StorageOffset()+at)
+					}
+					same = allTrue(part(a).Eq(part(b)))
+				}
+			})
+			c.ReturnValue(tensor.BoolValue(same))
 		},
 	})
 }
+
+// equalRun is the number of elements that equal compares at a time.
+const equalRun = 32 * 1024
 
 // isClose is torch.isclose without its checks of dtypes.
 func isClose(a, b *T, rtol, atol float64, equalNaN bool) *T {
@@ -77,10 +93,5 @@ func wider(t *T) *T {
 }
 
 func allTrue(t *T) bool {
-	for _, x := range slice[uint8](t.Dense().Ptr(), t.Numel()) {
-		if x == 0 {
-			return false
-		}
-	}
-	return true
+	return vec.CountNonzeroU8(slice[uint8](t.Dense().Ptr(), t.Numel())) == t.Numel()
 }

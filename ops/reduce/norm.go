@@ -125,6 +125,8 @@ func normBackward(g, x, y *T, p float64, list []int) *T {
 		return nil
 	case p == 1:
 		return x.Sgn().Mul(g)
+	case p == 2 && moderate(g) && moderate(y): // the division is then one of few numbers
+		return x.Mul(zero(g.Div(y), isZero))
 	case p == 2:
 		return g.Mul(zero(x.Div(y), isZero))
 	case math.IsInf(p, 0):
@@ -138,6 +140,20 @@ func normBackward(g, x, y *T, p float64, list []int) *T {
 		return x.Sgn().Mul(x.Abs().Pow(p - 1)).Mul(zero(g.Div(y.Pow(p-1)), isZero))
 	}
 	return x.Mul(x.Abs().Pow(p - 2)).Mul(zero(g.Div(y.Pow(p-1)), isZero))
+}
+
+// moderate reports that a quotient of such numbers, and its product with another, stay within the normal range. It is not asked where
+// gradients of gradients are to follow, nor of 16-bit floats, whose roundings would not be PyTorch's.
+func moderate(t *T) bool {
+	if tensor.IsGradEnabled() || t.DType() != tensor.Float32 && t.DType() != tensor.Float64 {
+		return false
+	}
+	for _, v := range tensor.Data[float64](t.DenseAs(tensor.Float64)) {
+		if v = math.Abs(v); v != 0 && !(v > 1e-15 && v < 1e15) {
+			return false
+		}
+	}
+	return true
 }
 
 // vectorNorm calls the operator.
@@ -366,30 +382,25 @@ func logsumexp(c *Ctx) {
 			last = last && !r
 		}
 		if last { // rows
-			n := x.Size(nd - 1)
-			rows := x.Numel() / n
-			res := make([]float64, rows)
-			if x.DType() == tensor.Float64 {
-				s := raw[float64](x)
-				par.For(rows, max(1, grain/4/n), func(lo, hi int) {
-					for r := lo; r < hi; r++ {
-						res[r] = vec.LogSumExpF64(s[r*n:][:n])
-					}
-				})
-			} else {
-				s := raw[float32](cast(x, tensor.Float32))
-				par.For(rows, max(1, grain/4/n), func(lo, hi int) {
-					for r := lo; r < hi; r++ {
-						res[r] = float64(vec.LogSumExpF32(s[r*n:][:n]))
-					}
-				})
-			}
-			store(o, res)
+			store(o, logSumRows(x))
 			return
 		}
 	}
 	if x.Numel() == 0 {
 		tensor.CopyRaw(o, x.Exp().SumDim(c.Ints(1), tensor.SumDimOptions{KeepDim: c.Bool(2)}).Log())
+		return
+	}
+	// the sum over the last dimension first, which goes row by row
+	if nd := x.Dim(); nd > 1 && red[nd-1] && !x.DType().IsComplex() && x.IsContiguous() {
+		rows := tensor.New(x.Shape()[:nd-1], tensor.Float64)
+		copy(raw[float64](rows), logSumRows(x))
+		var rest []int
+		for d, r := range red[:nd-1] {
+			if r {
+				rest = append(rest, d)
+			}
+		}
+		tensor.CopyRaw(o, op1("aten::logsumexp", rows, rest, false).Reshape(o.Shape()))
 		return
 	}
 	l := c.Ints(1)
@@ -401,4 +412,27 @@ func logsumexp(c *Ctx) {
 	m = zeroWhere(m, m.Abs().EqScalar(math.Inf(1)))
 	y := x.Sub(m).Exp().SumDim(l, tensor.SumDimOptions{KeepDim: true}).Log().Add(m)
 	tensor.CopyRaw(o, y.Reshape(o.Shape()))
+}
+
+// logSumRows is the logarithm of the sum of e^x over the last dimension of a contiguous tensor with elements.
+func logSumRows(x *T) []float64 {
+	n := x.Size(x.Dim() - 1)
+	rows := x.Numel() / n
+	res := make([]float64, rows)
+	if x.DType() == tensor.Float64 {
+		s := raw[float64](x)
+		par.For(rows, max(1, grain/4/n), func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				res[r] = vec.LogSumExpF64(s[r*n:][:n])
+			}
+		})
+		return res
+	}
+	s := raw[float32](cast(x, tensor.Float32))
+	par.For(rows, max(1, grain/4/n), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			res[r] = float64(vec.LogSumExpF32(s[r*n:][:n]))
+		}
+	})
+	return res
 }

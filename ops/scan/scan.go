@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -314,6 +315,36 @@ func logAdd(a, b float64) float64 {
 	return hi + math.Log1p(math.Exp(lo-hi))
 }
 
+// logCumSumExp sets dst to the logarithms of the running sums of e^src. A block is summed with its largest exponent taken out, as long
+// as that leaves every sum a normal number.
+func logCumSumExp(dst, src []float64) {
+	const block, span = 256, 600
+	acc := math.Inf(-1)
+	for len(src) > 0 {
+		n := min(len(src), block)
+		d, s := dst[:n], src[:n]
+		m := max(acc, vec.MaxF64(s)) // NaN where there is one
+		if first := max(acc, s[0]); m-first < span && !math.IsInf(m, 0) && !math.IsInf(first, 0) {
+			vec.SubScalarF64(d, s, m)
+			vec.ExpF64(d, d)
+			sum := math.Exp(acc - m)
+			for i, e := range d {
+				sum += e
+				d[i] = sum
+			}
+			vec.LogF64(d, d)
+			vec.AddScalarF64(d, d, m)
+			acc = d[n-1]
+		} else {
+			for i, v := range s {
+				acc = logAdd(v, acc)
+				d[i] = acc
+			}
+		}
+		dst, src = dst[n:], src[n:]
+	}
+}
+
 // logAddC keeps the phase of the larger argument, as PyTorch does.
 func logAddC(a, b complex128) complex128 {
 	lo, hi := a, b
@@ -354,13 +385,7 @@ func logcumsumexp(c *Ctx) {
 	if o.DType() != tensor.Float64 {
 		w = tensor.New(sh, tensor.Float64)
 	}
-	lines(raw[float64](t.DenseAs(tensor.Float64)), raw[float64](w), nil, sh, d, func(dst, src []float64, _ []int64) {
-		acc := math.Inf(-1)
-		for i, v := range src {
-			acc = logAdd(v, acc)
-			dst[i] = acc
-		}
-	})
+	lines(raw[float64](t.DenseAs(tensor.Float64)), raw[float64](w), nil, sh, d, func(dst, src []float64, _ []int64) { logCumSumExp(dst, src) })
 	if w != o {
 		tensor.CopyRaw(o, w)
 	}

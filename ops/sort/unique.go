@@ -33,18 +33,24 @@ func groups(x *T) (starts, group, counts *T) {
 
 // runs is groups for elements; no NaN is equal to another.
 func runs[E ordered](l []E) (starts, group, counts *T) {
+	first := make([]int64, len(l)+1)
 	group = tensor.New([]int{len(l)}, tensor.Int64)
-	first, count := make([]int64, len(l)), make([]int64, len(l))
-	g, k := raw[int64](group), -1
+	g, k := raw[int64](group), 0 // runs so far; what follows them in first is overwritten, which takes no branch
+	var last E
 	for i, v := range l {
-		if i == 0 || v != l[i-1] {
+		first[k] = int64(i)
+		if v != last || i == 0 {
 			k++
-			first[k] = int64(i)
 		}
-		count[k]++
-		g[i] = int64(k)
+		g[i] = int64(k - 1)
+		last = v
 	}
-	return tensor.FromSlice(first[:k+1]), group, tensor.FromSlice(count[:k+1])
+	first[k] = int64(len(l))
+	count := make([]int64, k)
+	for i := range count {
+		count[i] = first[i+1] - first[i]
+	}
+	return tensor.FromSlice(first[:k:k]), group, tensor.FromSlice(count)
 }
 
 // unique is the distinct rows of x along dim (nil: distinct elements), sorted or in the order in which they come. Inverse and counts are
