@@ -35,6 +35,17 @@ func init() {
 				tensor.CopyRaw(o, w)
 				return
 			}
+			if n := a.Size(-1); n > 32 {
+				w := a.DenseAs(tensor.Float64).CloneRaw()
+				x := tensor.Data[float64](w)
+				for m := 0; m < len(x); m += n * n {
+					if k := invertBlocked(x[m:m+n*n], n); k >= 0 {
+						singular(c, m/(n*n), k)
+					}
+				}
+				tensor.CopyRaw(o, w)
+				return
+			}
 			w := tensor.New(a.Shape(), tensor.Float64)
 			inverse(c, tensor.Data[float64](w), tensor.Data[float64](a.DenseAs(tensor.Float64).CloneRaw()), a.Size(-1), math.Abs)
 			tensor.CopyRaw(o, w)
@@ -67,11 +78,7 @@ func inverse[E float64 | complex128](c *Ctx, out, a []E, n int, abs func(E) floa
 				}
 			}
 			if x[p*n+k] == 0 {
-				batch := ""
-				if len(c.T(0).Shape()) > 2 {
-					batch = "(Batch element " + tensor.IntValue(m/(n*n)).String() + "): "
-				}
-				c.Fail(tensor.ErrValue, "linalg.inv: %sThe diagonal element %d is zero, the inversion could not be completed because the input matrix is singular.", batch, k+1)
+				singular(c, m/(n*n), k)
 			}
 			if p != k {
 				for j := range n {
@@ -96,4 +103,13 @@ func inverse[E float64 | complex128](c *Ctx, out, a []E, n int, abs func(E) floa
 			}
 		}
 	}
+}
+
+// singular reports that diagonal element k of a matrix of the batch is zero.
+func singular(c *Ctx, m, k int) {
+	batch := ""
+	if len(c.T(0).Shape()) > 2 {
+		batch = "(Batch element " + tensor.IntValue(m).String() + "): "
+	}
+	c.Fail(tensor.ErrValue, "linalg.inv: %sThe diagonal element %d is zero, the inversion could not be completed because the input matrix is singular.", batch, k+1)
 }

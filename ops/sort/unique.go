@@ -37,11 +37,19 @@ func runs[E ordered](l []E) (starts, group, counts *T) {
 	group = tensor.New([]int{len(l)}, tensor.Int64)
 	g, k := raw[int64](group), 0 // runs so far; what follows them in first is overwritten, which takes no branch
 	var last E
+	if len(l) > 0 {
+		g[0], k, last = 0, 1, l[0]
+	}
 	for i, v := range l {
-		first[k] = int64(i)
-		if v != last || i == 0 {
-			k++
+		if i == 0 {
+			continue
 		}
+		first[k] = int64(i)
+		more := 0
+		if v != last {
+			more = 1
+		}
+		k += more
 		g[i] = int64(k - 1)
 		last = v
 	}
