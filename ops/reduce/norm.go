@@ -329,7 +329,12 @@ func init() {
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
 			l, keep := c.Ints(1), c.Bool(2)
-			return []*T{unreduce(c, g, l, keep).Mul(c.T(0).Sub(unreduce(c, c.Out(0), l, keep)).Exp().Conj())}
+			x, y := c.T(0), unreduce(c, c.Out(0), l, keep)
+			g = unreduce(c, g, l, keep)
+			if d := x.Dim() - 1; !tensor.IsGradEnabled() && x.DType() == tensor.Float32 && x.IsContiguous() && d >= 0 && x.Numel() > 0 && g.Numel()*x.Size(d) == x.Numel() && y.Size(d) == 1 {
+				return []*T{softmaxOf(g, x, y)}
+			}
+			return []*T{g.Mul(x.Sub(y).Exp().Conj())}
 		},
 	})
 }
@@ -365,8 +370,15 @@ func renorm(c *Ctx) {
 			others = append(others, i)
 		}
 	}
-	n := vectorNorm(x, p, others, true, 0)
+	wide := tensor.DType(0) // norms and factors of 16-bit floats are rounded once
+	if x.DType().IsReduced() {
+		wide = tensor.Float32
+	}
+	n := vectorNorm(x, p, others, true, wide)
 	f := op1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit), tensor.FromSlice([]float64{1}).ToDType(n.DType()))
+	if wide != 0 {
+		f = f.ToDType(x.DType())
+	}
 	c.Return(x.Mul(f))
 }
 
@@ -412,6 +424,21 @@ func logsumexp(c *Ctx) {
 	m = zeroWhere(m, m.Abs().EqScalar(math.Inf(1)))
 	y := x.Sub(m).Exp().SumDim(l, tensor.SumDimOptions{KeepDim: true}).Log().Add(m)
 	tensor.CopyRaw(o, y.Reshape(o.Shape()))
+}
+
+// softmaxOf is g*e^(x-y), where g and y have an element for each row of the last dimension.
+func softmaxOf(g, x, y *T) *T {
+	o := tensor.New(x.Shape(), x.DType())
+	n := x.Size(x.Dim() - 1)
+	d, s, gs, ys := raw[float32](o), raw[float32](x), raw[float32](g.Dense()), raw[float32](y.Dense())
+	par.For(len(gs), max(1, grain/4/n), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			row := d[r*n:][:n]
+			vec.ExpSumF32(row, s[r*n:][:n], ys[r])
+			vec.MulScalarF32(row, row, gs[r])
+		}
+	})
+	return o
 }
 
 // logSumRows is the logarithm of the sum of e^x over the last dimension of a contiguous tensor with elements.
