@@ -4,18 +4,18 @@ import "github.com/gotorch-dev/torch/tensor"
 
 // groups finds runs of equal rows in x, which has one row per entry of its first dimension: the rows that start a run, the run of each row
 // (from 0), and the length of each run.
-func groups(x *T) (starts, group, counts *T) {
+func groups(x *T, inverse bool) (starts, group, counts *T) {
 	n := x.Size(0)
 	if dt := x.DType(); x.Dim() == 1 && !dt.IsComplex() {
 		switch {
 		case dt == tensor.Float64:
-			return runs(raw[float64](x.Dense()))
+			return runs(raw[float64](x.Dense()), inverse)
 		case dt.IsFloat():
-			return runs(raw[float32](x.DenseAs(tensor.Float32)))
+			return runs(raw[float32](x.DenseAs(tensor.Float32)), inverse)
 		case dt == tensor.Bool || dt == tensor.Uint8:
-			return runs(raw[uint8](x.Dense()))
+			return runs(raw[uint8](x.Dense()), inverse)
 		}
-		return runs(raw[int64](x.DenseAs(tensor.Int64)))
+		return runs(raw[int64](x.DenseAs(tensor.Int64)), inverse)
 	}
 	change := op1("aten::ones", []int{n}, tensor.Bool)
 	if n > 1 {
@@ -31,34 +31,42 @@ func groups(x *T) (starts, group, counts *T) {
 	return starts, group, ends.Sub(starts)
 }
 
-// runs is groups for elements; no NaN is equal to another.
-func runs[E ordered](l []E) (starts, group, counts *T) {
-	first := make([]int64, len(l)+1)
-	group = tensor.New([]int{len(l)}, tensor.Int64)
-	g, k := raw[int64](group), 0 // runs so far; what follows them in first is overwritten, which takes no branch
-	var last E
-	if len(l) > 0 {
-		g[0], k, last = 0, 1, l[0]
-	}
-	for i, v := range l {
-		if i == 0 {
-			continue
+// runs is groups for elements; no NaN is equal to another. Groups that are not wanted are nil.
+func runs[E ordered](l []E, inverse bool) (starts, group, counts *T) {
+	n, k := len(l), 0
+	at := tensor.New([]int{n + 1}, tensor.Int64)
+	first := raw[int64](at)
+	if n > 0 {
+		k = 1
+		first[0] = 0
+		last := l[0]
+		for i, v := range l[1:] { // what follows the runs in first is overwritten, which takes no branch
+			first[k] = int64(i + 1)
+			more := 0
+			if v != last {
+				more = 1
+			}
+			k += more
+			last = v
 		}
-		first[k] = int64(i)
-		more := 0
-		if v != last {
-			more = 1
-		}
-		k += more
-		g[i] = int64(k - 1)
-		last = v
 	}
-	first[k] = int64(len(l))
-	count := make([]int64, k)
+	first[k] = int64(n)
+	counts = tensor.New([]int{k}, tensor.Int64)
+	count := raw[int64](counts)
 	for i := range count {
 		count[i] = first[i+1] - first[i]
 	}
-	return tensor.FromSlice(first[:k:k]), group, tensor.FromSlice(count)
+	if inverse {
+		group = tensor.New([]int{n}, tensor.Int64)
+		g := raw[int64](group)
+		for i, c := range count {
+			for ; c > 0; c-- {
+				g[0] = int64(i)
+				g = g[1:]
+			}
+		}
+	}
+	return at.Alias([]int{k}, []int{1}, 0), group, counts
 }
 
 // unique is the distinct rows of x along dim (nil: distinct elements), sorted or in the order in which they come. Inverse and counts are
@@ -103,7 +111,7 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		}
 		values = rows.IndexSelect(0, perm)
 	}
-	starts, group, counts := groups(values)
+	starts, group, counts := groups(values, inverse)
 	values = values.IndexSelect(0, starts)
 	if dim != nil && x.Dim() > 0 {
 		values = values.MoveDim(0, wrap(c, *dim, x.Dim())).Contiguous()
