@@ -9,48 +9,14 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// tables reads size (the spatial sizes of the input), output_size, mode, align_corners, scales and antialias.
-func tables(in, out []int, mode string, align bool, scales []float64, antialias bool, dt tensor.DType) []*taps {
-	r := precision(single)
-	if dt == tensor.Float64 || dt == tensor.Uint8 && !strings.HasPrefix(mode, "nearest") {
-		r = double
-	}
-	ts := make([]*taps, len(in))
-	for i := range in {
-		s := 0.0
-		if i < len(scales) {
-			s = scales[i]
-		}
-		ts[i] = table(mode, in[i], out[i], align, s, antialias, r)
-	}
-	return ts
-}
-
-// same reports that nothing is resized.
-func same(ts []*taps) bool {
-	return !slices.ContainsFunc(ts, func(t *taps) bool { return !t.identity })
-}
-
-// narrowWeights tells whether PyTorch computes this with weights in the tensor's own 16-bit type: where it has no kernel for
-// channels-last memory or, in 2 dimensions, for small images.
-func narrowWeights(g grid, mode string, out []int) bool {
-	switch {
-	case mode == "cubic" || len(out) == 3:
-		return true
-	case g.unit > 3:
-		return false
-	}
-	return len(out) == 5 || out[2]+out[3] > 128
-}
-
 var (
 	opResize     = tensor.Slot("aten::_resize_planes")
 	opResizeBack = tensor.Slot("aten::_resize_planes_backward")
 	adaptive     = []*tensor.Op{nil, tensor.Slot("aten::adaptive_avg_pool1d"), tensor.Slot("aten::adaptive_avg_pool2d"), tensor.Slot("aten::adaptive_avg_pool3d")}
 )
 
-// call runs an operator with all its arguments.
-func call(op *tensor.Op, args ...any) *T {
+// invoke runs an operator with all its arguments.
+func invoke(op *tensor.Op, args ...any) *T {
 	c := tensor.NewCall(op, len(op.Sch.Params))
 	for i := range args {
 		if t, ok := args[i].(*T); ok {
@@ -105,29 +71,10 @@ func init() {
 			if out.Numel() == 0 {
 				return
 			}
-			mode, aa, dt := c.Str(2), c.Bool(5), x.DType()
-			ts := tables(x.Shape()[2:], c.Ints(1), mode, c.Bool(3), c.Floats(4), aa, dt)
-			g := gridOf(x)
-			switch {
-			case same(ts):
-				tensor.CopyRaw(out, x)
-			case strings.HasPrefix(mode, "nearest"):
-				pick(g, ts, out, x)
-			case dt == tensor.Uint8:
-				resize(g, bytePasses(g, ts), ts, out, x)
-			case dt == tensor.Float64:
-				resize(g, passes64(g, ts), ts, out, x)
-			default:
-				if dt.IsReduced() && !aa && narrowWeights(g, mode, out.Shape()) {
-					for _, t := range ts {
-						t.narrow(mode, dt)
-					}
-				}
-				resize(g, passes32(g, ts), ts, out, x)
-			}
+			run(out, x, x.Shape()[2:], c.Ints(1), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5), false)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call(opResizeBack, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
+			return []*T{invoke(opResizeBack, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
 		},
 		Grad: "UpsampleBackward0",
 	})
@@ -144,22 +91,10 @@ func init() {
 			if out.Numel() == 0 {
 				return
 			}
-			ts := tables(c.Ints(1), g.Shape()[2:], c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5), g.DType())
-			for i, t := range ts {
-				ts[i] = t.transpose()
-			}
-			at := gridOf(g)
-			switch {
-			case same(ts):
-				tensor.CopyRaw(out, g)
-			case g.DType() == tensor.Float64:
-				resize(at, passes64(at, ts), ts, out, g)
-			default:
-				resize(at, passes32(at, ts), ts, out, g)
-			}
+			run(out, g, c.Ints(1), g.Shape()[2:], c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5), true)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call(opResize, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
+			return []*T{invoke(opResize, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
 		},
 	})
 	// The ATen forms: sizes and factors as separate arguments, or as lists of which one is given.
@@ -193,7 +128,7 @@ func init() {
 				if len(c.Ints(1)) != v.nd {
 					c.Fail(tensor.ErrShape, "It is expected output_size equals to %d, but got size %d", v.nd, len(c.Ints(1)))
 				}
-				c.Return(call(opResize, c.T(0), c.Ints(1), v.mode, aligned(c), s, v.smooth))
+				c.Return(invoke(opResize, c.T(0), c.Ints(1), v.mode, aligned(c), s, v.smooth))
 			},
 		})
 		tensor.Register(tensor.Def{
@@ -208,7 +143,7 @@ func init() {
 				if !c.Has(1) {
 					size = scaled(x.Shape()[2:], s)
 				}
-				c.Return(call(opResize, x, size, v.mode, aligned(c), s, v.smooth))
+				c.Return(invoke(opResize, x, size, v.mode, aligned(c), s, v.smooth))
 			},
 		})
 	}
@@ -328,7 +263,7 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 		}
 	}
 	if mode == "area" {
-		return call(adaptive[nd], x, size)
+		return invoke(adaptive[nd], x, size)
 	}
-	return call(opResize, x, size, kind, align.N != 0, scales, antialias)
+	return invoke(opResize, x, size, kind, align.N != 0, scales, antialias)
 }

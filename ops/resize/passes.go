@@ -38,7 +38,7 @@ type pass[E any] struct {
 const short = 8
 
 // passes makes a plan: shrinking dimensions come first, growing ones last, so that little is computed in between.
-func passes[E any](g grid, ts []*taps, order func(a, b int) int, add func(p *pass[E])) []*pass[E] {
+func passes[E any](unit int, ts []*taps, order func(a, b int) int, add func(p *pass[E])) []*pass[E] {
 	var dims []int
 	size := make([]int, len(ts))
 	for i, t := range ts {
@@ -50,7 +50,7 @@ func passes[E any](g grid, ts []*taps, order func(a, b int) int, add func(p *pas
 	slices.SortFunc(dims, order)
 	var list []*pass[E]
 	for _, d := range dims {
-		p := &pass[E]{dim: d, row: g.unit, t: ts[d]}
+		p := &pass[E]{dim: d, row: unit, t: ts[d]}
 		for _, n := range size[d+1:] {
 			p.row *= n
 		}
@@ -75,8 +75,8 @@ func byGrowth(ts []*taps) func(a, b int) int {
 	}
 }
 
-func passes32(g grid, ts []*taps) []*pass[float32] {
-	return passes(g, ts, byGrowth(ts), func(p *pass[float32]) {
+func passes32(unit int, ts []*taps) []*pass[float32] {
+	return passes(unit, ts, byGrowth(ts), func(p *pass[float32]) {
 		w := p.t.weights32()
 		p.rows = func(dst, src []float32, start []int32, first int) {
 			vec.TapRowsF32(dst, src, p.row, start, p.t.index, w, first)
@@ -89,8 +89,8 @@ func passes32(g grid, ts []*taps) []*pass[float32] {
 	})
 }
 
-func passes64(g grid, ts []*taps) []*pass[float64] {
-	return passes(g, ts, byGrowth(ts), func(p *pass[float64]) {
+func passes64(unit int, ts []*taps) []*pass[float64] {
+	return passes(unit, ts, byGrowth(ts), func(p *pass[float64]) {
 		p.rows = func(dst, src []float64, start []int32, first int) {
 			vec.TapRowsF64(dst, src, p.row, start, p.t.index, p.t.weight, first)
 		}
@@ -103,8 +103,8 @@ func passes64(g grid, ts []*taps) []*pass[float64] {
 }
 
 // bytePasses go from the last dimension to the first: each rounds its results to bytes.
-func bytePasses(g grid, ts []*taps) []*pass[uint8] {
-	return passes(g, ts, func(a, b int) int { return b - a }, func(p *pass[uint8]) {
+func bytePasses(unit int, ts []*taps) []*pass[uint8] {
+	return passes(unit, ts, func(a, b int) int { return b - a }, func(p *pass[uint8]) {
 		w, bits := p.t.fixed()
 		p.rows = func(dst, src []uint8, start []int32, first int) {
 			vec.TapRowsU8(dst, src, p.row, start, p.t.index, w, first, bits)

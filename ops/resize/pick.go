@@ -8,9 +8,48 @@ import (
 
 // picker copies elements: the nearest modes, where each output has one tap of weight 1.
 type picker struct {
-	ts      []*taps
-	in, out []int // bytes of an index of each dimension
-	row     func(dst, src []byte, rows int)
+	ts        []*taps
+	unit      int   // bytes of an element
+	in, out   []int // bytes of an index of each dimension
+	nin, nout int   // bytes of a plane
+	picks     *vec.Picks
+}
+
+func newPicker(ts []*taps, unit int) *picker {
+	p := &picker{ts: ts, unit: unit, in: make([]int, len(ts)), out: make([]int, len(ts)), nin: unit, nout: unit}
+	for d := len(ts) - 1; d >= 0; d-- {
+		p.in[d], p.out[d] = p.nin, p.nout
+		p.nin *= ts[d].in
+		p.nout *= ts[d].out
+	}
+	if last := p.last(); unit&(unit-1) == 0 && unit <= 8 {
+		p.picks = vec.NewPicks(last.in, unit, last.index)
+	}
+	return p
+}
+
+func (p *picker) last() *taps { return p.ts[len(p.ts)-1] }
+
+// rows resizes the last dimension. Short elements are picked by permutations, if they lie where numbers of that size may.
+func (p *picker) rows(dst, src []byte, n int) {
+	if a := uintptr(unsafe.Pointer(&dst[0])) | uintptr(unsafe.Pointer(&src[0])); p.picks != nil && a&uintptr(p.unit-1) == 0 {
+		switch p.unit {
+		case 1:
+			vec.Pick(p.picks, dst, src, n)
+		case 2:
+			vec.Pick(p.picks, numbers[uint16](dst), numbers[uint16](src), n)
+		case 4:
+			vec.Pick(p.picks, numbers[uint32](dst), numbers[uint32](src), n)
+		case 8:
+			vec.Pick(p.picks, numbers[uint64](dst), numbers[uint64](src), n)
+		}
+		return
+	}
+	t := p.last()
+	ni, no := t.in*p.unit, t.out*p.unit
+	for r := range n {
+		vec.PickRows(dst[r*no:][:no], src[r*ni:][:ni], t.index, p.unit)
+	}
 }
 
 // plane copies outputs lo to hi of dimension d and all that lies within.
@@ -18,7 +57,7 @@ func (p *picker) plane(dst, src []byte, d, lo, hi int) {
 	t, ni, no := p.ts[d], p.in[d], p.out[d]
 	switch {
 	case d == len(p.ts)-1 && hi-lo == t.out:
-		p.row(dst, src, 1)
+		p.rows(dst, src, 1)
 		return
 	case d == len(p.ts)-1:
 		vec.PickRows(dst, src, t.index[lo:hi], no)
@@ -35,50 +74,19 @@ func (p *picker) plane(dst, src []byte, d, lo, hi int) {
 }
 
 // pick resizes by copying.
-func pick(g grid, ts []*taps, out, in *T) {
-	unit := g.unit * in.DType().Size()
-	p := &picker{ts: ts, in: make([]int, len(ts)), out: make([]int, len(ts))}
-	nsrc, ndst := unit, unit
-	for d := len(ts) - 1; d >= 0; d-- {
-		p.in[d], p.out[d] = nsrc, ndst
-		nsrc *= ts[d].in
-		ndst *= ts[d].out
-	}
-	last := ts[len(ts)-1]
+func pick(g grid, p *picker, out, in *T) {
 	dense(g, out, in, func(out, in *T) {
-		p.row = func(dst, src []byte, rows int) {
-			for r := range rows {
-				vec.PickRows(dst[r*last.out*unit:][:last.out*unit], src[r*last.in*unit:][:last.in*unit], last.index, unit)
-			}
-		}
-		// Short elements are picked by permutations, if they lie where numbers of that size may.
-		if a := uintptr(unit - 1); unit&(unit-1) == 0 && unit <= 8 && (uintptr(in.Ptr())|uintptr(out.Ptr()))&a == 0 {
-			picks := vec.NewPicks(last.in, unit, last.index)
-			switch unit {
-			case 1:
-				p.row = pickRow[uint8](picks)
-			case 2:
-				p.row = pickRow[uint16](picks)
-			case 4:
-				p.row = pickRow[uint32](picks)
-			case 8:
-				p.row = pickRow[uint64](picks)
-			}
-		}
-		cut(g.planes, ts[0].out, (nsrc+ndst)/4, true, func(plane, n, lo, hi int) {
-			if len(ts) == 1 && hi-lo == last.out {
-				p.row(memory[byte](out, plane*ndst, n*ndst), memory[byte](in, plane*nsrc, n*nsrc), n)
+		t := p.ts[0]
+		cut(g.planes, t.out, (p.nin+p.nout)/4, true, func(plane, n, lo, hi int) {
+			if len(p.ts) == 1 && hi-lo == t.out {
+				p.rows(memory[byte](out, plane*p.nout, n*p.nout), memory[byte](in, plane*p.nin, n*p.nin), n)
 				return
 			}
 			for i := plane; i < plane+n; i++ {
-				p.plane(memory[byte](out, i*ndst+lo*p.out[0], (hi-lo)*p.out[0]), memory[byte](in, i*nsrc, nsrc), 0, lo, hi)
+				p.plane(memory[byte](out, i*p.nout+lo*p.out[0], (hi-lo)*p.out[0]), memory[byte](in, i*p.nin, p.nin), 0, lo, hi)
 			}
 		})
 	})
-}
-
-func pickRow[E uint8 | uint16 | uint32 | uint64](p *vec.Picks) func(dst, src []byte, rows int) {
-	return func(dst, src []byte, rows int) { vec.Pick(p, numbers[E](dst), numbers[E](src), rows) }
 }
 
 // numbers is memory as numbers.

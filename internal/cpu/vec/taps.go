@@ -67,7 +67,7 @@ func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src 
 			panic("vec.TapRows: a tap beyond the source")
 		}
 	}
-	f := tapRowsFunc[E]()
+	f := tapRowsFunc[E](cols)
 	if f == nil && add == nil {
 		return false
 	}
@@ -149,71 +149,69 @@ func NewLanes[W float32 | float64 | int32](in int, start, index []int32, weight 
 		return l
 	}
 	size := int(unsafe.Sizeof(*new(W)))
-	l.t = newLaneTable(size, in, l.out, l.n, l.index)
-	l.t.weight = make([][64]byte, len(l.t.base))
-	// Which output and tap stands in a lane of an entry follows from the order in which they were taken.
-	l.t.each(in, l.out, l.n, l.index, func(e, lane, at int) {
-		*(*W)(unsafe.Pointer(&l.t.weight[e][lane*size])) = l.weight[at]
+	l.t = newLaneTable(size, in, l.out, l.n, l.index, func(t *laneTable, lane, at int) {
+		if lane < 0 {
+			t.weight = append(t.weight, [64]byte{})
+			return
+		}
+		*(*W)(unsafe.Pointer(&t.weight[len(t.weight)-1][lane*size])) = l.weight[at]
 	})
 	return l
 }
 
-// each goes over the entries: tap by tap, an entry takes the lanes whose elements lie in one window.
-func (t *laneTable) each(in, out, n int, index []int32, f func(entry, lane, at int)) {
-	window := int32(2 * t.lanes)
-	e := 0
-	build := len(t.start) == 0
-	for lo := 0; lo < out; lo += t.lanes {
-		if build {
-			t.start = append(t.start, int32(len(t.base)))
-		}
+// newLaneTable divides an index with n taps per output into entries: tap by tap, an entry takes the lanes of a block whose elements lie
+// in one window. put is told of each new entry (lane -1) and of each lane and where its tap stands.
+func newLaneTable(size, in, out, n int, index []int32, put func(t *laneTable, lane, at int)) laneTable {
+	lanes := 64 / size
+	window := int32(2 * lanes)
+	blocks := (out + lanes - 1) / lanes
+	room := blocks * n
+	t := laneTable{lanes: lanes, start: make([]int32, 0, blocks+1), base: make([]int32, 0, room), mask: make([]uint32, 0, room), perm: make([][64]byte, 0, room)}
+	for lo := 0; lo < out; lo += lanes {
+		t.start = append(t.start, int32(len(t.base)))
 		for k := range n {
-			ix := index[k*out+lo : k*out+min(lo+t.lanes, out)]
-			for todo := uint64(1)<<len(ix) - 1; ; e++ {
-				base := int32(-1)
+			at := k*out + lo
+			ix := index[at : k*out+min(lo+lanes, out)]
+			left := 0
+			for _, x := range ix {
+				if x >= 0 {
+					left++
+				}
+			}
+			for done := uint32(0); left > 0; {
+				base := int32(in)
 				for j, x := range ix {
-					if todo>>j&1 != 0 && x >= 0 && (base < 0 || x < base) {
+					if x >= 0 && x < base && done>>j&1 == 0 {
 						base = x
 					}
 				}
-				if base < 0 {
-					break
-				}
 				base = max(0, min(base, int32(in)-window))
+				t.base, t.perm = append(t.base, base), append(t.perm, [64]byte{})
+				put(&t, -1, 0)
+				perm := unsafe.Pointer(&t.perm[len(t.perm)-1])
 				var mask uint32
 				for j, x := range ix {
-					if todo>>j&1 != 0 && x >= base && x < base+window {
-						mask |= 1 << j
-						f(e, j, k*out+lo+j)
+					if x -= base; x < 0 || x >= window || done>>j&1 != 0 {
+						continue
+					}
+					mask |= 1 << j
+					left--
+					put(&t, j, at+j)
+					switch size {
+					case 2:
+						*(*uint16)(unsafe.Add(perm, 2*j)) = uint16(x)
+					case 4:
+						*(*uint32)(unsafe.Add(perm, 4*j)) = uint32(x)
+					case 8:
+						*(*uint64)(unsafe.Add(perm, 8*j)) = uint64(x)
 					}
 				}
-				todo &^= uint64(mask)
-				if build {
-					t.base, t.mask = append(t.base, base), append(t.mask, mask)
-				}
+				t.mask = append(t.mask, mask)
+				done |= mask
 			}
 		}
 	}
-	if build {
-		t.start = append(t.start, int32(len(t.base)))
-	}
-}
-
-func newLaneTable(size, in, out, n int, index []int32) laneTable {
-	t := laneTable{lanes: 64 / size}
-	t.each(in, out, n, index, func(int, int, int) {})
-	t.perm = make([][64]byte, len(t.base))
-	t.each(in, out, n, index, func(e, lane, at int) {
-		x := index[at] - t.base[e]
-		switch p := unsafe.Pointer(&t.perm[e][lane*size]); size {
-		case 2:
-			*(*uint16)(p) = uint16(x)
-		case 4:
-			*(*uint32)(p) = uint32(x)
-		case 8:
-			*(*uint64)(p) = uint64(x)
-		}
-	})
+	t.start = append(t.start, int32(len(t.base)))
 	return t
 }
 
@@ -375,7 +373,7 @@ func NewPicks(in, size int, index []int32) *Picks {
 	}
 	p := &Picks{in: in, index: index}
 	if hasTaps() && size > 1 && size <= 8 {
-		p.t = newLaneTable(size, in, len(index), 1, index)
+		p.t = newLaneTable(size, in, len(index), 1, index, func(*laneTable, int, int) {})
 	}
 	return p
 }

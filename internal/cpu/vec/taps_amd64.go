@@ -12,18 +12,26 @@ func hasTaps() bool { return cpu.HasAVX512 }
 
 type rowsFunc = func(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
 
-// tapRowsFunc is the assembly for rows of a type, nil if there is none.
-func tapRowsFunc[E float32 | float64 | uint8]() rowsFunc {
+// tapRowsFunc is the assembly for rows of cols elements of a type, nil if there is none.
+func tapRowsFunc[E float32 | float64 | uint8](cols int) rowsFunc {
 	if !cpu.HasAVX512 {
 		return nil
 	}
-	switch unsafe.Sizeof(*new(E)) {
-	case 4:
+	switch size := int(unsafe.Sizeof(*new(E))); {
+	case size == 1:
+		return tapRowsU8AVX512
+	case size == 4 && cols <= 16:
+		return tapRows1F32AVX512
+	case size == 4 && cols <= 32:
+		return tapRows2F32AVX512
+	case size == 4:
 		return tapRowsF32AVX512
-	case 8:
-		return tapRowsF64AVX512
+	case cols <= 8:
+		return tapRows1F64AVX512
+	case cols <= 16:
+		return tapRows2F64AVX512
 	}
-	return tapRowsU8AVX512
+	return tapRowsF64AVX512
 }
 
 // lanesKernel runs a kernel of lane tables on 1 or 4 rows.
@@ -92,3 +100,15 @@ func pickLanes8AVX512(c *laneCall)
 
 //go:noescape
 func pickRowsAVX512(dst, src unsafe.Pointer, index *int32, n, size int)
+
+//go:noescape
+func tapRows1F32AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+
+//go:noescape
+func tapRows2F32AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+
+//go:noescape
+func tapRows1F64AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+
+//go:noescape
+func tapRows2F64AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)

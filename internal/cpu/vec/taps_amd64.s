@@ -214,6 +214,169 @@ rowend:
 	VZEROUPPER
 	RET
 
+// The narrow kernels do rows of at most one or two vectors: K1 and K2 are the columns of these.
+
+#define NARROW_ARGS(log) \
+	ROWS_ARGS \
+	MOVQ cols+48(FP), CX \
+	MOVQ $-1, AX \
+	BZHIQ CX, AX, AX \
+	KMOVW AX, K1 \
+	SHRQ $log, AX \
+	KMOVW AX, K2 \
+	XORQ DX, DX
+
+#define NARROW_ROW \
+	MOVLQSX (R8), AX \
+	MOVLQSX 4(R8), R13 \
+	ADDQ $4, R8 \
+	SUBQ AX, R13
+
+#define NARROW_END(wscale) \
+	LEAQ (R9)(R13*4), R9 \
+	LEAQ (R10)(R13*wscale), R10 \
+	ADDQ R12, DI
+
+// func tapRows1F32AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+TEXT ·tapRows1F32AVX512(SB), NOSPLIT, $0-80
+	NARROW_ARGS(16)
+
+row:
+	NARROW_ROW
+	VPXORD Z0, Z0, Z0
+	XORQ AX, AX
+	TESTQ R13, R13
+	JZ store
+	TAP
+	VBROADCASTSS (R10), Z8
+	VMULPS.Z 0(BX), Z8, K1, Z0
+	JMP next
+
+tap:
+	TAP
+	VBROADCASTSS (R10)(AX*4), Z8
+	VFMADD231PS 0(BX), Z8, K1, Z0
+
+next:
+	INCQ AX
+	CMPQ AX, R13
+	JLT tap
+
+store:
+	VMOVUPS Z0, K1, 0(DI)
+	NARROW_END(4)
+	DECQ R11
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func tapRows2F32AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+TEXT ·tapRows2F32AVX512(SB), NOSPLIT, $0-80
+	NARROW_ARGS(16)
+
+row:
+	NARROW_ROW
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	XORQ AX, AX
+	TESTQ R13, R13
+	JZ store
+	TAP
+	VBROADCASTSS (R10), Z8
+	VMULPS.Z 0(BX), Z8, K1, Z0
+	VMULPS.Z 64(BX), Z8, K2, Z1
+	JMP next
+
+tap:
+	TAP
+	VBROADCASTSS (R10)(AX*4), Z8
+	VFMADD231PS 0(BX), Z8, K1, Z0
+	VFMADD231PS 64(BX), Z8, K2, Z1
+
+next:
+	INCQ AX
+	CMPQ AX, R13
+	JLT tap
+
+store:
+	VMOVUPS Z0, K1, 0(DI)
+	VMOVUPS Z1, K2, 64(DI)
+	NARROW_END(4)
+	DECQ R11
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func tapRows1F64AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+TEXT ·tapRows1F64AVX512(SB), NOSPLIT, $0-80
+	NARROW_ARGS(8)
+
+row:
+	NARROW_ROW
+	VPXORD Z0, Z0, Z0
+	XORQ AX, AX
+	TESTQ R13, R13
+	JZ store
+	TAP
+	VBROADCASTSD (R10), Z8
+	VMULPD.Z 0(BX), Z8, K1, Z0
+	JMP next
+
+tap:
+	TAP
+	VBROADCASTSD (R10)(AX*8), Z8
+	VFMADD231PD 0(BX), Z8, K1, Z0
+
+next:
+	INCQ AX
+	CMPQ AX, R13
+	JLT tap
+
+store:
+	VMOVUPD Z0, K1, 0(DI)
+	NARROW_END(8)
+	DECQ R11
+	JNZ row
+	VZEROUPPER
+	RET
+
+// func tapRows2F64AVX512(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+TEXT ·tapRows2F64AVX512(SB), NOSPLIT, $0-80
+	NARROW_ARGS(8)
+
+row:
+	NARROW_ROW
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	XORQ AX, AX
+	TESTQ R13, R13
+	JZ store
+	TAP
+	VBROADCASTSD (R10), Z8
+	VMULPD.Z 0(BX), Z8, K1, Z0
+	VMULPD.Z 64(BX), Z8, K2, Z1
+	JMP next
+
+tap:
+	TAP
+	VBROADCASTSD (R10)(AX*8), Z8
+	VFMADD231PD 0(BX), Z8, K1, Z0
+	VFMADD231PD 64(BX), Z8, K2, Z1
+
+next:
+	INCQ AX
+	CMPQ AX, R13
+	JLT tap
+
+store:
+	VMOVUPD Z0, K1, 0(DI)
+	VMOVUPD Z1, K2, 64(DI)
+	NARROW_END(8)
+	DECQ R11
+	JNZ row
+	VZEROUPPER
+	RET
+
 // The sums of bytes are integers with bits fraction bits: Z9=one half, X10=bits, Z11=0. A byte in an int32 has a high half of 0, so that
 // the sum of two 16-bit products is the one product wanted.
 

@@ -6,7 +6,7 @@ import "unsafe"
 
 func hasTaps() bool { return false }
 
-func tapRowsFunc[E float32 | float64 | uint8]() func(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int) {
+func tapRowsFunc[E float32 | float64 | uint8](int) func(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int) {
 	return nil
 }
 

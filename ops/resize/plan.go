@@ -1,0 +1,130 @@
+package resize
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// call is all that a plan depends on.
+type call struct {
+	mode                     string
+	dims                     int
+	in, out                  [3]int
+	scales                   [3]float64
+	align, antialias, reduce bool // reduce: the gradient, which takes out to in
+	narrow                   bool // weights rounded to dt
+	dt                       tensor.DType
+	unit                     int
+	vectors                  bool
+}
+
+// plan is what it takes to resize tensors of some sizes: the taps, and the passes of the type that it is done in.
+type plan struct {
+	ts      []*taps
+	numbers []*pass[float32]
+	doubles []*pass[float64]
+	bytes   []*pass[uint8]
+	picker  *picker
+}
+
+// recent keeps the last plans: programs resize many tensors of the same sizes, often so small that the plan is most of the work.
+var recent struct {
+	sync.Mutex
+	calls [16]call
+	plans [16]*plan
+	next  int
+}
+
+// planned is the plan of a call.
+func planned(c call) *plan {
+	recent.Lock()
+	if i := slices.Index(recent.calls[:], c); i >= 0 {
+		defer recent.Unlock()
+		return recent.plans[i]
+	}
+	recent.Unlock()
+	p := c.plan()
+	if size := c.out[0] + c.out[1] + c.out[2] + c.in[0] + c.in[1] + c.in[2]; size*c.unit < 1<<16 { // what is larger is not worth its memory
+		recent.Lock()
+		recent.calls[recent.next], recent.plans[recent.next] = c, p
+		recent.next = (recent.next + 1) % len(recent.calls)
+		recent.Unlock()
+	}
+	return p
+}
+
+// plan makes the plan.
+func (c call) plan() *plan {
+	r := precision(single)
+	if c.dt == tensor.Float64 || c.dt == tensor.Uint8 && !strings.HasPrefix(c.mode, "nearest") {
+		r = double
+	}
+	p := &plan{ts: make([]*taps, c.dims)}
+	for i := range p.ts {
+		t := table(c.mode, c.in[i], c.out[i], c.align, c.scales[i], c.antialias, r)
+		if (c.antialias || c.dt == tensor.Uint8 && c.mode == "cubic") && !c.reduce && t.in == t.out {
+			t.identity = true // PyTorch, too, leaves such a dimension alone, whatever the scale, but not in the gradient
+		}
+		if c.narrow {
+			t.narrow(c.mode, c.dt)
+		}
+		if c.reduce {
+			t = t.transpose()
+		}
+		p.ts[i] = t
+	}
+	switch {
+	case !slices.ContainsFunc(p.ts, func(t *taps) bool { return !t.identity }):
+		// nothing is resized
+	case strings.HasPrefix(c.mode, "nearest") && !c.reduce:
+		p.picker = newPicker(p.ts, c.unit*c.dt.Size())
+	case c.dt == tensor.Uint8:
+		p.bytes = bytePasses(c.unit, p.ts)
+	case c.dt == tensor.Float64:
+		p.doubles = passes64(c.unit, p.ts)
+	default:
+		p.numbers = passes32(c.unit, p.ts)
+	}
+	return p
+}
+
+// run resizes in into out; the taps go from sizes from to sizes to, for the gradient the other way.
+func run(out, in *T, from, to []int, mode string, align bool, scales []float64, antialias, reduce bool) {
+	g := gridOf(in)
+	c := call{mode: mode, dims: len(from), align: align, antialias: antialias, reduce: reduce, dt: in.DType(), unit: g.unit, vectors: cpu.HasAVX512}
+	copy(c.in[:], from)
+	copy(c.out[:], to)
+	copy(c.scales[:], scales)
+	c.narrow = in.DType().IsReduced() && !reduce && !antialias && narrowWeights(g, mode, to)
+	p := planned(c)
+	switch {
+	case p.picker != nil:
+		pick(g, p.picker, out, in)
+	case p.bytes != nil:
+		resize(g, p.bytes, p.ts, out, in)
+	case p.doubles != nil:
+		resize(g, p.doubles, p.ts, out, in)
+	case p.numbers != nil:
+		resize(g, p.numbers, p.ts, out, in)
+	default:
+		tensor.CopyRaw(out, in)
+	}
+}
+
+// narrowWeights tells whether PyTorch computes in a 16-bit type with weights of that type: where it has no kernel for channels-last
+// memory or, in 2 dimensions, for small images.
+func narrowWeights(g grid, mode string, out []int) bool {
+	switch {
+	case strings.HasPrefix(mode, "nearest"):
+		return false
+	case mode == "cubic" || len(out) == 1:
+		return true
+	case g.unit > 3:
+		return false
+	}
+	return len(out) == 3 || out[0]+out[1] > 128
+}
