@@ -1,6 +1,9 @@
 package vec
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // This file applies sparse matrices with few elements per row, as resizing of images has them: an output is a sum of a few weighted
 // inputs, the taps.
@@ -220,6 +223,7 @@ const (
 	lanesF32 = iota
 	lanesF64
 	lanesU8
+	lanesPick1
 	lanesPick2
 	lanesPick4
 	lanesPick8
@@ -239,23 +243,28 @@ type laneCall struct {
 	bits         int
 }
 
-// run applies the table to rows rows of memory with out and in elements of size bytes; kind is the kernel.
-func (t *laneTable) run(dst, src unsafe.Pointer, rows, in, out, size, bits int, kind int) {
+// run applies the table to rows rows of memory with out and in elements of size bytes; kind is the kernel. Row i comes from row pick[i] of
+// src, or from row i without pick.
+func (t *laneTable) run(dst, src unsafe.Pointer, rows int, pick []int32, in, out, size, bits int, kind int) {
 	blocks := len(t.start) - 1
 	window := func(n int) uint32 { return uint32(uint64(1)<<max(0, min(n, t.lanes)) - 1) }
 	c := laneCall{ldd: out * size, lds: in * size, bits: bits, k1: window(in), k2: window(in - t.lanes)}
 	const work = 4096 // entries of a call: some microseconds
 	for i := 0; i < rows; {
 		step := 1
-		if kind < lanesPick2 && i+4 <= rows {
+		if kind < lanesPick1 && i+4 <= rows {
 			step = 4
+		}
+		from := i
+		if pick != nil {
+			from = int(pick[i])
 		}
 		for b := 0; b < blocks; {
 			e := b + 1
 			for e < blocks && int(t.start[e+1]-t.start[b]) <= work {
 				e++
 			}
-			c.dst, c.src = unsafe.Add(dst, (i*out+b*t.lanes)*size), unsafe.Add(src, i*in*size)
+			c.dst, c.src = unsafe.Add(dst, (i*out+b*t.lanes)*size), unsafe.Add(src, from*in*size)
 			c.blocks, c.start, c.last = e-b, &t.start[b], window(t.lanes)
 			if e == blocks {
 				c.last = window(out - (e-1)*t.lanes)
@@ -286,7 +295,7 @@ func (l *Lanes[W]) ready(dst, src, rows int) bool {
 func LanesF32(l *Lanes[float32], dst, src []float32, rows int) {
 	if l.ready(len(dst), len(src), rows) {
 		if rows > 0 && l.out > 0 {
-			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, l.in, l.out, 4, 0, lanesF32)
+			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 4, 0, lanesF32)
 		}
 		return
 	}
@@ -297,7 +306,7 @@ func LanesF32(l *Lanes[float32], dst, src []float32, rows int) {
 func LanesF64(l *Lanes[float64], dst, src []float64, rows int) {
 	if l.ready(len(dst), len(src), rows) {
 		if rows > 0 && l.out > 0 {
-			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, l.in, l.out, 8, 0, lanesF64)
+			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 8, 0, lanesF64)
 		}
 		return
 	}
@@ -331,7 +340,7 @@ func lanesSlow[W float32 | float64](l *Lanes[W], dst, src []W, rows int, mulAdd 
 func LanesU8(l *Lanes[int32], dst, src []uint8, rows, bits int) {
 	if l.ready(len(dst), len(src), rows) {
 		if rows > 0 && l.out > 0 {
-			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, l.in, l.out, 1, bits, lanesU8)
+			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 1, bits, lanesU8)
 		}
 		return
 	}
@@ -372,26 +381,36 @@ func NewPicks(in, size int, index []int32) *Picks {
 		}
 	}
 	p := &Picks{in: in, index: index}
-	if hasTaps() && size > 1 && size <= 8 {
-		p.t = newLaneTable(size, in, len(index), 1, index, func(*laneTable, int, int) {})
+	if hasTaps() && size <= 8 {
+		p.t = newLaneTable(max(size, 2), in, len(index), 1, index, func(*laneTable, int, int) {})
 	}
 	return p
 }
 
-// Pick chooses from each of rows rows.
-func Pick[E uint8 | uint16 | uint32 | uint64](p *Picks, dst, src []E, rows int) {
+// Pick chooses from rows of src: row i of dst comes from row rows[i].
+func Pick[E uint8 | uint16 | uint32 | uint64](p *Picks, dst, src []E, rows []int32) {
 	out := len(p.index)
-	if rows <= 0 || out == 0 {
+	if len(rows) == 0 || out == 0 {
 		return
 	}
-	_, _ = dst[:rows*out], src[:rows*p.in]
+	dst = dst[:len(rows)*out]
+	n := len(src) / p.in
+	for _, r := range rows {
+		if uint(r) >= uint(n) {
+			panic("vec.Pick: a row beyond the source")
+		}
+	}
 	size := int(unsafe.Sizeof(*new(E)))
-	if p.t.lanes*size == 64 && hasTaps() {
-		p.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), rows, p.in, out, size, 0, lanesPick2+size/4)
+	if p.t.start != nil && hasTaps() {
+		p.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), len(rows), rows, p.in, out, size, 0, lanesPick1+bits.TrailingZeros(uint(size)))
 		return
 	}
-	for i := range rows {
-		d, s := dst[i*out:][:out], src[i*p.in:][:p.in]
+	for i, r := range rows {
+		d, s := dst[i*out:][:out], src[int(r)*p.in:][:p.in]
+		if i > 0 && r == rows[i-1] {
+			copy(d, dst[(i-1)*out:])
+			continue
+		}
 		for j, x := range p.index {
 			d[j] = s[x]
 		}

@@ -37,6 +37,8 @@ func tapRowsFunc[E float32 | float64 | uint8](cols int) rowsFunc {
 // lanesKernel runs a kernel of lane tables on 1 or 4 rows.
 func lanesKernel(kind, rows int, c *laneCall) {
 	switch {
+	case kind == lanesPick1:
+		pickLanes1AVX512(c)
 	case kind == lanesPick2:
 		pickLanes2AVX512(c)
 	case kind == lanesPick4:
@@ -88,6 +90,9 @@ func tapLanesU8AVX512(c *laneCall)
 
 //go:noescape
 func tapLanes4U8AVX512(c *laneCall)
+
+//go:noescape
+func pickLanes1AVX512(c *laneCall)
 
 //go:noescape
 func pickLanes2AVX512(c *laneCall)

@@ -773,6 +773,34 @@ store:
 	BLOCK_BEGIN \
 	VPXORD Z0, Z0, Z0
 
+// Bytes are permuted as words.
+// func pickLanes1AVX512(c *laneCall)
+TEXT ·pickLanes1AVX512(SB), NOSPLIT, $0-8
+	MOVQ c+0(FP), AX
+	LANES_ARGS
+
+block:
+	PICK_BLOCK
+
+entry:
+	MOVLQSX (R11), AX
+	ADDQ SI, AX
+	KMOVD (R12), K3
+	VMOVDQU16 (R13), Z8
+	VPMOVZXBW.Z (AX), K1, Z4
+	VPMOVZXBW.Z 32(AX), K2, Z5
+	VPERMT2W.Z Z5, Z8, K3, Z4
+	VPORD Z4, Z0, Z0
+	ENTRY
+	JNZ entry
+	LAST
+	VPMOVWB Z0, K4, (DI)
+	ADDQ $32, DI
+	DECQ DX
+	JNZ block
+	VZEROUPPER
+	RET
+
 // func pickLanes2AVX512(c *laneCall)
 TEXT ·pickLanes2AVX512(SB), NOSPLIT, $0-8
 	MOVQ c+0(FP), AX
