@@ -25,7 +25,7 @@ func linear1(i, in, out int, align bool) (at int, w float64) {
 // bits from any number of threads.
 func TestLayouts(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
-	for _, size := range [][5]int{{1, 3, 300, 200, 1}, {2, 16, 40, 70, 2}, {1, 5, 9, 33, 4}, {1, 1, 700, 90, 0}} {
+	for _, size := range [][4]int{{1, 3, 200, 130}, {2, 16, 40, 50}, {1, 5, 9, 33}, {1, 1, 500, 90}} {
 		for _, out := range [][]int{{size[2] * 2, size[3] * 2}, {size[2]/2 + 1, size[3] / 2}, {size[2] / 5, size[3] * 3}} {
 			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16, tensor.Uint8} {
 				for _, last := range []bool{false, true} {

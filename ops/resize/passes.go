@@ -75,13 +75,13 @@ func byGrowth(ts []*taps) func(a, b int) int {
 	}
 }
 
-func passes32(unit int, ts []*taps) []*pass[float32] {
+func passes32(unit int, ts []*taps, many bool) []*pass[float32] {
 	return passes(unit, ts, byGrowth(ts), func(p *pass[float32]) {
 		w := p.t.weights32()
 		p.rows = func(dst, src []float32, start []int32, first int) {
 			vec.TapRowsF32(dst, src, p.row, start, p.t.index, w, first)
 		}
-		if p.row <= short {
+		if many && p.row <= short {
 			s := p.t.spread(p.row)
 			l := vec.NewLanes(s.in, s.start, s.index, s.weights32())
 			p.lanes = func(dst, src []float32, rows int) { vec.LanesF32(l, dst, src, rows) }
@@ -89,12 +89,12 @@ func passes32(unit int, ts []*taps) []*pass[float32] {
 	})
 }
 
-func passes64(unit int, ts []*taps) []*pass[float64] {
+func passes64(unit int, ts []*taps, many bool) []*pass[float64] {
 	return passes(unit, ts, byGrowth(ts), func(p *pass[float64]) {
 		p.rows = func(dst, src []float64, start []int32, first int) {
 			vec.TapRowsF64(dst, src, p.row, start, p.t.index, p.t.weight, first)
 		}
-		if p.row <= short/2 {
+		if many && p.row <= short/2 {
 			s := p.t.spread(p.row)
 			l := vec.NewLanes(s.in, s.start, s.index, s.weight)
 			p.lanes = func(dst, src []float64, rows int) { vec.LanesF64(l, dst, src, rows) }
@@ -103,13 +103,13 @@ func passes64(unit int, ts []*taps) []*pass[float64] {
 }
 
 // bytePasses go from the last dimension to the first: each rounds its results to bytes.
-func bytePasses(unit int, ts []*taps) []*pass[uint8] {
+func bytePasses(unit int, ts []*taps, many bool) []*pass[uint8] {
 	return passes(unit, ts, func(a, b int) int { return b - a }, func(p *pass[uint8]) {
 		w, bits := p.t.fixed()
 		p.rows = func(dst, src []uint8, start []int32, first int) {
 			vec.TapRowsU8(dst, src, p.row, start, p.t.index, w, first, bits)
 		}
-		if p.row <= short {
+		if many && p.row <= short {
 			s := p.t.spread(p.row)
 			ws, _ := s.fixed()
 			l := vec.NewLanes(s.in, s.start, s.index, ws)

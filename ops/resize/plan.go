@@ -19,7 +19,8 @@ type call struct {
 	narrow                   bool // weights rounded to dt
 	dt                       tensor.DType
 	unit                     int
-	vectors                  bool
+	many                     bool // there are rows enough to make it worth while to prepare lanes for them
+	vectors                  bool // the machine has vectors for lanes
 }
 
 // plan is what it takes to resize tensors of some sizes: the taps, and the passes of the type that it is done in.
@@ -59,7 +60,7 @@ func planned(c call) *plan {
 
 // plan makes the plan.
 func (c call) plan() *plan {
-	r := precision(single)
+	r := single
 	if c.dt == tensor.Float64 || c.dt == tensor.Uint8 && !strings.HasPrefix(c.mode, "nearest") {
 		r = double
 	}
@@ -83,11 +84,11 @@ func (c call) plan() *plan {
 	case strings.HasPrefix(c.mode, "nearest") && !c.reduce:
 		p.picker = newPicker(p.ts, c.unit*c.dt.Size())
 	case c.dt == tensor.Uint8:
-		p.bytes = bytePasses(c.unit, p.ts)
+		p.bytes = bytePasses(c.unit, p.ts, c.many)
 	case c.dt == tensor.Float64:
-		p.doubles = passes64(c.unit, p.ts)
+		p.doubles = passes64(c.unit, p.ts, c.many)
 	default:
-		p.numbers = passes32(c.unit, p.ts)
+		p.numbers = passes32(c.unit, p.ts, c.many)
 	}
 	return p
 }
@@ -100,6 +101,11 @@ func run(out, in *T, from, to []int, mode string, align bool, scales []float64, 
 	copy(c.out[:], to)
 	copy(c.scales[:], scales)
 	c.narrow = in.DType().IsReduced() && !reduce && !antialias && narrowWeights(g, mode, to)
+	rows := g.planes
+	for _, n := range to[:len(to)-1] {
+		rows *= n
+	}
+	c.many = rows >= 4
 	p := planned(c)
 	switch {
 	case p.picker != nil:

@@ -114,32 +114,42 @@ func (t *taps) narrow(mode string, dt tensor.DType) {
 	}
 }
 
-// precision rounds intermediate positions to the type that PyTorch computes them in.
-type precision func(float64) float64
+// precision is the type that PyTorch computes positions in.
+type precision bool
 
-func single(x float64) float64 { return float64(float32(x)) }
-func double(x float64) float64 { return x }
+const (
+	single precision = false
+	double precision = true
+)
+
+// round rounds an intermediate result.
+func (p precision) round(x float64) float64 {
+	if p == single {
+		return float64(float32(x))
+	}
+	return x
+}
 
 // step is the distance in the input between neighbours of the output; scale is the given factor, 0 when there is none.
 func step(in, out int, align bool, scale float64, r precision) float64 {
 	if align {
 		if out > 1 {
-			return r(float64(in-1) / float64(out-1))
+			return r.round(float64(in-1) / float64(out-1))
 		}
 		return 0
 	}
 	if scale > 0 {
-		return r(1 / scale)
+		return r.round(1 / scale)
 	}
-	return r(float64(in) / float64(out))
+	return r.round(float64(in) / float64(out))
 }
 
 // position is where output i lies in the input.
 func position(st float64, i int, align, cubic bool, r precision) float64 {
 	if align {
-		return r(st * float64(i))
+		return r.round(st * float64(i))
 	}
-	x := r(r(st*r(float64(i)+0.5)) - 0.5)
+	x := r.round(r.round(st*r.round(float64(i)+0.5)) - 0.5)
 	if x < 0 && !cubic {
 		return 0
 	}
@@ -161,10 +171,10 @@ func table(mode string, in, out int, align bool, scale float64, antialias bool, 
 	for i := range out {
 		switch mode {
 		case "nearest":
-			t.add(min(int(math.Floor(r(st*float64(i)))), in-1), 1)
+			t.add(min(int(math.Floor(r.round(st*float64(i)))), in-1), 1)
 		case "nearest-exact":
-			x := r(r(st*r(float64(i)+0.5)) - 0.5)
-			t.add(max(0, min(int(math.Floor(r(x+0.5))), in-1)), 1)
+			x := r.round(r.round(st*r.round(float64(i)+0.5)) - 0.5)
+			t.add(max(0, min(int(math.Floor(r.round(x+0.5))), in-1)), 1)
 		case "linear":
 			if in == out {
 				t.add(i, 1)
@@ -172,15 +182,15 @@ func table(mode string, in, out int, align bool, scale float64, antialias bool, 
 			}
 			x := position(st, i, align, false, r)
 			at := min(int(x), in-1)
-			w := min(max(r(x-float64(at)), 0), 1)
-			t.add(at, r(1-w))
+			w := min(max(r.round(x-float64(at)), 0), 1)
+			t.add(at, r.round(1-w))
 			t.add(min(at+1, in-1), w)
 		case "cubic":
 			x := position(st, i, align, true, r)
 			at := min(int(math.Floor(x)), in-1)
-			f := min(max(r(x-float64(at)), 0), 1)
+			f := min(max(r.round(x-float64(at)), 0), 1)
 			for k, c := range cubic(f, -0.75) {
-				t.add(max(0, min(at-1+k, in-1)), r(c))
+				t.add(max(0, min(at-1+k, in-1)), r.round(c))
 			}
 		}
 		t.next()
@@ -248,7 +258,7 @@ func smooth(mode string, in, out int, align bool, scale float64, r precision) *t
 			if total != 0 {
 				w[k] /= total
 			}
-			t.add(lo+k, r(w[k]))
+			t.add(lo+k, r.round(w[k]))
 		}
 		t.next()
 	}
