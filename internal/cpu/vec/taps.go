@@ -120,7 +120,8 @@ type Lanes[W float32 | float64 | int32] struct {
 
 // laneTable holds the entries of each block of outputs for the assembly; see there.
 type laneTable struct {
-	lanes  int     // outputs of a block, half the inputs that an entry can choose from
+	lanes  int     // outputs of a block
+	half   int     // elements of one of the two vectors that an entry chooses from
 	start  []int32 // where the entries of a block begin
 	base   []int32
 	mask   []uint32
@@ -151,40 +152,52 @@ func NewLanes[W float32 | float64 | int32](in int, start, index []int32, weight 
 	if !hasTaps() {
 		return l
 	}
-	size := int(unsafe.Sizeof(*new(W)))
-	l.t = newLaneTable(size, in, l.out, l.n, l.index, func(t *laneTable, lane, at int) {
+	size, per := int(unsafe.Sizeof(*new(W))), 1
+	if _, ok := any(l.weight).([]int32); ok {
+		size, per = 2, 2 // the products of two taps are summed by one instruction
+	}
+	l.t = newLaneTable(size, per, in, l.out, l.n, l.index, func(t *laneTable, lane, at int) {
 		if lane < 0 {
 			t.weight = append(t.weight, [64]byte{})
 			return
 		}
-		*(*W)(unsafe.Pointer(&t.weight[len(t.weight)-1][lane*size])) = l.weight[at]
+		p := unsafe.Pointer(&t.weight[len(t.weight)-1][lane*size])
+		if per == 2 {
+			*(*int16)(p) = int16(l.weight[at])
+		} else {
+			*(*W)(p) = l.weight[at]
+		}
 	})
 	return l
 }
 
-// newLaneTable divides an index with n taps per output into entries: tap by tap, an entry takes the lanes of a block whose elements lie
-// in one window. put is told of each new entry (lane -1) and of each lane and where its tap stands.
-func newLaneTable(size, in, out, n int, index []int32, put func(t *laneTable, lane, at int)) laneTable {
-	lanes := 64 / size
-	window := int32(2 * lanes)
+// newLaneTable divides an index with n taps per output into entries: for per taps at a time, an entry takes the lanes of size bytes of a
+// block whose elements lie in one window. put is told of each new entry (lane -1) and of each lane and where its tap stands.
+func newLaneTable(size, per, in, out, n int, index []int32, put func(t *laneTable, lane, at int)) laneTable {
+	half := 64 / size
+	lanes, window := half/per, int32(2*half)
 	blocks := (out + lanes - 1) / lanes
-	room := blocks * n
-	t := laneTable{lanes: lanes, start: make([]int32, 0, blocks+1), base: make([]int32, 0, room), mask: make([]uint32, 0, room), perm: make([][64]byte, 0, room)}
+	room := blocks * ((n + per - 1) / per)
+	t := laneTable{lanes: lanes, half: half, start: make([]int32, 0, blocks+1), base: make([]int32, 0, room), mask: make([]uint32, 0, room), perm: make([][64]byte, 0, room)}
 	for lo := 0; lo < out; lo += lanes {
 		t.start = append(t.start, int32(len(t.base)))
-		for k := range n {
-			at := k*out + lo
-			ix := index[at : k*out+min(lo+lanes, out)]
+		for k := 0; k < n; k += per {
+			var ix, at [32]int32 // the lanes' elements and taps
 			left := 0
-			for _, x := range ix {
-				if x >= 0 {
-					left++
+			for lane := range half {
+				j, q := lo+lane/per, k+lane%per
+				ix[lane] = -1
+				if j < out && q < n {
+					at[lane] = int32(q*out + j)
+					if ix[lane] = index[at[lane]]; ix[lane] >= 0 {
+						left++
+					}
 				}
 			}
 			for done := uint32(0); left > 0; {
 				base := int32(in)
-				for j, x := range ix {
-					if x >= 0 && x < base && done>>j&1 == 0 {
+				for lane, x := range ix[:half] {
+					if x >= 0 && x < base && done>>lane&1 == 0 {
 						base = x
 					}
 				}
@@ -193,20 +206,20 @@ func newLaneTable(size, in, out, n int, index []int32, put func(t *laneTable, la
 				put(&t, -1, 0)
 				perm := unsafe.Pointer(&t.perm[len(t.perm)-1])
 				var mask uint32
-				for j, x := range ix {
-					if x -= base; x < 0 || x >= window || done>>j&1 != 0 {
+				for lane, x := range ix[:half] {
+					if x -= base; x < 0 || x >= window || done>>lane&1 != 0 {
 						continue
 					}
-					mask |= 1 << j
+					mask |= 1 << lane
 					left--
-					put(&t, j, at+j)
+					put(&t, lane, int(at[lane]))
 					switch size {
 					case 2:
-						*(*uint16)(unsafe.Add(perm, 2*j)) = uint16(x)
+						*(*uint16)(unsafe.Add(perm, 2*lane)) = uint16(x)
 					case 4:
-						*(*uint32)(unsafe.Add(perm, 4*j)) = uint32(x)
+						*(*uint32)(unsafe.Add(perm, 4*lane)) = uint32(x)
 					case 8:
-						*(*uint64)(unsafe.Add(perm, 8*j)) = uint64(x)
+						*(*uint64)(unsafe.Add(perm, 8*lane)) = uint64(x)
 					}
 				}
 				t.mask = append(t.mask, mask)
@@ -247,8 +260,8 @@ type laneCall struct {
 // src, or from row i without pick.
 func (t *laneTable) run(dst, src unsafe.Pointer, rows int, pick []int32, in, out, size, bits int, kind int) {
 	blocks := len(t.start) - 1
-	window := func(n int) uint32 { return uint32(uint64(1)<<max(0, min(n, t.lanes)) - 1) }
-	c := laneCall{ldd: out * size, lds: in * size, bits: bits, k1: window(in), k2: window(in - t.lanes)}
+	ones := func(n, most int) uint32 { return uint32(uint64(1)<<max(0, min(n, most)) - 1) }
+	c := laneCall{ldd: out * size, lds: in * size, bits: bits, k1: ones(in, t.half), k2: ones(in-t.half, t.half)}
 	const work = 4096 // entries of a call: some microseconds
 	for i := 0; i < rows; {
 		step := 1
@@ -265,9 +278,9 @@ func (t *laneTable) run(dst, src unsafe.Pointer, rows int, pick []int32, in, out
 				e++
 			}
 			c.dst, c.src = unsafe.Add(dst, (i*out+b*t.lanes)*size), unsafe.Add(src, from*in*size)
-			c.blocks, c.start, c.last = e-b, &t.start[b], window(t.lanes)
+			c.blocks, c.start, c.last = e-b, &t.start[b], ones(t.lanes, t.lanes)
 			if e == blocks {
-				c.last = window(out - (e-1)*t.lanes)
+				c.last = ones(out-(e-1)*t.lanes, t.lanes)
 			}
 			if at := t.start[b]; int(at) < len(t.base) {
 				c.base, c.mask, c.perm = &t.base[at], &t.mask[at], &t.perm[at]
@@ -382,7 +395,7 @@ func NewPicks(in, size int, index []int32) *Picks {
 	}
 	p := &Picks{in: in, index: index}
 	if hasTaps() && size <= 8 {
-		p.t = newLaneTable(max(size, 2), in, len(index), 1, index, func(*laneTable, int, int) {})
+		p.t = newLaneTable(max(size, 2), 1, in, len(index), 1, index, func(*laneTable, int, int) {})
 	}
 	return p
 }

@@ -678,10 +678,11 @@ store:
 	VZEROUPPER
 	RET
 
+// Bytes are permuted as words, two taps of an output side by side.
 #define U8_ROW(at, half, t, u, sum) \
-	VPMOVZXBD.Z at, K1, t \
-	VPMOVZXBD.Z half, K2, u \
-	VPERMT2D.Z u, Z8, K3, t \
+	VPMOVZXBW.Z at, K1, t \
+	VPMOVZXBW.Z half, K2, u \
+	VPERMT2W.Z u, Z8, K3, t \
 	VPMADDWD t, Z7, t \
 	VPADDD t, sum, sum
 
@@ -707,10 +708,10 @@ block:
 entry:
 	MOVLQSX (R11), AX
 	ADDQ SI, AX
-	KMOVW (R12), K3
-	VMOVDQU32 (R13), Z8
-	VMOVDQU32 (BX), Z7
-	U8_ROW((AX), 16(AX), Z16, Z17, Z0)
+	KMOVD (R12), K3
+	VMOVDQU16 (R13), Z8
+	VMOVDQU16 (BX), Z7
+	U8_ROW((AX), 32(AX), Z16, Z17, Z0)
 	ENTRY
 	JNZ entry
 
@@ -744,13 +745,13 @@ entry:
 	MOVLQSX (R11), AX
 	ADDQ SI, AX
 	LEAQ (AX)(R9*2), R15
-	KMOVW (R12), K3
-	VMOVDQU32 (R13), Z8
-	VMOVDQU32 (BX), Z7
-	U8_ROW((AX), 16(AX), Z16, Z17, Z0)
-	U8_ROW((AX)(R9*1), 16(AX)(R9*1), Z18, Z19, Z1)
-	U8_ROW((R15), 16(R15), Z20, Z21, Z2)
-	U8_ROW((R15)(R9*1), 16(R15)(R9*1), Z22, Z23, Z3)
+	KMOVD (R12), K3
+	VMOVDQU16 (R13), Z8
+	VMOVDQU16 (BX), Z7
+	U8_ROW((AX), 32(AX), Z16, Z17, Z0)
+	U8_ROW((AX)(R9*1), 32(AX)(R9*1), Z18, Z19, Z1)
+	U8_ROW((R15), 32(R15), Z20, Z21, Z2)
+	U8_ROW((R15)(R9*1), 32(R15)(R9*1), Z22, Z23, Z3)
 	ENTRY
 	JNZ entry
 
