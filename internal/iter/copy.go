@@ -182,7 +182,7 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
 		}
 	case dk == size && sa == size && size == 4 && nk == 2 && da == 8 && na > 8 && sk%4 == 0:
-		vec.InterleaveF32(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na), unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
+		vec.Interleave(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na), unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
 	case dk == size && sa == size && na >= 4 && nk >= 2:
 		transpose(d, da, s, sk, nk, na, size)
 	default:

@@ -43,6 +43,7 @@ func (w *window) regular() *window {
 		r.k[i], r.dil[i] = w.in[i]/w.out[i], 1
 		r.stride[i] = r.k[i]
 	}
+	r.sides = true
 	return &r
 }
 
@@ -50,7 +51,45 @@ func (w *window) adaptive() (z, y, x []bounds) {
 	return adaptive(w.in[0], w.out[0]), adaptive(w.in[1], w.out[1]), adaptive(w.in[2], w.out[2])
 }
 
-func adaptiveAvg[E float](w *window, out, in []E, round func(E) E) {
+// adaptiveAvg1 runs on planes: the rows of a window are added up for the whole width first, then its columns.
+func (k *taps[E, S]) adaptiveAvg1(w *window, out, in []S) {
+	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
+	bz, by, bx := w.adaptive()
+	w.each(func(p int) {
+		buf, back := borrow[E](wd + k.room(osz))
+		defer back()
+		room := cut(&buf, wd)
+		var row []E
+		src, o := in[p*isz:][:isz], out[p*osz:][:osz]
+		dst := k.place(o, buf)
+		i := 0
+		for _, z := range bz {
+			for _, y := range by {
+				if z.size*y.size == 1 {
+					row = k.load(src[(z.lo*w.in[1]+y.lo)*wd:][:wd], room)
+				} else {
+					row = room
+					clear(row)
+					for a := z.lo; a < z.hi; a++ {
+						k.add(y.size, wd, row, 0, src[(a*w.in[1]+y.lo)*wd:], wd)
+					}
+				}
+				for _, x := range bx {
+					var s E
+					for _, v := range row[x.lo:x.hi] {
+						s += v
+					}
+					dst[i] = s / E(z.size) / E(y.size) / E(x.size)
+					i++
+				}
+			}
+		}
+		k.store(o, dst)
+	})
+}
+
+// adaptiveAvgRounded runs on planes of 16-bit floats and rounds every sum to them.
+func adaptiveAvgRounded(w *window, out, in []float32, round func(float32) float32) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.adaptive()
 	w.each(func(p int) {
@@ -59,27 +98,15 @@ func adaptiveAvg[E float](w *window, out, in []E, round func(E) E) {
 		for _, z := range bz {
 			for _, y := range by {
 				for _, x := range bx {
-					var s E
+					var s float32
 					for a := z.lo; a < z.hi; a++ {
 						for b := y.lo; b < y.hi; b++ {
-							row := src[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi]
-							if round == nil {
-								for _, v := range row {
-									s += v
-								}
-								continue
-							}
-							for _, v := range row {
+							for _, v := range src[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi] {
 								s = round(s + v)
 							}
 						}
 					}
-					if round != nil {
-						dst[i] = round(s / E(z.size*y.size*x.size))
-						i++
-						continue
-					}
-					dst[i] = s / E(z.size) / E(y.size) / E(x.size)
+					dst[i] = round(s / float32(z.size*y.size*x.size))
 					i++
 				}
 			}
@@ -98,58 +125,124 @@ func rounding(dt tensor.DType) func(float32) float32 {
 	return nil
 }
 
-func adaptiveAvgBackward[E float](w *window, gin, gout []E) {
-	isz, osz := w.inSize(), w.outSize()
+// adaptiveAvgBackward1 runs on planes: one row takes what a row of windows hands on and goes to all rows that these cover.
+func (k *taps[E, S]) adaptiveAvgBackward1(w *window, gin, gout []S) {
+	add := poolerOf[E]().add
+	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
 	bz, by, bx := w.adaptive()
 	w.each(func(p int) {
-		dst, src := gin[p*isz:][:isz], gout[p*osz:][:osz]
+		buf, back := borrow[E](wd + k.room(isz+osz))
+		defer back()
+		row := cut(&buf, wd)
+		src := k.load(gout[p*osz:][:osz], cut(&buf, k.room(osz)))
+		d := gin[p*isz:][:isz]
+		dst := k.place(d, buf)
 		clear(dst)
 		i := 0
 		for _, z := range bz {
 			for _, y := range by {
+				if isz == wd { // no other rows
+					row = dst
+				}
+				clear(row)
 				for _, x := range bx {
 					v := src[i] / E(z.size) / E(y.size) / E(x.size)
 					i++
-					for a := z.lo; a < z.hi; a++ {
-						for b := y.lo; b < y.hi; b++ {
-							row := dst[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi]
-							for j := range row {
-								row[j] += v
-							}
-						}
+					for j := x.lo; j < x.hi; j++ {
+						row[j] += v
 					}
+				}
+				for a := z.lo; a < z.hi && isz > wd; a++ {
+					add(y.size, wd, dst[(a*w.in[1]+y.lo)*wd:], wd, row, 0)
 				}
 			}
 		}
+		k.store(d, dst)
 	})
 }
 
-func adaptiveMax[E float](w *window, out []E, index []int64, in []E) {
-	isz, osz := w.inSize(), w.outSize()
-	bz, by, bx := w.adaptive()
-	w.each(func(p int) {
-		src, dst, ix := in[p*isz:][:isz], out[p*osz:][:osz], index[p*osz:][:osz]
-		i := 0
-		for _, z := range bz {
-			for _, y := range by {
+// binMax is the maximum, and its position in the plane, of the windows that bz, by and bx name, for one plane of w. The rows of a window
+// meet for the whole width first: best and at, each a row, hold what is largest in a column and in which of the rows.
+func (k *taps[E, S]) binMax(w *window, bz, by, bx []bounds, dst []E, index []int64, src []S, best, at []E) {
+	wd := w.in[2]
+	low := lowest[E]()
+	i := 0
+	for _, z := range bz {
+		for _, y := range by {
+			if z.hi-z.lo == 1 && y.hi-y.lo == 1 { // a single row
+				line := (z.lo*w.in[1] + y.lo) * wd
+				row := k.load(src[line:][:wd], best)
 				for _, x := range bx {
-					best := lowest[E]()
-					at := (z.lo*w.in[1]+y.lo)*w.in[2] + x.lo
-					for a := z.lo; a < z.hi; a++ {
-						for b := y.lo; b < y.hi; b++ {
-							row := (a*w.in[1] + b) * w.in[2]
-							for c := x.lo; c < x.hi; c++ {
-								if v := src[row+c]; v > best || v != v {
-									best, at = v, row+c
-								}
-							}
-						}
-					}
-					dst[i], ix[i] = best, int64(at)
+					c := x.lo + k.first(row[x.lo:x.hi])
+					dst[i], index[i] = row[c], int64(line+c)
 					i++
 				}
+				continue
+			}
+			k.fill(best, low)
+			clear(at)
+			row := 0
+			for a := z.lo; a < z.hi; a++ {
+				for b := y.lo; b < y.hi; b++ {
+					k.maxAt(1, wd, best, 0, at, 0, src[(a*w.in[1]+b)*wd:], 0, E(row))
+					row++
+				}
+			}
+			for _, x := range bx {
+				// In the order of the rows the first of equals wins, and the last NaN.
+				v, r, c := low, E(0), x.lo
+				for j := x.lo; j < x.hi; j++ {
+					if e, f := best[j], at[j]; e > v || e == v && f < r || e != e && (v == v || f >= r) {
+						v, r, c = e, f, j
+					}
+				}
+				dst[i] = v
+				a, b := int(r)/(y.hi-y.lo), int(r)%(y.hi-y.lo)
+				index[i] = int64(((z.lo+a)*w.in[1]+y.lo+b)*wd + c)
+				i++
 			}
 		}
+	}
+}
+
+// first is where the maximum of a is, the first of equal ones, or the last NaN.
+func (k *taps[E, S]) first(a []E) int {
+	if len(a) < 8 {
+		c := 0
+		for i, e := range a {
+			if e > a[c] || e != e {
+				c = i
+			}
+		}
+		return c
+	}
+	m := k.most(a)
+	if m != m {
+		c := len(a) - 1
+		for a[c] == a[c] {
+			c--
+		}
+		return c
+	}
+	c := 0
+	for a[c] != m {
+		c++
+	}
+	return c
+}
+
+// adaptiveMax1 runs on planes.
+func (k *taps[E, S]) adaptiveMax1(w *window, out []S, index []int64, in []S) {
+	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
+	bz, by, bx := w.adaptive()
+	w.each(func(p int) {
+		buf, back := borrow[E](2*wd + k.room(osz))
+		defer back()
+		best, at := cut(&buf, wd), cut(&buf, wd)
+		o := out[p*osz:][:osz]
+		dst := k.place(o, buf)
+		k.binMax(w, bz, by, bx, dst, index[p*osz:][:osz], in[p*isz:][:isz], best, at)
+		k.store(o, dst)
 	})
 }
 
@@ -188,49 +281,51 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 	return append(slices.Clone(sh[:len(sh)-nd]), out...)
 }
 
-// adaptiveAvgRun is the mean over every window in the compute type E, in the memory format of the input.
-func adaptiveAvgRun[E float](w *window, out, in *T, nd int) {
+// adaptiveAvg is the mean over every window, in the memory format of the input.
+func (k *taps[E, S]) adaptiveAvg(w *window, out, in *T, nd int) {
 	ch, f := channels(in, nd)
-	src := formatted[E](in, f)
-	tensor.IntoFormat(out, f, func(d []E) {
-		switch {
+	src := k.in(in, f)
+	k.into(out, f, func(d []S) {
+		switch r := w.regular(); {
 		case w.outSize() == 1:
-			globalAvg(w.planes, w.inSize(), ch, d, src)
+			k.globalAvg(w.planes, w.inSize(), ch, d, src)
+		case ch > 0 && r != nil:
+			k.avgTaps(r, ch, d, src)
 		case ch > 0:
-			adaptiveAvgLast(w, ch, d, src)
+			k.adaptiveAvgLast(w, ch, d, src)
 		default:
-			adaptiveAvg(w, d, src, nil)
+			k.adaptiveAvg1(w, d, src)
 		}
 	})
 }
 
-func adaptiveAvgBackwardRun[E float](w *window, out, g *T, nd int) {
+func (k *taps[E, S]) adaptiveAvgBackward(w *window, out, g *T, nd int) {
 	ch, f := channels(out, nd)
-	src := formatted[E](g, f)
-	tensor.IntoFormat(out, f, func(d []E) {
+	src := k.in(g, f)
+	k.into(out, f, func(d []S) {
 		switch {
 		case w.outSize() == 1:
-			globalAvgBackward(w.planes, w.inSize(), ch, d, src)
+			k.globalAvgBackward(w.planes, w.inSize(), ch, d, src)
 		case ch > 0:
-			adaptiveAvgBackwardLast(w, ch, d, src)
+			k.adaptiveAvgBackwardLast(w, ch, d, src)
 		default:
-			adaptiveAvgBackward(w, d, src)
+			k.adaptiveAvgBackward1(w, d, src)
 		}
 	})
 }
 
-func adaptiveMaxRun[E float](w *window, out, index, in *T, nd int) {
+func (k *taps[E, S]) adaptiveMax(w *window, out, index, in *T, nd int) {
 	ch, f := channels(in, nd)
-	src := formatted[E](in, f)
-	tensor.IntoFormat(out, f, func(d []E) {
+	src := k.in(in, f)
+	k.into(out, f, func(d []S) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
 			switch r := w.regular(); {
-			case ch > 0 && r != nil:
-				maxTaps(r, ch, d, src, func(at int, code []E) { tapIndices(r, ix[at:at+len(code)], ch, at, code) })
+			case ch > 0 && r != nil && r.taps() <= 256:
+				k.maxTaps(r, ch, d, src, func(at int, code []uint8) { tapIndices(r, ix[at:at+len(code)], ch, at, code) })
 			case ch > 0:
-				adaptiveMaxLast(w, ch, d, ix, src)
+				k.adaptiveMaxLast(w, ch, d, ix, src)
 			default:
-				adaptiveMax(w, d, ix, src)
+				k.adaptiveMax1(w, d, ix, src)
 			}
 		})
 	})
@@ -246,13 +341,11 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 				return
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
-			if in.DType() == tensor.Float64 {
-				adaptiveAvgRun[float64](w, out, in, nd)
-			} else if round := rounding(in.DType()); nd == 3 && round != nil && w.outSize() > 1 { // PyTorch sums volumes in 16 bits
-				into(out, func(d []float32) { adaptiveAvg(w, d, dense[float32](in), round) })
-			} else {
-				adaptiveAvgRun[float32](w, out, in, nd)
+			if round := rounding(in.DType()); nd == 3 && round != nil && w.outSize() > 1 { // PyTorch sums volumes in 16 bits
+				into(out, func(d []float32) { adaptiveAvgRounded(w, d, dense[float32](in), round) })
+				return
 			}
+			poolerFor(c, in.DType()).adaptiveAvg(w, out, in, nd)
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{call(backward, g, c.Shape(0))[0]} },
 	}
@@ -269,11 +362,7 @@ func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.De
 			}
 			gs := g.Shape()
 			w := adaptiveWindow(out.Shape(), nd, gs[len(gs)-nd:])
-			if g.DType() == tensor.Float64 {
-				adaptiveAvgBackwardRun[float64](w, out, g, nd)
-			} else {
-				adaptiveAvgBackwardRun[float32](w, out, g, nd)
-			}
+			poolerFor(c, g.DType()).adaptiveAvgBackward(w, out, g, nd)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			gs := c.Shape(0)
@@ -296,11 +385,7 @@ func adaptiveMaxDef(schema string, nd int) tensor.Def {
 				return
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
-			if in.DType() == tensor.Float64 {
-				adaptiveMaxRun[float64](w, out, c.Out(1), in, nd)
-			} else {
-				adaptiveMaxRun[float32](w, out, c.Out(1), in, nd)
-			}
+			poolerFor(c, in.DType()).adaptiveMax(w, out, c.Out(1), in, nd)
 		},
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {

@@ -95,15 +95,11 @@ func avgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
 			w := avgWindow(c, in.Shape(), nd, 1)
-			onType(c, in.DType(),
-				func() {
-					ch, f := channels(in, nd)
-					tensor.IntoFormat(out, f, func(d []float32) { avgTaps(w, ch, d, formatted[float32](in, f)) })
-				},
-				func() {
-					ch, f := channels(in, nd)
-					tensor.IntoFormat(out, f, func(d []float64) { avgTaps(w, ch, d, formatted[float64](in, f)) })
-				},
+			if in.DType().IsFloat() {
+				poolerFor(c, in.DType()).avg(w, out, in, nd)
+				return
+			}
+			onType(c, in.DType(), nil, nil,
 				func() { into(out, func(d []int64) { avgForward(w, d, dense[int64](in)) }) },
 				func() { into(out, func(d []int32) { avgForward(w, d, dense[int32](in)) }) },
 				func() { into(out, func(d []int16) { avgForward(w, d, dense[int16](in)) }) },
@@ -129,12 +125,7 @@ func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			w := avgWindow(c, out.Shape(), nd, 2)
-			ch, f := channels(g, nd)
-			if g.DType().Compute() == tensor.Float64 {
-				tensor.IntoFormat(out, f, func(d []float64) { avgTapsBackward(w, ch, d, formatted[float64](g, f)) })
-			} else {
-				tensor.IntoFormat(out, f, func(d []float32) { avgTapsBackward(w, ch, d, formatted[float32](g, f)) })
-			}
+			poolerFor(c, g.DType()).avgBackward(w, out, g, nd)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			args := []any{g, c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), c.Bool(6)}

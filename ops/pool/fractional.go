@@ -24,40 +24,28 @@ func starts[E float32 | float64](dst []int, sample E, in, k int) {
 	}
 }
 
-func fractionalForward[E float32 | float64](w *window, nd int, out []E, index []int64, in, samples []E) {
-	isz, osz := w.inSize(), w.outSize()
+func fractionalForward[E float](w *window, nd int, out []E, index []int64, in, samples []E) {
+	k := poolerOf[E]()
+	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
 	w.each(func(p int) {
-		src, dst, ix := in[p*isz:][:isz], out[p*osz:][:osz], index[p*osz:][:osz]
-		var at [3][]int
-		for i := range at {
-			at[i] = make([]int, w.out[i])
+		buf, back := borrow[E](2 * wd)
+		defer back()
+		var b [3][]bounds
+		at := make([]int, max(w.out[0], w.out[1], w.out[2]))
+		for i := range b {
+			s := at[:w.out[i]]
+			clear(s)
 			if j := i - (3 - nd); j >= 0 {
 				if nd == 2 {
 					j = 1 - j // the samples of two dimensions are for width, height; those of three in order
 				}
-				starts(at[i], samples[p*nd+j], w.in[i], w.k[i])
+				starts(s, samples[p*nd+j], w.in[i], w.k[i])
+			}
+			for _, lo := range s {
+				b[i] = append(b[i], bounds{lo, lo + w.k[i], w.k[i]})
 			}
 		}
-		i := 0
-		for _, z := range at[0] {
-			for _, y := range at[1] {
-				for _, x := range at[2] {
-					best, pos := lowest[E](), (z*w.in[1]+y)*w.in[2]+x
-					for a := z; a < z+w.k[0]; a++ {
-						for b := y; b < y+w.k[1]; b++ {
-							row := (a*w.in[1] + b) * w.in[2]
-							for c := x; c < x+w.k[2]; c++ {
-								if v := src[row+c]; v > best || v != v {
-									best, pos = v, row+c
-								}
-							}
-						}
-					}
-					dst[i], ix[i] = best, int64(pos)
-					i++
-				}
-			}
-		}
+		k.binMax(w, b[0], b[1], b[2], out[p*osz:][:osz], index[p*osz:][:osz], in[p*isz:][:isz], buf[:wd], buf[wd:])
 	})
 }
 

@@ -68,16 +68,20 @@ func maxForward[E number](w *window, out []E, index []int64, in []E) {
 }
 
 // maxIndices computes the maximum of every window and its position in the input's plane.
-func maxIndices[E float](w *window, out, index, in *T, nd int) {
+func (k *taps[E, S]) maxIndices(w *window, out, index, in *T, nd int) {
+	if w.taps() > 256 { // more than codes can tell apart
+		tensor.IntoFormat(index, tensor.ContiguousFormat, func(ix []int64) { into(out, func(d []E) { maxForward(w, d, ix, dense[E](in)) }) })
+		return
+	}
 	ch, f := channels(in, nd)
-	tensor.IntoFormat(out, f, func(d []E) {
+	k.into(out, f, func(d []S) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
-			maxTaps(w, ch, d, formatted[E](in, f), func(at int, code []E) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
+			k.maxTaps(w, ch, d, k.in(in, f), func(at int, code []uint8) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
 		})
 	})
 }
 
-// scatter adds g[i] to d[index[i]] in every plane.
+// scatter adds g[i] to d[index[i]] in every plane. The position of a window whose taps all lie in the padding is outside of it.
 func scatter[E number](planes, isz, osz int, d, g []E, index []int64) {
 	w := &window{planes: planes, in: [3]int{1, 1, isz}, out: [3]int{1, 1, osz}, k: [3]int{1, 1, 1}}
 	w.each(func(p int) {
@@ -85,7 +89,9 @@ func scatter[E number](planes, isz, osz int, d, g []E, index []int64) {
 		clear(dst)
 		ix := index[p*osz:][:osz]
 		for i, v := range g[p*osz:][:osz] {
-			dst[ix[i]] += v
+			if at := ix[i]; uint64(at) < uint64(len(dst)) {
+				dst[at] += v
+			}
 		}
 	})
 }
@@ -163,12 +169,8 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 			if out.Numel() == 0 {
 				return
 			}
-			switch in.DType().Compute() {
-			case tensor.Float32:
-				maxIndices[float32](w, out, c.Out(1), in, nd)
-				return
-			case tensor.Float64:
-				maxIndices[float64](w, out, c.Out(1), in, nd)
+			if in.DType().IsFloat() {
+				poolerFor(c, in.DType()).maxIndices(w, out, c.Out(1), in, nd)
 				return
 			}
 			index := c.Out(1)

@@ -77,7 +77,7 @@ func (w *window) walk(c, at, count int, f func(i, n, ch, p, base int)) {
 }
 
 // tapIndices turns numbers of taps, at position at of results in memory with c channels (0: planes), into positions in the input's plane.
-func tapIndices[E uint8 | float](w *window, dst []int64, c, at int, code []E) {
+func tapIndices(w *window, dst []int64, c, at int, code []uint8) {
 	off := w.offsets()
 	w.walk(c, at, len(dst), func(i, n, _, _, base int) {
 		d := dst[i : i+n]
@@ -95,61 +95,39 @@ func codeIndices(w *window, codes *T) *T {
 	return t
 }
 
-// scatterCodes adds each gradient to the element that its code names, in the order of the results: what maxTaps noted, backwards.
-func scatterCodes[E float](w *window, c int, d, g []E, code []uint8) {
-	off := w.offsets()
-	if c == 0 {
-		isz, osz := w.inSize(), w.outSize()
-		par.For(w.planes, max(1, 2*block/(isz+osz)), func(lo, hi int) {
-			clear(d[lo*isz : hi*isz])
-			w.walk(0, lo*osz, (hi-lo)*osz, func(i, _, _, p, base int) {
-				i += lo * osz
-				d[p*isz+base+off[code[i]]] += g[i]
-			})
-		})
-		return
-	}
-	// Images and runs of channels make up the tasks.
-	const run = 64
-	isz, osz := w.inSize()*c, w.outSize()*c
-	for i := range off {
-		off[i] *= c
-	}
-	per := (c + run - 1) / run
-	clear(d)
-	par.For(w.planes/c*per, max(1, 2*block/(w.inSize()*min(c, run))), func(lo, hi int) {
-		for u := lo; u < hi; u++ {
-			n, c0 := u/per, u%per*run
-			k := min(run, c-c0)
-			w.walk(0, 0, w.outSize(), func(o, _, _, _, base int) {
-				i := n*osz + o*c + c0
-				to := d[n*isz:][:isz]
-				gs, cs := g[i:i+k], code[i:i+k]
-				at := base*c + c0
-				for j, v := range gs {
-					to[at+j+off[cs[j]]] += v
-				}
-			})
-		}
-	})
-}
-
-// maxCodes is the forward pass of _max_pool_codes in the compute type E.
-func maxCodes[E float](c *Ctx, w *window, note func(dst []uint8, x []E)) {
-	x, nd := c.T(0), c.Int(6)
+// maxCodes computes the maximum of every window and, unless codes is empty, the number of the tap that it comes from.
+func (k *taps[E, S]) maxCodes(w *window, out, codes, x *T, nd int) {
 	ch, f := channels(x, nd)
-	var codes func(at int, code []E)
-	if t := c.Out(1); t.Numel() > 0 {
-		if !t.IsContiguousFormat(f) { // shapes that are both
-			f, ch = formatOf(t, nd), 0
+	var note func(at int, code []uint8)
+	if codes.Numel() > 0 {
+		if !codes.IsContiguousFormat(f) { // shapes that are both
+			f, ch = formatOf(codes, nd), 0
 			if f != tensor.ContiguousFormat {
-				ch = t.Size(1)
+				ch = codes.Size(1)
 			}
 		}
-		code := tensor.Memory[uint8](t)
-		codes = func(at int, x []E) { note(code[at:at+len(x)], x) }
+		code := tensor.Memory[uint8](codes)
+		note = func(at int, x []uint8) { copy(code[at:], x) }
 	}
-	tensor.IntoFormat(c.Out(0), f, func(d []E) { maxTaps(w, ch, d, formatted[E](x, f), codes) })
+	k.into(out, f, func(d []S) { k.maxTaps(w, ch, d, k.in(x, f), note) })
+}
+
+// codesBackward adds each gradient to the element that its code names: what maxTaps noted, backwards.
+func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
+	ch, f := channels(codes, nd)
+	code := tensor.Memory[uint8](codes.DenseIn(f, tensor.Uint8))
+	grad := k.in(g, f)
+	k.into(out, f, func(d []S) {
+		if ch > 0 {
+			k.spreadLast(w, ch, d, func(d []E, ldd, n int, taps []vec.Tap) { k.win.MaxGrad(d, ldd, grad, code, ch, n, ch, taps) })
+			return
+		}
+		k.spread(w, d, func(d []E, from int) kernel {
+			return func(rows, cols, o, ldo, i, ldi, tap int) {
+				k.grad(rows, cols, d[i:], ldi, grad[from+o:], ldo, code[from+o:], ldo, E(tap))
+			}
+		})
+	})
 }
 
 func init() {
@@ -172,16 +150,7 @@ func init() {
 			}
 		},
 		CPU: func(c *Ctx) {
-			w := window(c, c.Shape(0), 1)
-			if c.T(0).DType() == tensor.Float64 {
-				maxCodes(c, w, func(dst []uint8, x []float64) {
-					for i, v := range x {
-						dst[i] = uint8(int(v))
-					}
-				})
-				return
-			}
-			maxCodes(c, w, vec.F32ToU8s)
+			poolerFor(c, c.ArgDType(0)).maxCodes(window(c, c.Shape(0), 1), c.Out(0), c.Out(1), c.T(0), c.Int(6))
 		},
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -196,26 +165,7 @@ func init() {
 			c.AllocStrided(0, c.Ints(2), tensor.FormatStrides(c.Ints(2), formatOf(c.T(1), c.Int(8))), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			g, codes := c.T(0), c.T(1)
-			w := window(c, c.Ints(2), 3)
-			ch, f := channels(codes, c.Int(8))
-			code := formatted[uint8](codes, f)
-			if g.DType() == tensor.Float64 {
-				tensor.IntoFormat(c.Out(0), f, func(d []float64) { scatterCodes(w, ch, d, formatted[float64](g, f), code) })
-				return
-			}
-			grad := formatted[float32](g, f)
-			if ch > 0 {
-				tensor.IntoFormat(c.Out(0), f, func(d []float32) { scatterCodes(w, ch, d, grad, code) })
-				return
-			}
-			tensor.IntoFormat(c.Out(0), f, func(d []float32) {
-				spread(w, ch, d, func(d []float32, from int) kernel {
-					return func(rows, cols, o, ldo, i, ldi, tap int) {
-						vec.MaxTapGradRowsF32(rows, cols, d[i:], ldi, grad[from+o:], ldo, code[from+o:], ldo, float32(tap))
-					}
-				})
-			})
+			poolerFor(c, c.ArgDType(0)).codesBackward(window(c, c.Ints(2), 3), c.Out(0), c.T(0), c.T(1), c.Int(8))
 		},
 		Save: "codes",
 		VJP: func(c *Ctx, g *T) []*T {

@@ -6,10 +6,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file runs poolings of float32 and float64 tap by tap: for each position inside the window, one kernel call meets whole rows of results with
-// the rows of the input that lie there. In channels-last memory a row is a line of pixels, each a run of channels. In planes a row is a
-// line of the plane; with a stride the plane is first taken apart into phases (its even and odd columns, say), in which neighbouring
-// results find their elements side by side.
+// This file runs poolings of planes of floats tap by tap: for each position inside the window, one kernel call meets whole rows of results
+// with the rows of the input that lie there. With a stride the plane is first taken apart into phases (its even and odd columns, say), in
+// which neighbouring results find their elements side by side.
 
 // span1 is the results [lo, hi) of dimension i whose tap at offset t (from the window's start without padding) lies in the input.
 func (w *window) span1(i, t int) (lo, hi int) {
@@ -24,33 +23,6 @@ func (w *window) span1(i, t int) (lo, hi int) {
 	return lo, max(lo, hi)
 }
 
-// float is the set of element types that are pooled tap by tap; 16-bit floats are computed in float32.
-type float interface{ float32 | float64 }
-
-// floatKernels are the vector kernels of an element type.
-type floatKernels[E float] struct {
-	max   func(rows, cols int, dst []E, lddst int, a []E, lda int)
-	maxAt func(rows, cols int, dst []E, lddst int, at []E, ldat int, a []E, lda int, tap E)
-	add   func(rows, cols int, dst []E, lddst int, a []E, lda int)
-	fill  func(dst []E, s E)
-	div   func(dst, a, b []E)
-	divBy func(dst, a []E, s E)
-	sum   func(a []E) E
-}
-
-var (
-	kernels32 = floatKernels[float32]{vec.MaxTapRowsF32, vec.MaxTapAtRowsF32, vec.AddTapRowsF32, vec.FillF32, vec.DivF32, vec.DivScalarF32, vec.SumF32}
-	kernels64 = floatKernels[float64]{vec.MaxTapRowsF64, vec.MaxTapAtRowsF64, vec.AddTapRowsF64, vec.FillF64, vec.DivF64, vec.DivScalarF64, vec.SumF64}
-)
-
-func kernels[E float]() *floatKernels[E] {
-	var k any = &kernels32
-	if _, ok := k.(*floatKernels[E]); !ok {
-		k = &kernels64
-	}
-	return k.(*floatKernels[E])
-}
-
 // code is a tap's number inside the window.
 func (w *window) code(a, b, c int) int { return (a*w.k[1]+b)*w.k[2] + c }
 
@@ -59,64 +31,6 @@ type kernel func(rows, cols, o, ldo, i, ldi, code int)
 
 // block is the number of elements of results of a task.
 const block = 8 * 1024
-
-// lines is a walk over results in channels-last memory.
-type lines struct {
-	w *window
-	c int // channels
-	x int // results per task
-}
-
-func newLines(w *window, c int) *lines {
-	return &lines{w, c, max(1, min(w.out[2], block/2/max(1, c)))}
-}
-
-// each runs f for blocks of pixels of a line, in parallel: image n, results [x0, x1) of line (z, y).
-func (l *lines) each(f func(n, z, y, x0, x1 int)) {
-	w := l.w
-	per := (w.out[2] + l.x - 1) / l.x
-	images := w.planes / max(1, l.c)
-	par.For(images*w.out[0]*w.out[1]*per, max(1, block/2/(l.x*l.c)), func(lo, hi int) {
-		for u := lo; u < hi; u++ {
-			r, b := u/per, u%per
-			f(r/(w.out[0]*w.out[1]), r/w.out[1]%w.out[0], r%w.out[1], b*l.x, min(w.out[2], b*l.x+l.x))
-		}
-	})
-}
-
-// taps calls k for every tap of a block of results; positions count from the block's first result and from the input's first element.
-func (l *lines) taps(n, z, y, x0, x1 int, k kernel) {
-	w := l.w
-	for a := range w.k[0] {
-		iz := z*w.stride[0] - w.pad[0] + a*w.dil[0]
-		if iz < 0 || iz >= w.in[0] {
-			continue
-		}
-		for b := range w.k[1] {
-			iy := y*w.stride[1] - w.pad[1] + b*w.dil[1]
-			if iy < 0 || iy >= w.in[1] {
-				continue
-			}
-			for c := range w.k[2] {
-				lo, hi := w.span1(2, c*w.dil[2])
-				if lo, hi = max(lo, x0), min(hi, x1); lo < hi {
-					ix := lo*w.stride[2] - w.pad[2] + c*w.dil[2]
-					k(hi-lo, l.c, (lo-x0)*l.c, l.c, (((n*w.in[0]+iz)*w.in[1]+iy)*w.in[2]+ix)*l.c, w.stride[2]*l.c, w.code(a, b, c))
-				}
-			}
-		}
-	}
-}
-
-// firstOfLine sets at to the number of the first tap of each result that lies in the input: what wins when nothing is larger than -Inf.
-func firstOfLine[E float](l *lines, at []E, z, y, x0, x1 int) {
-	w, fill := l.w, kernels[E]().fill
-	skip := func(i, o int) int { return (max(0, w.pad[i]-o*w.stride[i]) + w.dil[i] - 1) / w.dil[i] }
-	a, b := skip(0, z), skip(1, y)
-	for x := x0; x < x1; x++ {
-		fill(at[(x-x0)*l.c:][:l.c], E(w.code(a, b, skip(2, x))))
-	}
-}
 
 // phases is a group of planes taken apart by their columns' remainders: the lines of the first phase of all planes, then those of the
 // second one.
@@ -142,17 +56,21 @@ func newPhases(w *window) *phases {
 }
 
 // eachGroup runs f for groups of planes, in parallel.
-func eachGroup[E float](p *phases, f func(first, n int, scratch []E)) {
+func eachGroup(p *phases, f func(first, n int)) {
 	groups := (p.w.planes + p.tall - 1) / p.tall
 	par.For(groups, max(1, block/(p.size*p.tall)), func(lo, hi int) {
-		var room []E
-		if p.s > 1 {
-			room = make([]E, p.size*p.tall)
-		}
 		for g := lo; g < hi; g++ {
-			f(g*p.tall, min(p.tall, p.w.planes-g*p.tall), room)
+			f(g*p.tall, min(p.tall, p.w.planes-g*p.tall))
 		}
 	})
+}
+
+// scratch is the room that planes taken apart need.
+func (p *phases) scratch() int {
+	if p.s == 1 {
+		return 0
+	}
+	return p.size * p.tall
 }
 
 // split takes n planes apart; without a stride they stay where they are.
@@ -163,21 +81,7 @@ func split[E float](p *phases, dst, src []E, n int) []E {
 	p.lines(n, func(at, from, count, wd int) {
 		s := src[from:][:count*wd]
 		if p.s == 2 {
-			if s, ok := any(s).([]float32); ok {
-				d := any(dst).([]float32)
-				vec.DeinterleaveF32(d[at:], d[p.part+at:], s)
-				return
-			}
-		}
-		if p.s == 2 {
-			odd := dst[p.part+at:][:len(s)/2]
-			even := dst[at:][:len(s)-len(odd)]
-			for i := range odd {
-				even[i], odd[i] = s[2*i], s[2*i+1]
-			}
-			if len(even) > len(odd) {
-				even[len(odd)] = s[len(s)-1]
-			}
+			vec.Deinterleave(dst[at:], dst[p.part+at:], s)
 			return
 		}
 		for ph := range p.s {
@@ -198,21 +102,7 @@ func join[E float](p *phases, dst, src []E, n int) {
 	p.lines(n, func(at, from, count, wd int) {
 		d := dst[from:][:count*wd]
 		if p.s == 2 {
-			if d, ok := any(d).([]float32); ok {
-				s := any(src).([]float32)
-				vec.InterleaveF32(d, s[at:], s[p.part+at:])
-				return
-			}
-		}
-		if p.s == 2 {
-			odd := src[p.part+at:][:len(d)/2]
-			even := src[at:][:len(d)-len(odd)]
-			for i := range odd {
-				d[2*i], d[2*i+1] = even[i], odd[i]
-			}
-			if len(even) > len(odd) {
-				d[len(d)-1] = even[len(odd)]
-			}
+			vec.Interleave(d, src[at:], src[p.part+at:])
 			return
 		}
 		for ph := range p.s {
@@ -262,7 +152,8 @@ func (p *phases) taps(n int, k kernel) {
 	}
 }
 
-// firstOfPlanes sets at, for n planes, as firstOfLine does.
+// firstOfPlanes sets at, for n planes, to the number of the first tap of each result that lies in the input: what wins when nothing is
+// larger than -Inf.
 func firstOfPlanes[E float](p *phases, at []E, n int) {
 	w := p.w
 	skip := func(i, o int) int { return (max(0, w.pad[i]-o*w.stride[i]) + w.dil[i] - 1) / w.dil[i] }
@@ -279,105 +170,57 @@ func firstOfPlanes[E float](p *phases, at []E, n int) {
 	}
 }
 
-// maxTaps computes the maximum of every window and gives the numbers of the winning taps, in the order of the results in memory, to
-// codes(position, numbers) unless that is nil. c is the number of channels in channels-last memory, 0 for planes.
-func maxTaps[E float](w *window, c int, out, in []E, codes func(at int, code []E)) {
-	kr := kernels[E]()
-	step := func(dst, at, src []E) kernel {
-		if codes == nil {
-			return func(rows, cols, o, ldo, i, ldi, _ int) { kr.max(rows, cols, dst[o:], ldo, src[i:], ldi) }
-		}
-		return func(rows, cols, o, ldo, i, ldi, code int) {
-			kr.maxAt(rows, cols, dst[o:], ldo, at[o:], ldo, src[i:], ldi, E(code))
-		}
+// maxTaps computes the maximum of every window, of at most 256 taps, and gives the numbers of the winning taps, in the order of the
+// results in memory, to codes(position, numbers) unless that is nil. c is the number of channels in channels-last memory, 0 for planes.
+func (k *taps[E, S]) maxTaps(w *window, c int, out, in []S, codes func(at int, code []uint8)) {
+	if c > 0 {
+		k.maxLast(w, c, out, in, codes)
+		return
 	}
 	low := lowest[E]()
-	if c > 0 {
-		l := newLines(w, c)
-		l.each(func(n, z, y, x0, x1 int) {
-			o := (((n*w.out[0]+z)*w.out[1]+y)*w.out[2] + x0) * c
-			dst := out[o:][:(x1-x0)*c]
-			kr.fill(dst, low)
-			var at []E
-			if codes != nil {
-				at = make([]E, len(dst))
-				firstOfLine(l, at, z, y, x0, x1)
-			}
-			l.taps(n, z, y, x0, x1, step(dst, at, in))
-			if codes != nil {
-				codes(o, at)
-			}
-		})
-		return
-	}
+	wide := poolerOf[E]()
 	p := newPhases(w)
 	isz, osz := w.inSize(), w.outSize()
-	eachGroup(p, func(first, n int, buf []E) {
-		src := split(p, buf, in[first*isz:][:n*isz], n)
-		dst := out[first*osz:][:n*osz]
-		kr.fill(dst, low)
-		var at []E
-		if codes != nil {
-			at = make([]E, len(dst))
+	eachGroup(p, func(first, n int) {
+		buf, back := borrow[E](p.scratch() + k.room(n*isz) + 2*n*osz)
+		defer back()
+		src := split(p, cut(&buf, p.scratch()), k.load(in[first*isz:][:n*isz], cut(&buf, k.room(n*isz))), n)
+		o := out[first*osz:][:n*osz]
+		dst, at := k.place(o, cut(&buf, n*osz)), buf
+		k.fill(dst, low)
+		if codes == nil {
+			p.taps(n, func(rows, cols, o, ldo, i, ldi, _ int) { wide.max(rows, cols, dst[o:], ldo, src[i:], ldi) })
+		} else {
 			firstOfPlanes(p, at, n)
-		}
-		p.taps(n, step(dst, at, src))
-		if codes != nil {
-			codes(first*osz, at)
-		}
-	})
-}
-
-// spread computes the gradient of a pooling of planes or channels-last memory: k makes the kernel that adds to d what the results hand
-// on; positions on the side of the results count from position from.
-func spread[E float](w *window, c int, gin []E, k func(d []E, from int) kernel) {
-	if c == 0 {
-		p := newPhases(w)
-		isz, osz := w.inSize(), w.outSize()
-		eachGroup(p, func(first, n int, buf []E) {
-			dst := gin[first*isz:][:n*isz]
-			d := dst
-			if p.s > 1 {
-				d = buf
-			}
-			clear(d)
-			p.taps(n, k(d, first*osz))
-			join(p, dst, d, n)
-		})
-		return
-	}
-	// One line of the input at a time takes what the results that look at it hand on.
-	line := w.in[2] * c
-	images := w.planes / c
-	par.For(images*w.in[0]*w.in[1], max(1, block/max(1, line)), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			n, iz, iy := r/(w.in[0]*w.in[1]), r/w.in[1]%w.in[0], r%w.in[1]
-			d := gin[r*line:][:line]
-			clear(d)
-			w.reached(0, iz, func(z, a int) {
-				w.reached(1, iy, func(y, b int) {
-					from := ((n*w.out[0]+z)*w.out[1] + y) * w.out[2] * c
-					f := k(d, from)
-					for t := range w.k[2] {
-						if x0, x1 := w.span1(2, t*w.dil[2]); x0 < x1 {
-							ix := x0*w.stride[2] - w.pad[2] + t*w.dil[2]
-							f(x1-x0, c, x0*c, c, ix*c, w.stride[2]*c, w.code(a, b, t))
-						}
-					}
-				})
+			p.taps(n, func(rows, cols, o, ldo, i, ldi, code int) {
+				wide.maxAt(rows, cols, dst[o:], ldo, at[o:], ldo, src[i:], ldi, E(code))
 			})
+			c := make([]uint8, n*osz)
+			k.codes(c, at)
+			codes(first*osz, c)
 		}
+		k.store(o, dst)
 	})
 }
 
-// reached calls f for the results of dimension i that look at position at, with the tap by which they do, in order.
-func (w *window) reached(i, at int, f func(o, tap int)) {
-	for t := w.k[i] - 1; t >= 0; t-- {
-		o := at + w.pad[i] - t*w.dil[i]
-		if o >= 0 && o%w.stride[i] == 0 && o/w.stride[i] < w.out[i] {
-			f(o/w.stride[i], t)
+// spread computes the gradient of a pooling of planes: hand makes the kernel that adds to d what the results hand on; positions on the
+// side of the results count from position from.
+func (k *taps[E, S]) spread(w *window, gin []S, hand func(d []E, from int) kernel) {
+	p := newPhases(w)
+	isz, osz := w.inSize(), w.outSize()
+	eachGroup(p, func(first, n int) {
+		buf, back := borrow[E](p.scratch() + n*isz)
+		defer back()
+		d := cut(&buf, p.scratch())
+		dst := k.place(gin[first*isz:][:n*isz], buf)
+		if p.s == 1 {
+			d = dst
 		}
-	}
+		clear(d)
+		p.taps(n, hand(d, first*osz))
+		join(p, dst, d, n)
+		k.store(gin[first*isz:][:n*isz], dst)
+	})
 }
 
 // channels is the number of channels when t is processed in channels-last memory, 0 when it is in planes; f is that memory format.
@@ -386,9 +229,4 @@ func channels(t *T, nd int) (c int, f tensor.MemoryFormat) {
 		return 0, tensor.ContiguousFormat
 	}
 	return t.Size(1), f
-}
-
-// formatted is t's memory in a memory format, as elements of type E.
-func formatted[E number](t *T, f tensor.MemoryFormat) []E {
-	return tensor.Memory[E](t.DenseIn(f, tensor.DTypeOf[E]()))
 }

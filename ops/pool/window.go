@@ -16,10 +16,12 @@ type window struct {
 	planes                       int // batch times channels
 	in, out, k, stride, pad, dil [3]int
 	ceil, countPad               bool
+	sides                        bool // means are divided by one side of the window after the other
 	divisor                      int
 }
 
 func (w *window) inSize() int  { return w.in[0] * w.in[1] * w.in[2] }
+func (w *window) taps() int    { return w.k[0] * w.k[1] * w.k[2] }
 func (w *window) outSize() int { return w.out[0] * w.out[1] * w.out[2] }
 
 // each runs f for every plane, in parallel.

@@ -71,7 +71,11 @@ func dropout(c *Ctx, x *T, p float64, train, feature bool) *T {
 		y, _ := n.Do2()
 		return y
 	}
-	return x.Mul(noise(c, x, sh, p, true))
+	m := noise(c, x, sh, p, true)
+	if feature && !m.DType().IsComplex() {
+		return onFeatures(opFeature, x, m, nil)
+	}
+	return x.Mul(m)
 }
 
 var (
@@ -234,6 +238,9 @@ func alphaDropout(c *Ctx, x *T, p float64, train, feature bool) *T {
 	m := noise(c, x, sh, p, false)
 	b := m.AddScalar(-1).MulScalarInPlace(alpha * a).AddScalarInPlace(alpha * a * p)
 	m.MulScalarInPlace(a)
+	if feature && !m.DType().IsComplex() {
+		return onFeatures(opAlphaFeature, x, m, b)
+	}
 	return x.Mul(m).Add(b)
 }
 

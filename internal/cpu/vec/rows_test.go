@@ -124,29 +124,34 @@ func TestRowForms64(t *testing.T) {
 
 func TestDeinterleave(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
-		for n := range 100 {
-			src := make([]float32, n)
-			for i := range src {
-				src[i] = float32(i)
-			}
-			even, odd := make([]float32, (n+1)/2+1), make([]float32, n/2+1)
-			even[len(even)-1], odd[len(odd)-1] = -1, -2
-			DeinterleaveF32(even, odd, src)
-			for i, x := range src {
-				if got := [2][]float32{even, odd}[i&1][i/2]; got != x {
-					t.Fatalf("n %d: element %d went elsewhere: %v", n, i, got)
-				}
-			}
-			if even[len(even)-1] != -1 || odd[len(odd)-1] != -2 {
-				t.Fatalf("n %d: wrote outside", n)
-			}
-			back := make([]float32, n)
-			InterleaveF32(back, even, odd)
-			for i := range back {
-				if back[i] != src[i] {
-					t.Fatalf("n %d: element %d came back as %v", n, i, back[i])
-				}
+		deinterleave[float32](t)
+		deinterleave[float64](t)
+	})
+}
+
+func deinterleave[E float32 | float64](t *testing.T) {
+	for n := range 100 {
+		src := make([]E, n)
+		for i := range src {
+			src[i] = E(i)
+		}
+		even, odd := make([]E, (n+1)/2+1), make([]E, n/2+1)
+		even[len(even)-1], odd[len(odd)-1] = -1, -2
+		Deinterleave(even, odd, src)
+		for i, x := range src {
+			if got := [2][]E{even, odd}[i&1][i/2]; got != x {
+				t.Fatalf("n %d: element %d went elsewhere: %v", n, i, got)
 			}
 		}
-	})
+		if even[len(even)-1] != -1 || odd[len(odd)-1] != -2 {
+			t.Fatalf("n %d: wrote outside", n)
+		}
+		back := make([]E, n)
+		Interleave(back, even, odd)
+		for i := range back {
+			if back[i] != src[i] {
+				t.Fatalf("n %d: element %d came back as %v", n, i, back[i])
+			}
+		}
+	}
 }

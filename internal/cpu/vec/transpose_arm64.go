@@ -19,3 +19,11 @@ func deinterleave8(even, odd, src *float32, n int)
 
 //go:noescape
 func interleave8(dst, even, odd *float32, n int)
+
+// deinterleave4 and interleave4 handle groups of four pairs of float64.
+//
+//go:noescape
+func deinterleave4(even, odd, src *float64, n int)
+
+//go:noescape
+func interleave4(dst, even, odd *float64, n int)

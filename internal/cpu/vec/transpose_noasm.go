@@ -9,3 +9,7 @@ func transpose8(dst *float32, ldd int, src *float32, lds, blocks int) { panic("v
 func deinterleave8(even, odd, src *float32, n int) { panic("vec: no assembly") }
 
 func interleave8(dst, even, odd *float32, n int) { panic("vec: no assembly") }
+
+func deinterleave4(even, odd, src *float64, n int) { panic("vec: no assembly") }
+
+func interleave4(dst, even, odd *float64, n int) { panic("vec: no assembly") }

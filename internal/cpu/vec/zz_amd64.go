@@ -12646,6 +12646,65 @@ func addTapRowsF32AVX512(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 //go:noescape
 func addTapRowsF32AVX2(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 
+// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
+func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapGradF32AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapGradF32AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapGradF32Generic(dst[i:], grad[i:], at[i:], tap)
+}
+
+//go:noescape
+func maxTapGradF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n int)
+
+//go:noescape
+func maxTapGradF32AVX2(dst *float32, grad *float32, at *uint8, tap float32, n int)
+
+// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF32AVX512(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 4*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapGradRowsF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
 // MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -12846,8 +12905,8 @@ func addTapRowsF64AVX512(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
 //go:noescape
 func addTapRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
 
-// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
-func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
+// MaxTapGradF64 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF64.
+func MaxTapGradF64(dst, grad []float64, at []uint8, tap float64) {
 	grad = grad[:len(dst)]
 	at = at[:len(dst)]
 	n, i := len(dst), 0
@@ -12855,31 +12914,31 @@ func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			maxTapGradF32AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			maxTapGradF64AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
+		full := n &^ 3
 		for i < full {
 			cnt := min(full-i, chunk)
-			maxTapGradF32AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			maxTapGradF64AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
 	}
-	maxTapGradF32Generic(dst[i:], grad[i:], at[i:], tap)
+	maxTapGradF64Generic(dst[i:], grad[i:], at[i:], tap)
 }
 
 //go:noescape
-func maxTapGradF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n int)
+func maxTapGradF64AVX512(dst *float64, grad *float64, at *uint8, tap float64, n int)
 
 //go:noescape
-func maxTapGradF32AVX2(dst *float32, grad *float32, at *uint8, tap float32, n int)
+func maxTapGradF64AVX2(dst *float64, grad *float64, at *uint8, tap float64, n int)
 
-// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+// MaxTapGradRowsF64 does what MaxTapGradF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, at []uint8, ldat int, tap float64) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
@@ -12891,19 +12950,483 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 		switch {
 		case cpu.HasAVX512:
 			for r := 0; r < rows; r += per {
-				maxTapGradRowsF32AVX512(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 4*ldgrad, 1*ldat)
+				maxTapGradRowsF64AVX512(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 8*lddst, 8*ldgrad, 1*ldat)
 				yield(r+per, rows)
 			}
 			return
 		}
 	}
 	for r := range rows {
-		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+		MaxTapGradF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
 	}
 }
 
 //go:noescape
-func maxTapGradRowsF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+func maxTapGradRowsF64AVX512(dst *float64, grad *float64, at *uint8, tap float64, n, rows, ld_dst, ld_grad, ld_at int)
+
+// MaxTapF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func maxTapF16AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func maxTapF16AVX2(dst *float32, a *uint16, n int)
+
+// MaxTapRowsF16 does what MaxTapF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF16AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxTapRowsF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapAtF16 is MaxTapF16 which also sets at[i] = tap there.
+func MaxTapAtF16(dst, at []float32, a []uint16, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapAtF16AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapAtF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapAtF16Generic(dst[i:], at[i:], a[i:], tap)
+}
+
+//go:noescape
+func maxTapAtF16AVX512(dst *float32, at *float32, a *uint16, tap float32, n int)
+
+//go:noescape
+func maxTapAtF16AVX2(dst *float32, at *float32, a *uint16, tap float32, n int)
+
+// MaxTapAtRowsF16 does what MaxTapAtF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF16(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []uint16, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF16AVX512(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapAtF16(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapAtRowsF16AVX512(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+// AddTapF16 sets dst[i] += a[i].
+func AddTapF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addTapF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addTapF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addTapF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addTapF16AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func addTapF16AVX2(dst *float32, a *uint16, n int)
+
+// AddTapRowsF16 does what AddTapF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addTapRowsF16AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddTapF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addTapRowsF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapGradF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF16.
+func MaxTapGradF16(dst []float32, grad []uint16, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapGradF16AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapGradF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapGradF16Generic(dst[i:], grad[i:], at[i:], tap)
+}
+
+//go:noescape
+func maxTapGradF16AVX512(dst *float32, grad *uint16, at *uint8, tap float32, n int)
+
+//go:noescape
+func maxTapGradF16AVX2(dst *float32, grad *uint16, at *uint8, tap float32, n int)
+
+// MaxTapGradRowsF16 does what MaxTapGradF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF16(rows, cols int, dst []float32, lddst int, grad []uint16, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF16AVX512(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 2*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapGradF16(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapGradRowsF16AVX512(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+// MaxTapBF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapBF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func maxTapBF16AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func maxTapBF16AVX2(dst *float32, a *uint16, n int)
+
+// MaxTapRowsBF16 does what MaxTapBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapRowsBF16AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapBF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxTapRowsBF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapAtBF16 is MaxTapBF16 which also sets at[i] = tap there.
+func MaxTapAtBF16(dst, at []float32, a []uint16, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapAtBF16AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapAtBF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapAtBF16Generic(dst[i:], at[i:], a[i:], tap)
+}
+
+//go:noescape
+func maxTapAtBF16AVX512(dst *float32, at *float32, a *uint16, tap float32, n int)
+
+//go:noescape
+func maxTapAtBF16AVX2(dst *float32, at *float32, a *uint16, tap float32, n int)
+
+// MaxTapAtRowsBF16 does what MaxTapAtBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsBF16(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []uint16, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsBF16AVX512(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapAtBF16(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapAtRowsBF16AVX512(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+// AddTapBF16 sets dst[i] += a[i].
+func AddTapBF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addTapBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addTapBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addTapBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addTapBF16AVX512(dst *float32, a *uint16, n int)
+
+//go:noescape
+func addTapBF16AVX2(dst *float32, a *uint16, n int)
+
+// AddTapRowsBF16 does what AddTapBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addTapRowsBF16AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddTapBF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addTapRowsBF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapGradBF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtBF16.
+func MaxTapGradBF16(dst []float32, grad []uint16, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			maxTapGradBF16AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			maxTapGradBF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	maxTapGradBF16Generic(dst[i:], grad[i:], at[i:], tap)
+}
+
+//go:noescape
+func maxTapGradBF16AVX512(dst *float32, grad *uint16, at *uint8, tap float32, n int)
+
+//go:noescape
+func maxTapGradBF16AVX2(dst *float32, grad *uint16, at *uint8, tap float32, n int)
+
+// MaxTapGradRowsBF16 does what MaxTapGradBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsBF16(rows, cols int, dst []float32, lddst int, grad []uint16, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsBF16AVX512(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 2*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapGradBF16(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapGradRowsBF16AVX512(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
 
 // squaredErrorBlockF32 returns the sum of (a-b)² over a block.
 func squaredErrorBlockF32(a, b []float32) (sum float32) {

@@ -7424,6 +7424,52 @@ func AddTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda in
 //go:noescape
 func addTapRowsF32NEON(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 
+// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
+func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapGradF32Generic(dst, grad, at, tap)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapGradF32NEON(&dst[i], &grad[i], &at[i], tap, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapGradF32NEON(dst *float32, grad *float32, at *uint8, tap float32, n int)
+
+// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF32NEON(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 4*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapGradRowsF32NEON(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
 // MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -7558,27 +7604,27 @@ func AddTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda in
 //go:noescape
 func addTapRowsF64NEON(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
 
-// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
-func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
+// MaxTapGradF64 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF64.
+func MaxTapGradF64(dst, grad []float64, at []uint8, tap float64) {
 	grad = grad[:len(dst)]
 	at = at[:len(dst)]
 	if !cpu.HasNEON {
-		maxTapGradF32Generic(dst, grad, at, tap)
+		maxTapGradF64Generic(dst, grad, at, tap)
 		return
 	}
 	for n, i := len(dst), 0; i < n; {
 		cnt := min(n-i, chunk)
-		maxTapGradF32NEON(&dst[i], &grad[i], &at[i], tap, cnt)
+		maxTapGradF64NEON(&dst[i], &grad[i], &at[i], tap, cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func maxTapGradF32NEON(dst *float32, grad *float32, at *uint8, tap float32, n int)
+func maxTapGradF64NEON(dst *float64, grad *float64, at *uint8, tap float64, n int)
 
-// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+// MaxTapGradRowsF64 does what MaxTapGradF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, at []uint8, ldat int, tap float64) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
@@ -7590,19 +7636,379 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 		switch {
 		case cpu.HasNEON:
 			for r := 0; r < rows; r += per {
-				maxTapGradRowsF32NEON(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 4*ldgrad, 1*ldat)
+				maxTapGradRowsF64NEON(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 8*lddst, 8*ldgrad, 1*ldat)
 				yield(r+per, rows)
 			}
 			return
 		}
 	}
 	for r := range rows {
-		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+		MaxTapGradF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
 	}
 }
 
 //go:noescape
-func maxTapGradRowsF32NEON(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+func maxTapGradRowsF64NEON(dst *float64, grad *float64, at *uint8, tap float64, n, rows, ld_dst, ld_grad, ld_at int)
+
+// MaxTapF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapF16NEON(dst *float32, a *uint16, n int)
+
+// MaxTapRowsF16 does what MaxTapF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF16NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxTapRowsF16NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapAtF16 is MaxTapF16 which also sets at[i] = tap there.
+func MaxTapAtF16(dst, at []float32, a []uint16, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapAtF16Generic(dst, at, a, tap)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapAtF16NEON(&dst[i], &at[i], &a[i], tap, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapAtF16NEON(dst *float32, at *float32, a *uint16, tap float32, n int)
+
+// MaxTapAtRowsF16 does what MaxTapAtF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF16(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []uint16, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF16NEON(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapAtF16(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapAtRowsF16NEON(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+// AddTapF16 sets dst[i] += a[i].
+func AddTapF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addTapF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addTapF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addTapF16NEON(dst *float32, a *uint16, n int)
+
+// AddTapRowsF16 does what AddTapF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addTapRowsF16NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddTapF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addTapRowsF16NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapGradF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF16.
+func MaxTapGradF16(dst []float32, grad []uint16, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapGradF16Generic(dst, grad, at, tap)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapGradF16NEON(&dst[i], &grad[i], &at[i], tap, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapGradF16NEON(dst *float32, grad *uint16, at *uint8, tap float32, n int)
+
+// MaxTapGradRowsF16 does what MaxTapGradF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF16(rows, cols int, dst []float32, lddst int, grad []uint16, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF16NEON(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 2*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapGradF16(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapGradRowsF16NEON(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+// MaxTapBF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapBF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapBF16NEON(dst *float32, a *uint16, n int)
+
+// MaxTapRowsBF16 does what MaxTapBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapRowsBF16NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapBF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxTapRowsBF16NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapAtBF16 is MaxTapBF16 which also sets at[i] = tap there.
+func MaxTapAtBF16(dst, at []float32, a []uint16, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapAtBF16Generic(dst, at, a, tap)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapAtBF16NEON(&dst[i], &at[i], &a[i], tap, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapAtBF16NEON(dst *float32, at *float32, a *uint16, tap float32, n int)
+
+// MaxTapAtRowsBF16 does what MaxTapAtBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsBF16(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []uint16, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsBF16NEON(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapAtBF16(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapAtRowsBF16NEON(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+// AddTapBF16 sets dst[i] += a[i].
+func AddTapBF16(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		addTapBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addTapBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addTapBF16NEON(dst *float32, a *uint16, n int)
+
+// AddTapRowsBF16 does what AddTapBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addTapRowsBF16NEON(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddTapBF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addTapRowsBF16NEON(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+// MaxTapGradBF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtBF16.
+func MaxTapGradBF16(dst []float32, grad []uint16, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	if !cpu.HasNEON {
+		maxTapGradBF16Generic(dst, grad, at, tap)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		maxTapGradBF16NEON(&dst[i], &grad[i], &at[i], tap, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func maxTapGradBF16NEON(dst *float32, grad *uint16, at *uint8, tap float32, n int)
+
+// MaxTapGradRowsBF16 does what MaxTapGradBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsBF16(rows, cols int, dst []float32, lddst int, grad []uint16, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsBF16NEON(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 2*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MaxTapGradBF16(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+//go:noescape
+func maxTapGradRowsBF16NEON(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
 
 // squaredErrorBlockF32 returns the sum of (a-b)² over a block.
 func squaredErrorBlockF32(a, b []float32) (sum float32) {

@@ -15327,6 +15327,22 @@ func addTapF32Generic(dst, a []float32) {
 	}
 }
 
+// maxTapGradF32Generic is the plain Go version of MaxTapGradF32.
+func maxTapGradF32Generic(dst, grad []float32, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	for i := range dst {
+		v0 := int32(at[i])
+		v1 := float32(v0)
+		v2 := v1 == tap
+		v3 := dst[i]
+		v4 := grad[i]
+		v5 := sel32(v2, v4, 0)
+		v6 := v3 + v5
+		dst[i] = v6
+	}
+}
+
 // maxTapF64Generic is the plain Go version of MaxTapF64.
 func maxTapF64Generic(dst, a []float64) {
 	a = a[:len(dst)]
@@ -15370,8 +15386,69 @@ func addTapF64Generic(dst, a []float64) {
 	}
 }
 
-// maxTapGradF32Generic is the plain Go version of MaxTapGradF32.
-func maxTapGradF32Generic(dst, grad []float32, at []uint8, tap float32) {
+// maxTapGradF64Generic is the plain Go version of MaxTapGradF64.
+func maxTapGradF64Generic(dst, grad []float64, at []uint8, tap float64) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	for i := range dst {
+		v0 := int64(at[i])
+		v1 := v0 + 4841369599423283200
+		v2 := math.Float64frombits(uint64(v1))
+		v3 := v2 - 0x1p+52
+		v4 := v3 == tap
+		v5 := dst[i]
+		v6 := grad[i]
+		v7 := sel64(v4, v6, 0)
+		v8 := v5 + v7
+		dst[i] = v8
+	}
+}
+
+// maxTapF16Generic is the plain Go version of MaxTapF16.
+func maxTapF16Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel32(v4, v0, v1)
+		dst[i] = v5
+	}
+}
+
+// maxTapAtF16Generic is the plain Go version of MaxTapAtF16.
+func maxTapAtF16Generic(dst, at []float32, a []uint16, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel32(v4, v0, v1)
+		dst[i] = v5
+		v7 := at[i]
+		v8 := sel32(v4, tap, v7)
+		at[i] = v8
+	}
+}
+
+// addTapF16Generic is the plain Go version of AddTapF16.
+func addTapF16Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := F16ToF32(a[i])
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
+// maxTapGradF16Generic is the plain Go version of MaxTapGradF16.
+func maxTapGradF16Generic(dst []float32, grad []uint16, at []uint8, tap float32) {
 	grad = grad[:len(dst)]
 	at = at[:len(dst)]
 	for i := range dst {
@@ -15379,7 +15456,66 @@ func maxTapGradF32Generic(dst, grad []float32, at []uint8, tap float32) {
 		v1 := float32(v0)
 		v2 := v1 == tap
 		v3 := dst[i]
-		v4 := grad[i]
+		v4 := F16ToF32(grad[i])
+		v5 := sel32(v2, v4, 0)
+		v6 := v3 + v5
+		dst[i] = v6
+	}
+}
+
+// maxTapBF16Generic is the plain Go version of MaxTapBF16.
+func maxTapBF16Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel32(v4, v0, v1)
+		dst[i] = v5
+	}
+}
+
+// maxTapAtBF16Generic is the plain Go version of MaxTapAtBF16.
+func maxTapAtBF16Generic(dst, at []float32, a []uint16, tap float32) {
+	at = at[:len(dst)]
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := dst[i]
+		v2 := v0 > v1
+		v3 := v0 != v0
+		v4 := v2 || v3
+		v5 := sel32(v4, v0, v1)
+		dst[i] = v5
+		v7 := at[i]
+		v8 := sel32(v4, tap, v7)
+		at[i] = v8
+	}
+}
+
+// addTapBF16Generic is the plain Go version of AddTapBF16.
+func addTapBF16Generic(dst []float32, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := dst[i]
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := v0 + v1
+		dst[i] = v2
+	}
+}
+
+// maxTapGradBF16Generic is the plain Go version of MaxTapGradBF16.
+func maxTapGradBF16Generic(dst []float32, grad []uint16, at []uint8, tap float32) {
+	grad = grad[:len(dst)]
+	at = at[:len(dst)]
+	for i := range dst {
+		v0 := int32(at[i])
+		v1 := float32(v0)
+		v2 := v1 == tap
+		v3 := dst[i]
+		v4 := math.Float32frombits(uint32(grad[i]) << 16)
 		v5 := sel32(v2, v4, 0)
 		v6 := v3 + v5
 		dst[i] = v6

@@ -62866,6 +62866,277 @@ done:
 	CBNZ R10, row
 	RET
 
+// maxTapGradF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=at uint8, tap scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·maxTapGradF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD at+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVQ (R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	FMOVS 4(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 16(R0), F3
+	FMOVQ 16(R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 16(R0)
+	FMOVS 8(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 32(R0), F3
+	FMOVQ 32(R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 32(R0)
+	FMOVS 12(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 48(R0), F3
+	FMOVQ 48(R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $16, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVQ (R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $4, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R2), V2.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R2, R10
+	VLD1 (R10), V2.B[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.B[0]
+l2:
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD (R0), F3
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F3
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R1), F4
+	TBZ $0, R9, l6
+	ADD $8, R1, R10
+	VLD1 (R10), V4.S[2]
+	JMP l6
+l5:
+	FMOVS (R1), F4
+l6:
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	TBZ $1, R9, l7
+	FMOVD F3, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V3.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F3, (R0)
+l8:
+done:
+	RET
+
+// maxTapGradRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=at uint8, tap scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·maxTapGradRowsF32NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD at+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+row:
+	MOVD n+32(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVQ (R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	FMOVS 4(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 16(R0), F3
+	FMOVQ 16(R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 16(R0)
+	FMOVS 8(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 32(R0), F3
+	FMOVQ 32(R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 32(R0)
+	FMOVS 12(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 48(R0), F3
+	FMOVQ 48(R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $16, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVQ (R1), F4
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $4, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R2), V2.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R2, R10
+	VLD1 (R10), V2.B[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.B[0]
+l2:
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD (R0), F3
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F3
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R1), F4
+	TBZ $0, R9, l6
+	ADD $8, R1, R10
+	VLD1 (R10), V4.S[2]
+	JMP l6
+l5:
+	FMOVS (R1), F4
+l6:
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	TBZ $1, R9, l7
+	FMOVD F3, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V3.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F3, (R0)
+l8:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+56(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD at+16(FP), R2
+	MOVD ld_at+64(FP), R10
+	ADD R10, R2
+	MOVD R2, at+16(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
 // maxTapF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
 TEXT ·maxTapF64NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
@@ -63301,9 +63572,841 @@ done:
 	CBNZ R10, row
 	RET
 
-// maxTapGradF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=at uint8, tap scalar; R9=elements left.
+// maxTapGradF64NEON: 2 lanes x 2. R0=dst float64, R1=grad float64, R2=at uint8, tap scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·maxTapGradF64NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD at+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD tap+24(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVQ 2624(R11), F1
+	FMOVQ 2624(R11), F2
+	FMOVQ 0(R11), F3
+	CMP $4, R9
+	BLT single
+loop:
+	VLD1 (R2), V4.H[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVQ (R0), F5
+	FMOVQ (R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVQ F5, (R0)
+	ADD $2, R2, R10
+	VLD1 (R10), V4.H[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVQ 16(R0), F5
+	FMOVQ 16(R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVQ F5, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $4, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	VLD1 (R2), V4.H[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVQ (R0), F5
+	FMOVQ (R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVQ F5, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $2, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R2), V4.B[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVD (R0), F5
+	FMOVD (R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVD F5, (R0)
+done:
+	RET
+
+// maxTapGradRowsF64NEON: 2 lanes x 2. R0=dst float64, R1=grad float64, R2=at uint8, tap scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·maxTapGradRowsF64NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD at+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVD tap+24(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVQ 2624(R11), F1
+	FMOVQ 2624(R11), F2
+	FMOVQ 0(R11), F3
+row:
+	MOVD n+32(FP), R9
+	CMP $4, R9
+	BLT single
+loop:
+	VLD1 (R2), V4.H[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVQ (R0), F5
+	FMOVQ (R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVQ F5, (R0)
+	ADD $2, R2, R10
+	VLD1 (R10), V4.H[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVQ 16(R0), F5
+	FMOVQ 16(R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVQ F5, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $4, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	VLD1 (R2), V4.H[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVQ (R0), F5
+	FMOVQ (R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVQ F5, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $2, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	VLD1 (R2), V4.B[0]
+	VUXTL V4.B8, V4.H8
+	VUXTL V4.H4, V4.S4
+	VUXTL V4.S2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	WORD $0x4ee2d484 // fsub v4.2d, v4.2d, v2.2d
+	WORD $0x4e60e484 // fcmeq v4.2d, v4.2d, v0.2d
+	FMOVD (R0), F5
+	FMOVD (R1), F6
+	VBSL V3.B16, V6.B16, V4.B16
+	WORD $0x4e64d4a5 // fadd v5.2d, v5.2d, v4.2d
+	FMOVD F5, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+56(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD at+16(FP), R2
+	MOVD ld_at+64(FP), R10
+	ADD R10, R2
+	MOVD R2, at+16(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
+// maxTapF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·maxTapF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ 16(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ 32(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ 48(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVD (R0), F1
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F1
+l4:
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	RET
+
+// maxTapRowsF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·maxTapRowsF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ 16(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ 32(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ 48(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVD (R0), F1
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F1
+l4:
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// maxTapAtF16NEON: 4 lanes x 2. R0=dst float32, R1=at float32, R2=a uint16, tap scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·maxTapAtF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD at+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 16(R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 16(R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F1
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	TBZ $1, R9, l3
+	FMOVD (R0), F2
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F2
+l4:
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F1
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F1
+l8:
+	VBSL V1.B16, V0.B16, V3.B16
+	TBZ $1, R9, l9
+	FMOVD F3, (R1)
+	TBZ $0, R9, l10
+	ADD $8, R1, R10
+	VST1 V3.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F3, (R1)
+l10:
+done:
+	RET
+
+// maxTapAtRowsF16NEON: 4 lanes x 2. R0=dst float32, R1=at float32, R2=a uint16, tap scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·maxTapAtRowsF16NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD at+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+row:
+	MOVD n+32(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ 16(R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 16(R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F1
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	TBZ $1, R9, l3
+	FMOVD (R0), F2
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F2
+l4:
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F1
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F1
+l8:
+	VBSL V1.B16, V0.B16, V3.B16
+	TBZ $1, R9, l9
+	FMOVD F3, (R1)
+	TBZ $0, R9, l10
+	ADD $8, R1, R10
+	VST1 V3.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F3, (R1)
+l10:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD at+8(FP), R1
+	MOVD ld_at+56(FP), R10
+	ADD R10, R1
+	MOVD R1, at+8(FP)
+	MOVD a+16(FP), R2
+	MOVD ld_a+64(FP), R10
+	ADD R10, R2
+	MOVD R2, a+16(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
+// addTapF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·addTapF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	RET
+
+// addTapRowsF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·addTapRowsF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// maxTapGradF16NEON: 4 lanes x 4. R0=dst float32, R1=grad uint16, R2=at uint8, tap scalar; R9=elements left.
 // Constants: V0-V1.
-TEXT ·maxTapGradF32NEON(SB), NOSPLIT, $0-40
+TEXT ·maxTapGradF16NEON(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD grad+8(FP), R1
 	MOVD at+16(FP), R2
@@ -63321,7 +64424,8 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ (R0), F3
-	FMOVQ (R1), F4
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, (R0)
@@ -63331,7 +64435,8 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ 16(R0), F3
-	FMOVQ 16(R1), F4
+	FMOVD 8(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, 16(R0)
@@ -63341,7 +64446,8 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ 32(R0), F3
-	FMOVQ 32(R1), F4
+	FMOVD 16(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, 32(R0)
@@ -63351,12 +64457,13 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ 48(R0), F3
-	FMOVQ 48(R1), F4
+	FMOVD 24(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, 48(R0)
 	ADD $64, R0
-	ADD $64, R1
+	ADD $32, R1
 	ADD $16, R2
 	SUB $16, R9
 	CMP $16, R9
@@ -63371,12 +64478,13 @@ one:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ (R0), F3
-	FMOVQ (R1), F4
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, (R0)
 	ADD $16, R0
-	ADD $16, R1
+	ADD $8, R1
 	ADD $4, R2
 	SUB $4, R9
 	CMP $4, R9
@@ -63406,14 +64514,15 @@ l3:
 	FMOVS (R0), F3
 l4:
 	TBZ $1, R9, l5
-	FMOVD (R1), F4
+	FMOVS (R1), F4
 	TBZ $0, R9, l6
-	ADD $8, R1, R10
-	VLD1 (R10), V4.S[2]
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
 	JMP l6
 l5:
-	FMOVS (R1), F4
+	VLD1 (R1), V4.H[0]
 l6:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	TBZ $1, R9, l7
@@ -63428,9 +64537,9 @@ l8:
 done:
 	RET
 
-// maxTapGradRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=at uint8, tap scalar; R9=elements left.
+// maxTapGradRowsF16NEON: 4 lanes x 4. R0=dst float32, R1=grad uint16, R2=at uint8, tap scalar; R9=elements left.
 // Constants: V0-V1.
-TEXT ·maxTapGradRowsF32NEON(SB), NOSPLIT, $0-72
+TEXT ·maxTapGradRowsF16NEON(SB), NOSPLIT, $0-72
 	MOVD dst+0(FP), R0
 	MOVD grad+8(FP), R1
 	MOVD at+16(FP), R2
@@ -63449,7 +64558,8 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ (R0), F3
-	FMOVQ (R1), F4
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, (R0)
@@ -63459,7 +64569,8 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ 16(R0), F3
-	FMOVQ 16(R1), F4
+	FMOVD 8(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, 16(R0)
@@ -63469,7 +64580,8 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ 32(R0), F3
-	FMOVQ 32(R1), F4
+	FMOVD 16(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, 32(R0)
@@ -63479,12 +64591,13 @@ loop:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ 48(R0), F3
-	FMOVQ 48(R1), F4
+	FMOVD 24(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, 48(R0)
 	ADD $64, R0
-	ADD $64, R1
+	ADD $32, R1
 	ADD $16, R2
 	SUB $16, R9
 	CMP $16, R9
@@ -63499,12 +64612,13 @@ one:
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
 	FMOVQ (R0), F3
-	FMOVQ (R1), F4
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	FMOVQ F3, (R0)
 	ADD $16, R0
-	ADD $16, R1
+	ADD $8, R1
 	ADD $4, R2
 	SUB $4, R9
 	CMP $4, R9
@@ -63534,14 +64648,941 @@ l3:
 	FMOVS (R0), F3
 l4:
 	TBZ $1, R9, l5
-	FMOVD (R1), F4
+	FMOVS (R1), F4
 	TBZ $0, R9, l6
-	ADD $8, R1, R10
-	VLD1 (R10), V4.S[2]
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
 	JMP l6
 l5:
-	FMOVS (R1), F4
+	VLD1 (R1), V4.H[0]
 l6:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	TBZ $1, R9, l7
+	FMOVD F3, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V3.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F3, (R0)
+l8:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+56(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD at+16(FP), R2
+	MOVD ld_at+64(FP), R10
+	ADD R10, R2
+	MOVD R2, at+16(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
+// maxTapBF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·maxTapBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ 16(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ 32(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ 48(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	TBZ $1, R9, l3
+	FMOVD (R0), F1
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F1
+l4:
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	RET
+
+// maxTapRowsBF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·maxTapRowsBF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ 16(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ 32(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ 48(R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVQ (R0), F1
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	TBZ $1, R9, l3
+	FMOVD (R0), F1
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F1
+l4:
+	WORD $0x6ea1e402 // fcmgt v2.4s, v0.4s, v1.4s
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x4ee31c42 // orn v2.16b, v2.16b, v3.16b
+	VBSL V1.B16, V0.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// maxTapAtBF16NEON: 4 lanes x 2. R0=dst float32, R1=at float32, R2=a uint16, tap scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·maxTapAtBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD at+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	FMOVD 8(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVQ 16(R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 16(R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F1
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V1.H[0]
+l2:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	TBZ $1, R9, l3
+	FMOVD (R0), F2
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F2
+l4:
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F1
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F1
+l8:
+	VBSL V1.B16, V0.B16, V3.B16
+	TBZ $1, R9, l9
+	FMOVD F3, (R1)
+	TBZ $0, R9, l10
+	ADD $8, R1, R10
+	VST1 V3.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F3, (R1)
+l10:
+done:
+	RET
+
+// maxTapAtRowsBF16NEON: 4 lanes x 2. R0=dst float32, R1=at float32, R2=a uint16, tap scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·maxTapAtRowsBF16NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD at+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+row:
+	MOVD n+32(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	FMOVD 8(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVQ 16(R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 16(R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVQ (R0), F2
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ (R1), F1
+	VBSL V1.B16, V0.B16, V3.B16
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F1
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V1.H[0]
+l2:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	TBZ $1, R9, l3
+	FMOVD (R0), F2
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F2
+l4:
+	WORD $0x6ea2e423 // fcmgt v3.4s, v1.4s, v2.4s
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x4ee41c63 // orn v3.16b, v3.16b, v4.16b
+	VBIT V3.B16, V1.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F1
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F1
+l8:
+	VBSL V1.B16, V0.B16, V3.B16
+	TBZ $1, R9, l9
+	FMOVD F3, (R1)
+	TBZ $0, R9, l10
+	ADD $8, R1, R10
+	VST1 V3.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F3, (R1)
+l10:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD at+8(FP), R1
+	MOVD ld_at+56(FP), R10
+	ADD R10, R1
+	MOVD R1, at+8(FP)
+	MOVD a+16(FP), R2
+	MOVD ld_a+64(FP), R10
+	ADD R10, R2
+	MOVD R2, a+16(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
+// addTapBF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·addTapBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	RET
+
+// addTapRowsBF16NEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.
+TEXT ·addTapRowsBF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R0), F0
+	FMOVD 8(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R0), F0
+	FMOVD 16(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R0), F0
+	FMOVD 24(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F0
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F0
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVS (R1), F1
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// maxTapGradBF16NEON: 4 lanes x 4. R0=dst float32, R1=grad uint16, R2=at uint8, tap scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·maxTapGradBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD at+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	FMOVS 4(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 16(R0), F3
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 16(R0)
+	FMOVS 8(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 32(R0), F3
+	FMOVD 16(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 32(R0)
+	FMOVS 12(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 48(R0), F3
+	FMOVD 24(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	ADD $16, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	ADD $4, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R2), V2.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R2, R10
+	VLD1 (R10), V2.B[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.B[0]
+l2:
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD (R0), F3
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F3
+l4:
+	TBZ $1, R9, l5
+	FMOVS (R1), F4
+	TBZ $0, R9, l6
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l6
+l5:
+	VLD1 (R1), V4.H[0]
+l6:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	TBZ $1, R9, l7
+	FMOVD F3, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V3.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F3, (R0)
+l8:
+done:
+	RET
+
+// maxTapGradRowsBF16NEON: 4 lanes x 4. R0=dst float32, R1=grad uint16, R2=at uint8, tap scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·maxTapGradRowsBF16NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD at+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVS tap+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+row:
+	MOVD n+32(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	FMOVS 4(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 16(R0), F3
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 16(R0)
+	FMOVS 8(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 32(R0), F3
+	FMOVD 16(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 32(R0)
+	FMOVS 12(R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ 48(R0), F3
+	FMOVD 24(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	ADD $16, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R2), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	FMOVQ (R0), F3
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	VBSL V1.B16, V4.B16, V2.B16
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	ADD $4, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R2), V2.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R2, R10
+	VLD1 (R10), V2.B[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.B[0]
+l2:
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e20e442 // fcmeq v2.4s, v2.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD (R0), F3
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R0), F3
+l4:
+	TBZ $1, R9, l5
+	FMOVS (R1), F4
+	TBZ $0, R9, l6
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l6
+l5:
+	VLD1 (R1), V4.H[0]
+l6:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
 	VBSL V1.B16, V4.B16, V2.B16
 	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
 	TBZ $1, R9, l7

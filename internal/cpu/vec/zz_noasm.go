@@ -1635,6 +1635,24 @@ func AddTapRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda in
 	}
 }
 
+// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
+func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
+	maxTapGradF32Generic(dst, grad, at, tap)
+}
+
+// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	for r := range rows {
+		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
 // MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF64(dst, a []float64) { maxTapF64Generic(dst, a) }
 
@@ -1681,13 +1699,13 @@ func AddTapRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda in
 	}
 }
 
-// MaxTapGradF32 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF32.
-func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
-	maxTapGradF32Generic(dst, grad, at, tap)
+// MaxTapGradF64 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF64.
+func MaxTapGradF64(dst, grad []float64, at []uint8, tap float64) {
+	maxTapGradF64Generic(dst, grad, at, tap)
 }
 
-// MaxTapGradRowsF32 does what MaxTapGradF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, at []uint8, ldat int, tap float32) {
+// MaxTapGradRowsF64 does what MaxTapGradF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, at []uint8, ldat int, tap float64) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
@@ -1695,7 +1713,135 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 	_ = grad[(rows-1)*ldgrad+cols-1]
 	_ = at[(rows-1)*ldat+cols-1]
 	for r := range rows {
-		MaxTapGradF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+		MaxTapGradF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+// MaxTapF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapF16(dst []float32, a []uint16) { maxTapF16Generic(dst, a) }
+
+// MaxTapRowsF16 does what MaxTapF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// MaxTapAtF16 is MaxTapF16 which also sets at[i] = tap there.
+func MaxTapAtF16(dst, at []float32, a []uint16, tap float32) { maxTapAtF16Generic(dst, at, a, tap) }
+
+// MaxTapAtRowsF16 does what MaxTapAtF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsF16(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []uint16, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapAtF16(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+// AddTapF16 sets dst[i] += a[i].
+func AddTapF16(dst []float32, a []uint16) { addTapF16Generic(dst, a) }
+
+// AddTapRowsF16 does what AddTapF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddTapF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// MaxTapGradF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF16.
+func MaxTapGradF16(dst []float32, grad []uint16, at []uint8, tap float32) {
+	maxTapGradF16Generic(dst, grad, at, tap)
+}
+
+// MaxTapGradRowsF16 does what MaxTapGradF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsF16(rows, cols int, dst []float32, lddst int, grad []uint16, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	for r := range rows {
+		MaxTapGradF16(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
+	}
+}
+
+// MaxTapBF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
+func MaxTapBF16(dst []float32, a []uint16) { maxTapBF16Generic(dst, a) }
+
+// MaxTapRowsBF16 does what MaxTapBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapBF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// MaxTapAtBF16 is MaxTapBF16 which also sets at[i] = tap there.
+func MaxTapAtBF16(dst, at []float32, a []uint16, tap float32) { maxTapAtBF16Generic(dst, at, a, tap) }
+
+// MaxTapAtRowsBF16 does what MaxTapAtBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapAtRowsBF16(rows, cols int, dst []float32, lddst int, at []float32, ldat int, a []uint16, lda int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		MaxTapAtBF16(dst[r*lddst:][:cols], at[r*ldat:][:cols], a[r*lda:][:cols], tap)
+	}
+}
+
+// AddTapBF16 sets dst[i] += a[i].
+func AddTapBF16(dst []float32, a []uint16) { addTapBF16Generic(dst, a) }
+
+// AddTapRowsBF16 does what AddTapBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddTapBF16(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// MaxTapGradBF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtBF16.
+func MaxTapGradBF16(dst []float32, grad []uint16, at []uint8, tap float32) {
+	maxTapGradBF16Generic(dst, grad, at, tap)
+}
+
+// MaxTapGradRowsBF16 does what MaxTapGradBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MaxTapGradRowsBF16(rows, cols int, dst []float32, lddst int, grad []uint16, ldgrad int, at []uint8, ldat int, tap float32) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = at[(rows-1)*ldat+cols-1]
+	for r := range rows {
+		MaxTapGradBF16(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], at[r*ldat:][:cols], tap)
 	}
 }
 

@@ -54,12 +54,9 @@ func sixteenBits() {
 	}
 }
 
-// sfx is the suffix of the names of kernels of a 16-bit type, long its name in prose.
+// sfx is the suffix of the names of kernels of a floating type, long the name of a 16-bit one in prose.
 func (t Type) sfx() string {
-	if t == F16 {
-		return "F16"
-	}
-	return "BF16"
+	return [...]string{F32: "F32", F64: "F64", F16: "F16", BF16: "BF16"}[t]
 }
 
 func (t Type) long() string {

@@ -81,12 +81,13 @@ func run(dir string) error {
 	emitLanesGo(&arm64, NEON)
 	table.WriteString("}\n")
 	for name, src := range map[string]string{
-		"zz_generic.go":    generic.String(),
-		"zz_noasm.go":      noasm.String(),
-		"zz_amd64.go":      amd64.String(),
-		"zz_arm64.go":      arm64.String(),
-		"zz_table_test.go": table.String(),
-		"zz_half.go":       emitHalf(),
+		"zz_generic.go":      generic.String(),
+		"zz_noasm.go":        noasm.String(),
+		"zz_amd64.go":        amd64.String(),
+		"zz_arm64.go":        arm64.String(),
+		"zz_table_test.go":   table.String(),
+		"zz_half.go":         emitHalf(),
+		"zz_pixels_amd64.go": emitWindowsGo(),
 	} {
 		b, err := format.Source([]byte(src))
 		if err != nil {
@@ -99,6 +100,9 @@ func run(dir string) error {
 	}
 	if err := write(filepath.Join(dir, "zz_neon_arm64.s"), []byte(strings.TrimRight(pool.file(neon.String()), "\n"))); err != nil {
 		return err
+	}
+	for _, k := range windowKernels() {
+		emitWindows(text[AVX512], k)
 	}
 	for isa, w := range text {
 		var b bytes.Buffer
