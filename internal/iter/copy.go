@@ -285,7 +285,7 @@ func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	const strip = 16
-	if size >= 8 { // sixteen elements fill whole lines of d at once, and as many lines of s do not drive each other out of the cache
+	if size >= 16 || size == 8 && lds >= ldd { // sixteen elements fill whole lines of d at once, and far lines of s are read one after another
 		for i := 0; i < rows; i += 16 {
 			n := min(16, rows-i)
 			for j := range cols {
