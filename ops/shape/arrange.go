@@ -104,6 +104,9 @@ func init() {
 				if sh[d] < 0 {
 					c.Fail(tensor.ErrShape, "The input size %d, plus negative padding %d and %d resulted in a negative output size, which is invalid. Check dimension %d of your input.", t.Shape()[d], pad[2*i], pad[2*i+1], d)
 				}
+				if t.Shape()[d]+min(pad[2*i], 0)+min(pad[2*i+1], 0) < 0 {
+					c.Fail(tensor.ErrShape, "narrow(): length must be non-negative.")
+				}
 			}
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, t.SuggestFormat()), t.DType())
 		},

@@ -106,7 +106,9 @@ func newPadding(sh, pad []int, mode string, format tensor.MemoryFormat) *padding
 		p.index[i] = padIndex(p.in[i], lo, hi, mode)
 		p.out[i] = len(p.index[i])
 		if i == 2 {
-			p.at, p.from, p.n = max(lo, 0), max(-lo, 0), max(0, p.in[2]+min(lo, 0)+min(hi, 0))
+			if n := p.in[2] + min(lo, 0) + min(hi, 0); n > 0 { // else one side takes away more than there is
+				p.at, p.from, p.n = max(lo, 0), max(-lo, 0), n
+			}
 		}
 	}
 	return p

@@ -31,7 +31,11 @@ func TestPadEntries(t *testing.T) {
 		return tensor.FromSlice(l)
 	}
 	for _, mode := range []string{"replicate", "reflect", "circular"} {
-		for _, pad := range [][]int{{2, 1}, {0, 3, 1, 0}, {3, 3, 2, 2}, {1, 2, 2, 1, 1, 3}, {-1, 2, 1, -2}} {
+		pads := [][]int{{2, 1}, {0, 3, 1, 0}, {3, 3, 2, 2}, {1, 2, 2, 1, 1, 3}, {-1, 2, 1, -2}}
+		if mode == "replicate" { // which can take away more than there is on one side
+			pads = append(pads, []int{-6, 7}, []int{7, -6}, []int{-4, 1}, []int{9, -8, -7, 5})
+		}
+		for _, pad := range pads {
 			if mode == "circular" && pad[0] < 0 {
 				continue // what is cut does not come in at the other end
 			}
