@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/par"
 )
@@ -45,6 +46,7 @@ type walk struct {
 	store   [MaxOperands]dtype.Converter
 	dims    [MaxOperands + 1][8]int
 	kernel  func(p *Ptrs, n int)
+	number  int // the operand that the kernel takes by its one element, 0: none
 }
 
 // Run calls kernel for runs that together cover the shape once. The first nout operands are written, the others read. Reading and
@@ -60,12 +62,39 @@ func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
 	w := walkPool.Get().(*walk)
 	w.init(shape, nout, ops)
 	w.kernel = kernel
-	if len(w.shape) == 1 && w.plain() {
+	w.run(total)
+}
+
+// RunNumber is Run for two operands and a result. Along rows where the second operand is one element, number is called in place of kernel,
+// and first where the first one is; a nil one is not.
+func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs, n int)) {
+	total := 1
+	for _, s := range shape {
+		total *= s
+	}
+	if total == 0 {
+		return
+	}
+	w := walkPool.Get().(*walk)
+	w.init(shape, 1, ops[:])
+	w.kernel = kernel
+	switch {
+	case number != nil && w.numberAt(2):
+		w.kernel = number
+	case first != nil && w.numberAt(1):
+		w.kernel = first
+	}
+	w.run(total)
+}
+
+// run walks and gives w back.
+func (w *walk) run(total int) {
+	if len(w.shape) == 1 && w.plain() && w.number == 0 {
 		w.runPlain(total)
 	} else {
 		w.runRows(total)
 	}
-	w.kernel, w.p = nil, Ptrs{}
+	w.kernel, w.p, w.number = nil, Ptrs{}, 0
 	walkPool.Put(w)
 }
 
@@ -150,10 +179,24 @@ func abs(x int) int {
 	return x
 }
 
+// numberAt makes operand i, which must not change along the innermost dimension, one that the kernel takes by its element.
+func (w *walk) numberAt(i int) bool {
+	k := len(w.shape) - 1
+	w.number = i
+	if w.strides[i][k] == 0 && w.load[i] == nil && w.shape[k] >= minPlain && w.plain() {
+		return true
+	}
+	w.number = 0
+	return false
+}
+
 // plain reports that the innermost dimension of every operand is contiguous and of the wanted type.
 func (w *walk) plain() bool {
 	k := len(w.shape) - 1
 	for i := 0; i < w.n; i++ {
+		if i == w.number && i > 0 {
+			continue
+		}
 		if w.strides[i][k] != w.size[i] || w.load[i] != nil {
 			return false
 		}
@@ -190,6 +233,10 @@ func (w *walk) runRows(total int) {
 			par.For(rows, max(1, grain/inner), func(lo, hi int) { w.rows(lo, hi, k) })
 			return
 		}
+		if k > 0 && w.tiles() != 0 {
+			w.runTiles(total)
+			return
+		}
 		per := (inner + block - 1) / block
 		par.For(total/inner*per, grain/block, func(lo, hi int) {
 			b := newBuffers(w)
@@ -213,12 +260,82 @@ func (w *walk) runRows(total int) {
 	par.For(total, grain, w.gather)
 }
 
+// tiles are the operands, as bits, that are contiguous along the next to innermost dimension and not along the innermost: a tile of them
+// is turned around at once, where row by row each element would come from a line of memory of its own.
+func (w *walk) tiles() (set int) {
+	k := len(w.shape) - 1
+	for i := w.nout; i < w.n; i++ {
+		// Only for elements of four bytes there is a transpose that is worth the way through a buffer.
+		if w.size[i] == 4 && w.strides[i][k-1] == 4 && w.strides[i][k] > 4 && w.shape[k-1] >= minPlain {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// A tile has tileRows rows of up to tileCols elements.
+const (
+	tileRows = 16
+	tileCols = 256
+)
+
+// runTiles handles walks with operands to be turned around.
+func (w *walk) runTiles(total int) {
+	k := len(w.shape) - 1
+	set, inner, rows := w.tiles(), w.shape[k], w.shape[k-1]
+	down, across := (rows+tileRows-1)/tileRows, (inner+tileCols-1)/tileCols
+	par.For(total/(inner*rows)*down*across, grain/(tileRows*tileCols), func(lo, hi int) {
+		b := newBuffers(w)
+		b.turned = set
+		var tile [MaxOperands][]uint64
+		var p, q Ptrs
+		for t := lo; t < hi; t++ {
+			r, from := t/across%down*tileRows, t%across*tileCols
+			m, n := min(tileRows, rows-r), min(tileCols, inner-from)
+			w.at(&p, t/(across*down)*rows+r, k)
+			for i := 0; i < w.n; i++ {
+				p[i] = unsafe.Add(p[i], from*w.strides[i][k])
+				if size := w.size[i]; set>>i&1 != 0 {
+					if tile[i] == nil {
+						tile[i] = make([]uint64, (min(tileRows, rows)*min(tileCols, inner)*size+7)/8)
+					}
+					d := unsafe.Pointer(&tile[i][0])
+					plane(d, n*size, size, p[i], size, w.strides[i][k], m, n, size)
+					p[i] = d
+				}
+			}
+			for j := range m {
+				for i := 0; i < w.n; i++ {
+					if step := w.strides[i][k-1]; set>>i&1 != 0 {
+						q[i] = unsafe.Add(p[i], j*n*w.size[i])
+					} else {
+						q[i] = unsafe.Add(p[i], j*step)
+					}
+				}
+				w.runBlock(b, &q, n, k, t > lo || j > 0)
+			}
+		}
+	})
+}
+
 // rows runs the kernel on whole rows.
 func (w *walk) rows(lo, hi, k int) {
 	var p Ptrs
-	for r := lo; r < hi; r++ {
-		w.at(&p, r, k)
-		w.kernel(&p, w.shape[k])
+	for lo < hi {
+		w.at(&p, lo, k)
+		n := 1
+		if k > 0 {
+			n = min(hi-lo, w.shape[k-1]-lo%w.shape[k-1])
+		}
+		for j := range n {
+			if j > 0 {
+				for i := 0; i < w.n; i++ {
+					p[i] = unsafe.Add(p[i], w.strides[i][k-1])
+				}
+			}
+			w.kernel(&p, w.shape[k])
+		}
+		lo += n
 	}
 }
 
@@ -248,6 +365,7 @@ type buffers struct {
 	run       int // elements that they hold
 	raw, conv [MaxOperands][]uint64
 	last      Ptrs // the broadcast scalar that conv[i] is filled with
+	turned    int  // the operands whose rows are made contiguous already, as bits
 }
 
 func newBuffers(w *walk) *buffers {
@@ -270,6 +388,9 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 	var q Ptrs
 	for i := 0; i < w.n; i++ {
 		st := w.strides[i][k]
+		if b.turned>>i&1 != 0 {
+			st = w.size[i]
+		}
 		if st == w.size[i] && w.load[i] == nil {
 			q[i] = p[i]
 			continue
@@ -389,62 +510,17 @@ func copyBytes(d, s unsafe.Pointer, n int) {
 // c16 is any element of sixteen bytes.
 type c16 [2]uint64
 
-func gatherT[T any](d, s unsafe.Pointer, st, n int) {
-	dd := unsafe.Slice((*T)(d), n)
-	// Four at a time: the addresses then do not wait for each other.
-	for ; len(dd) >= 4; dd = dd[4:] {
-		s2 := unsafe.Add(s, 2*st)
-		dd[0], dd[1], dd[2], dd[3] = *(*T)(s), *(*T)(unsafe.Add(s, st)), *(*T)(s2), *(*T)(unsafe.Add(s2, st))
-		s = unsafe.Add(s2, 2*st)
-	}
-	for i := range dd {
-		dd[i] = *(*T)(s)
-		s = unsafe.Add(s, st)
-	}
-}
-
-func scatterT[T any](d, s unsafe.Pointer, st, n int) {
-	for _, v := range unsafe.Slice((*T)(s), n) {
-		*(*T)(d) = v
-		d = unsafe.Add(d, st)
-	}
-}
-
 // gather copies n elements that lie st bytes apart to a contiguous run.
 func gather(d, s unsafe.Pointer, st, n, size int) {
-	if st == size {
+	switch {
+	case st == size:
 		copyBytes(d, s, n*size)
-		return
-	}
-	switch size {
-	case 1:
-		gatherT[uint8](d, s, st, n)
-	case 2:
-		gatherT[uint16](d, s, st, n)
-	case 4:
-		gatherT[uint32](d, s, st, n)
-	case 8:
-		gatherT[uint64](d, s, st, n)
+	case size == 4 && st == 8 && n <= block:
+		var odd [block]float32
+		vec.DeinterleaveF32(unsafe.Slice((*float32)(d), n), odd[:n], unsafe.Slice((*float32)(s), 2*n-1))
 	default:
-		gatherT[c16](d, s, st, n)
+		elements(d, size, s, st, n, size)
 	}
 }
 
-func scatter(d, s unsafe.Pointer, st, n, size int) {
-	if st == size {
-		copyBytes(d, s, n*size)
-		return
-	}
-	switch size {
-	case 1:
-		scatterT[uint8](d, s, st, n)
-	case 2:
-		scatterT[uint16](d, s, st, n)
-	case 4:
-		scatterT[uint32](d, s, st, n)
-	case 8:
-		scatterT[uint64](d, s, st, n)
-	default:
-		scatterT[c16](d, s, st, n)
-	}
-}
+func scatter(d, s unsafe.Pointer, st, n, size int) { elements(d, st, s, size, n, size) }

@@ -75,6 +75,37 @@ func run2[D, A, B any](out, a, b *T, dd, da, db DType, k func(d []D, a []A, b []
 	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[A](p[1], n), slice[B](p[2], n)) })
 }
 
+// run2n is run2 for a kernel that also has forms which take b, or a, as a number: along rows of the other operand they save filling a run.
+func run2n[E, S any](out, a, b *T, dt DType, k func(d, a, b []E), ks, kr func(d, a []E, s S), at func(p unsafe.Pointer) S) {
+	n := out.Numel()
+	if n <= direct && plain(out, n, dt) && plain(a, n, dt) && plain(b, n, dt) {
+		if n > 0 {
+			k(slice[E](out.Ptr(), n), slice[E](a.Ptr(), n), slice[E](b.Ptr(), n))
+		}
+		return
+	}
+	shape := out.Shape()
+	ops := [3]iter.Operand{operand(out, shape, dt), operand(a, shape, dt), operand(b, shape, dt)}
+	var number, first func(p *iter.Ptrs, n int)
+	if ks != nil {
+		number = func(p *iter.Ptrs, n int) { ks(slice[E](p[0], n), slice[E](p[1], n), at(p[2])) }
+	}
+	if kr != nil {
+		first = func(p *iter.Ptrs, n int) { kr(slice[E](p[0], n), slice[E](p[2], n), at(p[1])) }
+	}
+	iter.RunNumber(shape, &ops, func(p *iter.Ptrs, n int) { k(slice[E](p[0], n), slice[E](p[1], n), slice[E](p[2], n)) }, number, first)
+}
+
+func number32(p unsafe.Pointer) float32 { return *(*float32)(p) }
+
+func number64(p unsafe.Pointer) float64 { return *(*float64)(p) }
+
+// number16 reads an element of one of the 16-bit types.
+var number16 = [2]func(p unsafe.Pointer) float32{
+	func(p unsafe.Pointer) float32 { return vec.F16ToF32(*(*uint16)(p)) },
+	func(p unsafe.Pointer) float32 { return vec.BF16ToF32(*(*uint16)(p)) },
+}
+
 func run3[D, A, B, C any](out, a, b, c *T, dd, da, db, dc DType, k func(d []D, a []A, b []B, c []C)) {
 	shape := out.Shape()
 	ops := [...]iter.Operand{operand(out, shape, dd), operand(a, shape, da), operand(b, shape, db), operand(c, shape, dc)}
@@ -270,13 +301,21 @@ func withNumber(out, a *T, dt, as DType, s float64, h vec.Scalar16, f32 func(d, 
 
 func (k *biK) tensors(c *Ctx, out, a, b *T, dt DType) {
 	if i := half16(dt, out, a, b); i >= 0 && k.h[i] != nil {
-		run2(out, a, b, dt, dt, dt, k.h[i])
+		run2n(out, a, b, dt, k.h[i], k.hs[i], k.hr[i], number16[i])
 		return
 	}
 	switch as := dt.Compute(); as {
 	case tensor.Float32:
+		if k.f32s != nil {
+			run2n(out, a, b, as, k.f32, k.f32s, k.f32r, number32)
+			return
+		}
 		bi(c, k.name, out, a, b, dt, as, k.f32)
 	case tensor.Float64:
+		if k.f64s != nil {
+			run2n(out, a, b, as, k.f64, k.f64s, k.f64r, number64)
+			return
+		}
 		bi(c, k.name, out, a, b, dt, as, k.f64)
 	case tensor.Int64:
 		bi(c, k.name, out, a, b, dt, as, k.i64)
