@@ -29,7 +29,7 @@ type Operand struct {
 type Ptrs [MaxOperands]unsafe.Pointer
 
 const (
-	block    = 1024      // elements of a converted or gathered run
+	block    = 1024      // elements of a converted or gathered run; of elements of less than eight bytes there are more
 	grain    = 32 * 1024 // elements of a parallel task
 	minInner = 32        // shortest row that is handed over without gathering
 	minPlain = 8         // the same where nothing is to be converted or copied first
@@ -237,6 +237,7 @@ func (w *walk) runRows(total int) {
 			w.runTiles(total)
 			return
 		}
+		block := w.block()
 		per := (inner + block - 1) / block
 		par.For(total/inner*per, grain/block, func(lo, hi int) {
 			b := newBuffers(w)
@@ -341,7 +342,7 @@ func (w *walk) rows(lo, hi, k int) {
 
 // gather runs the kernel on the elements of a range, gathered into blocks.
 func (w *walk) gather(lo, hi int) {
-	b := newBuffers(w)
+	b, block := newBuffers(w), w.block()
 	for ; lo < hi; lo += block {
 		w.gatherBlock(b, lo, min(block, hi-lo))
 	}
@@ -360,6 +361,15 @@ func (w *walk) at(p *Ptrs, r, k int) {
 	}
 }
 
+// block is the number of elements of a run: as many as 8 KB hold of the largest ones.
+func (w *walk) block() int {
+	size := 1
+	for i := 0; i < w.n; i++ {
+		size = max(size, w.size[i], w.asSize[i])
+	}
+	return block * 8 / min(size, 8)
+}
+
 // buffers are the scratch runs of one task: raw (memory type, gathered) and conv (wanted type).
 type buffers struct {
 	run       int // elements that they hold
@@ -373,7 +383,7 @@ func newBuffers(w *walk) *buffers {
 	for _, n := range w.shape {
 		run *= n
 	}
-	return &buffers{run: min(run, block)}
+	return &buffers{run: min(run, w.block())}
 }
 
 func (b *buffers) get(s *[MaxOperands][]uint64, i, size int) unsafe.Pointer {

@@ -49,6 +49,15 @@ var (
 	none2 vec.Binary16
 )
 
+// with1 and with2 give the kernels of 16-bit floats a number.
+func with1(k vec.Scalar16, s float64) vec.Unary16 {
+	return vec.Unary16{func(d, a []uint16) { k[0](d, a, float32(s)) }, func(d, a []uint16) { k[1](d, a, float32(s)) }}
+}
+
+func with2(f16, bf16 func(d, g, x []uint16, s float32), s float64) vec.Binary16 {
+	return vec.Binary16{func(d, g, x []uint16) { f16(d, g, x, float32(s)) }, func(d, g, x []uint16) { bf16(d, g, x, float32(s)) }}
+}
+
 // sameInfer allocates a result like argument i.
 func sameInfer(i int) func(c *Ctx) {
 	return func(c *Ctx) { c.Alloc(0, c.Shape(i), c.ArgDType(i)) }
@@ -402,7 +411,7 @@ func init() {
 
 	activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", "is self where self > 0 and negative_slope * self elsewhere.", func(c *Ctx) {
 		s := c.Num(1).F
-		floats1(c, "leaky_relu", 0, none1, func(d, a []float32) { vec.LeakyReLUF32(d, a, float32(s)) }, func(d, a []float64) { vec.LeakyReLUF64(d, a, s) })
+		floats1(c, "leaky_relu", 0, with1(vec.LeakyReLU16, s), func(d, a []float32) { vec.LeakyReLUF32(d, a, float32(s)) }, func(d, a []float64) { vec.LeakyReLUF64(d, a, s) })
 	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 		if c.Op().IsInPlace() && c.Num(1).F < 0 {
 			c.Fail(tensor.ErrAutograd, "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function with a negative slope, please call out-of-place version instead.")
@@ -411,7 +420,7 @@ func init() {
 	})})
 	gradient("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor", "is the gradient of leaky_relu.", 1, func(c *Ctx) {
 		s := c.Num(2).F
-		floats2(c, "leaky_relu_backward", 0, 1, none2, func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) }, func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
+		floats2(c, "leaky_relu_backward", 0, 1, with2(vec.LeakyReLUBackwardF16, vec.LeakyReLUBackwardBF16, s), func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) }, func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{leakyBackward(tv(g), tv(c.T(1)), c.Value(2), tensor.BoolValue(false)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -435,7 +444,10 @@ func init() {
 	})
 	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", "is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
 		lo, hi := c.Num(2).F, c.Num(3).F
-		floats2(c, "hardtanh_backward", 0, 1, none2, func(d, g, x []float32) { vec.HardTanhBackwardF32(d, g, x, float32(lo), float32(hi)) }, func(d, g, x []float64) { vec.HardTanhBackwardF64(d, g, x, lo, hi) })
+		floats2(c, "hardtanh_backward", 0, 1, vec.Binary16{
+			func(d, g, x []uint16) { vec.HardTanhBackwardF16(d, g, x, float32(lo), float32(hi)) },
+			func(d, g, x []uint16) { vec.HardTanhBackwardBF16(d, g, x, float32(lo), float32(hi)) },
+		}, func(d, g, x []float32) { vec.HardTanhBackwardF32(d, g, x, float32(lo), float32(hi)) }, func(d, g, x []float64) { vec.HardTanhBackwardF64(d, g, x, lo, hi) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -449,7 +461,7 @@ func init() {
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardsigmoidBackward(tv(g), tv(c.T(0))) })})
 	gradient("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", "is grad_output / 6 where -3 < self < 3 and 0 elsewhere.", 1,
 		func(c *Ctx) {
-			floats2(c, "hardsigmoid_backward", 0, 1, none2, vec.HardsigmoidBackwardF32, vec.HardsigmoidBackwardF64)
+			floats2(c, "hardsigmoid_backward", 0, 1, vec.HardsigmoidBackward16, vec.HardsigmoidBackwardF32, vec.HardsigmoidBackwardF64)
 		},
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 			return []*T{hardsigmoidBackward(tv(g), tv(c.T(1))), zeros(c.Shape(1), c.ArgDType(1))}
@@ -458,7 +470,7 @@ func init() {
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardswishBackward(tv(g), tv(c.T(0))) })})
 	gradient("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of hardswish.", 1,
 		func(c *Ctx) {
-			floats2(c, "hardswish_backward", 0, 1, none2, vec.HardswishBackwardF32, vec.HardswishBackwardF64)
+			floats2(c, "hardswish_backward", 0, 1, vec.HardswishBackward16, vec.HardswishBackwardF32, vec.HardswishBackwardF64)
 		},
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
@@ -467,11 +479,11 @@ func init() {
 		}})
 	activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "is 0 where -lambd <= self <= lambd and self elsewhere.", func(c *Ctx) {
 		l := c.Num(1).F
-		floats1(c, "hardshrink", 0, none1, func(d, a []float32) { vec.HardShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.HardShrinkF64(d, a, l) })
+		floats1(c, "hardshrink", 0, with1(vec.HardShrink16, l), func(d, a []float32) { vec.HardShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.HardShrinkF64(d, a, l) })
 	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
 	gradient("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_out elsewhere.", 1, func(c *Ctx) {
 		l := c.Num(2).F
-		floats2(c, "hardshrink_backward", 0, 1, none2, func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
+		floats2(c, "hardshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l), func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
@@ -486,14 +498,14 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			l := c.Num(1).F
-			floats1(c, "softshrink", 0, none1, func(d, a []float32) { vec.SoftShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.SoftShrinkF64(d, a, l) })
+			floats1(c, "softshrink", 0, with1(vec.SoftShrink16, l), func(d, a []float32) { vec.SoftShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.SoftShrinkF64(d, a, l) })
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return softshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
 	gradient("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_output elsewhere.", 1, func(c *Ctx) {
 		l := c.Num(2).F
-		floats2(c, "softshrink_backward", 0, 1, none2, func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
+		floats2(c, "softshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l), func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})

@@ -2,6 +2,7 @@ package pointwise
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -21,24 +22,30 @@ func neK[E comparable](d []uint8, a, b []E) {
 	}
 }
 
-func logicalAndK[E number](d []uint8, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = b2u(a[i] != 0) & b2u(b[i] != 0)
+// logicalK runs an operation of bools on the truth of numbers.
+func logicalK[E any](truth func(d []uint8, a []E), k func(d, a, b []uint8)) func(d []uint8, a, b []E) {
+	return func(d []uint8, a, b []E) {
+		var buf [1024]uint8
+		for len(d) > 0 {
+			n := min(len(d), len(buf))
+			truth(d[:n], a[:n])
+			truth(buf[:n], b[:n])
+			k(d[:n], d[:n], buf[:n])
+			d, a, b = d[n:], a[n:], b[n:]
+		}
 	}
 }
 
-func logicalOrK[E number](d []uint8, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = b2u(a[i] != 0) | b2u(b[i] != 0)
-	}
+func logicalKernels(name string, k func(d, a, b []uint8)) cmpK {
+	return cmpK{name: name, u8: k, i8: func(d []uint8, a, b []int8) { k(d, bytesOf(a), bytesOf(b)) },
+		i16: logicalK(vec.NonzeroInt[int16], k), i32: logicalK(vec.NonzeroInt[int32], k), i64: logicalK(vec.NonzeroInt[int64], k),
+		f32: logicalK(func(d []uint8, a []float32) { vec.NeScalarF32(d, a, 0) }, k), f64: logicalK(func(d []uint8, a []float64) { vec.NeScalarF64(d, a, 0) }, k),
+		c64: logicalK(nonzeroC[complex64], k), c128: logicalK(nonzeroC[complex128], k)}
 }
 
-func logicalXorK[E number](d []uint8, a, b []E) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = b2u(a[i] != 0) ^ b2u(b[i] != 0)
+func nonzeroC[E complex64 | complex128](d []uint8, a []E) {
+	for i, x := range a[:len(d)] {
+		d[i] = b2u(x != 0)
 	}
 }
 
@@ -49,9 +56,9 @@ var (
 	leKernels         = cmpK{name: "le", u8: vec.LeInt[uint8], i8: vec.LeInt[int8], i16: vec.LeInt[int16], i32: vec.LeInt[int32], i64: vec.LeInt[int64], f32: vec.LeF32, f64: vec.LeF64, f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
 	gtKernels         = cmpK{name: "gt", u8: vec.GtInt[uint8], i8: vec.GtInt[int8], i16: vec.GtInt[int16], i32: vec.GtInt[int32], i64: vec.GtInt[int64], f32: vec.GtF32, f64: vec.GtF64, f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
 	geKernels         = cmpK{name: "ge", u8: vec.GeInt[uint8], i8: vec.GeInt[int8], i16: vec.GeInt[int16], i32: vec.GeInt[int32], i64: vec.GeInt[int64], f32: vec.GeF32, f64: vec.GeF64, f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
-	logicalAndKernels = cmpK{name: "logical_and", u8: vec.LogicalAndU8, i8: logicalAndK[int8], i16: logicalAndK[int16], i32: logicalAndK[int32], i64: logicalAndK[int64], f32: logicalAndK[float32], f64: logicalAndK[float64], c64: logicalAndK[complex64], c128: logicalAndK[complex128]}
-	logicalOrKernels  = cmpK{name: "logical_or", u8: vec.LogicalOrU8, i8: logicalOrK[int8], i16: logicalOrK[int16], i32: logicalOrK[int32], i64: logicalOrK[int64], f32: logicalOrK[float32], f64: logicalOrK[float64], c64: logicalOrK[complex64], c128: logicalOrK[complex128]}
-	logicalXorKernels = cmpK{name: "logical_xor", u8: vec.LogicalXorU8, i8: logicalXorK[int8], i16: logicalXorK[int16], i32: logicalXorK[int32], i64: logicalXorK[int64], f32: logicalXorK[float32], f64: logicalXorK[float64], c64: logicalXorK[complex64], c128: logicalXorK[complex128]}
+	logicalAndKernels = logicalKernels("logical_and", vec.LogicalAndU8)
+	logicalOrKernels  = logicalKernels("logical_or", vec.LogicalOrU8)
+	logicalXorKernels = logicalKernels("logical_xor", vec.LogicalXorU8)
 )
 
 // compare registers a comparison with its number form.
@@ -141,16 +148,16 @@ func logicalNotK[E complex64 | complex128](d []uint8, a []E) {
 	}
 }
 
-func signbitI[E integer](d []uint8, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = b2u(x < 0)
-	}
+func signbitI[E integer](d []uint8, a []E) { against(d, a, elements[E](&zeroRun), vec.LtInt[E]) }
+
+// The sign bit of a float, of -0 and NaN as well, is that of an integer.
+
+func signbit32(d []uint8, a []float32) {
+	signbitI(d, slice[int32](unsafe.Pointer(unsafe.SliceData(a)), len(a)))
 }
 
-func signbitF[E float](d []uint8, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = b2u(math.Signbit(float64(x)))
-	}
+func signbit64(d []uint8, a []float64) {
+	signbitI(d, slice[int64](unsafe.Pointer(unsafe.SliceData(a)), len(a)))
 }
 
 func init() {
@@ -178,7 +185,7 @@ func init() {
 		"isposinf does not support complex inputs.")
 	predicateOut("isneginf(Tensor self) -> Tensor", "is true where the element is minus infinity. Complex numbers are refused.", &predK{name: "isneginf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(-1))) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(-1)) }},
 		"isneginf does not support complex inputs.")
-	predicateOut("signbit(Tensor self) -> Tensor", "is true where the element has its sign bit set: negative numbers and -0.", &predK{name: "signbit", u8: signbitI[uint8], i8: signbitI[int8], i16: signbitI[int16], i32: signbitI[int32], i64: signbitI[int64], f32: signbitF[float32], f64: signbitF[float64]},
+	predicateOut("signbit(Tensor self) -> Tensor", "is true where the element has its sign bit set: negative numbers and -0.", &predK{name: "signbit", u8: noneK[uint8], i8: signbitI[int8], i16: signbitI[int16], i32: signbitI[int32], i64: signbitI[int64], f32: signbit32, f64: signbit64},
 		"signbit is not implemented for complex tensors.")
 }
 

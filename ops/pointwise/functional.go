@@ -1,6 +1,7 @@
 package pointwise
 
 import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -166,7 +167,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_prelu_kernel(Tensor self, Tensor weight) -> Tensor", Doc: "is prelu with a weight that broadcasts.", Go: "-", Elementwise: true,
 		Infer: binaryInfer,
-		CPU:   func(c *Ctx) { floats2(c, "prelu_cpu", 0, 1, none2, preluK[float32], preluK[float64]) },
+		CPU:   func(c *Ctx) { preluKernels.run(c, 0, 1) },
 		Save:  "self weight",
 		VJP: func(c *Ctx, g *T) []*T {
 			k := tensor.NewCall(preluBackward, 3)
@@ -234,15 +235,8 @@ func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
 	tensor.CopyRaw(noise, s)
 }
 
-func preluK[E float](d, a, w []E) {
-	a, w = a[:len(d)], w[:len(d)]
-	for i, x := range a {
-		if !(x > 0) {
-			x *= w[i]
-		}
-		d[i] = x
-	}
-}
+// A weight that is one number, or one for each row, makes it a leaky_relu.
+var preluKernels = biK{name: "prelu_cpu", h: vec.PReLU16, f32: vec.PReLUF32, f64: vec.PReLUF64, f32s: vec.LeakyReLUF32, f64s: vec.LeakyReLUF64, hs: vec.LeakyReLU16}
 
 var (
 	opGLU   = tensor.Slot("aten::glu")

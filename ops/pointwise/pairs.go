@@ -80,7 +80,7 @@ func init() {
 			return r
 		},
 	})
-	nextafter := &biK{name: "nextafter", f32: zip(math.Nextafter32), f64: zip64(math.Nextafter)}
+	nextafter := &biK{name: "nextafter", f32: vec.NextafterF32, f64: vec.NextafterF64}
 	tensor.Register(tensor.Def{
 		Schema: "nextafter(Tensor self, Tensor other) -> Tensor", Doc: "is the next number of the dtype after self in the direction of other.",
 		InPlace: true, Out: true, Elementwise: true, Infer: binaryInfer,
@@ -110,7 +110,7 @@ func init() {
 	pair("logaddexp(Tensor self, Tensor other) -> Tensor", "is log(exp(self) + exp(other)) without overflow.",
 		&biK{name: "logaddexp", f32: vec.LogAddExpF32, f64: vec.LogAddExpF64, c64: logAddExpC64, c128: logAddExpC128}, binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp() })})
-	pair("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", zipF("logaddexp2", logAddExp2), binaryInfer,
+	pair("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", &biK{name: "logaddexp2", f32: vec.LogAddExp2F32, f64: vec.LogAddExp2F64}, binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp2() })})
 	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", &biK{name: "xlogy", f32: vec.XLogYF32, f64: vec.XLogYF64}, floatInfer,
 		tensor.Def{Aliases: []string{"special_xlogy"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
@@ -167,14 +167,6 @@ func orHeaviside(d, a, b []uint8) {
 	for i := range d {
 		d[i] = a[i] | b[i]
 	}
-}
-
-func logAddExp2(a, b float64) float64 {
-	if math.IsInf(a, 0) && a == b {
-		return a
-	}
-	m := math.Max(a, b)
-	return m + math.Log1p(math.Exp2(-math.Abs(a-b)))/math.Ln2
 }
 
 // logAddExpC sums by way of the operand with the larger real part.
@@ -273,4 +265,4 @@ func registerFloatPower() {
 	tensor.Register(tensor.Def{Schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerNumber", Out: true, Body: body})
 }
 
-var copysignKernels = biK{name: "copysign", f32: vec.CopysignF32, f64: vec.CopysignF64}
+var copysignKernels = biK{name: "copysign", h: vec.Copysign16, f32: vec.CopysignF32, f64: vec.CopysignF64}

@@ -518,15 +518,6 @@ func each[D, A any](f func(A) D) func(d []D, a []A) {
 	}
 }
 
-func zip[D, A any](f func(a, b A) D) func(d []D, a, b []A) {
-	return func(d []D, a, b []A) {
-		a, b = a[:len(d)], b[:len(d)]
-		for i := range d {
-			d[i] = f(a[i], b[i])
-		}
-	}
-}
-
 func b2u(b bool) uint8 {
 	if b {
 		return 1

@@ -22,6 +22,15 @@ func init() {
 		CPU: func(c *Ctx) {
 			out := c.Out(0)
 			w, num := numberArg(c, 2)
+			if num {
+				if i := half16(out.DType(), out, c.T(0), c.T(1)); i >= 0 {
+					k, s := [2]func(d, a, b []uint16, w float32){vec.LerpF16, vec.LerpBF16}[i], float32(w.F)
+					run2(out, c.T(0), c.T(1), out.DType(), out.DType(), out.DType(), func(d, a, b []uint16) { k(d, a, b, s) })
+					return
+				}
+			} else if tern16(c, [2]func(d, a, b, e []uint16){vec.LerpToF16, vec.LerpToBF16}) {
+				return
+			}
 			switch as := out.DType().Compute(); {
 			case as == tensor.Float32 && num:
 				t := float32(w.F)
@@ -58,6 +67,10 @@ func init() {
 		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(0, 1, 2)) },
 		CPU: func(c *Ctx) {
 			v := c.Num(3)
+			if s := float32(v.F); tern16(c, [2]func(d, a, b, e []uint16){
+				func(d, a, b, e []uint16) { vec.AddcmulF16(d, a, b, e, s) }, func(d, a, b, e []uint16) { vec.AddcmulBF16(d, a, b, e, s) }}) {
+				return
+			}
 			switch as := c.Out(0).DType().Compute(); as {
 			case tensor.Float32:
 				s := float32(v.F)
@@ -65,15 +78,15 @@ func init() {
 			case tensor.Float64:
 				tern(c, as, func(d, a, b, e []float64) { vec.AddcmulF64(d, a, b, e, v.F) })
 			case tensor.Int64:
-				tern(c, as, addcmulK(v.I))
+				tern(c, as, addcmulI(v.I))
 			case tensor.Int32:
-				tern(c, as, addcmulK(int32(v.I)))
+				tern(c, as, addcmulI(int32(v.I)))
 			case tensor.Int16:
-				tern(c, as, addcmulK(int16(v.I)))
+				tern(c, as, addcmulI(int16(v.I)))
 			case tensor.Int8:
-				tern(c, as, addcmulK(int8(v.I)))
+				tern(c, as, addcmulI(int8(v.I)))
 			case tensor.Uint8:
-				tern(c, as, addcmulK(uint8(v.I)))
+				tern(c, as, addcmulI(uint8(v.I)))
 			case tensor.Complex64:
 				tern(c, as, addcmulK(complex64(v.C)))
 			case tensor.Complex128:
@@ -109,6 +122,10 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			v := c.Num(3)
+			if s := float32(v.F); tern16(c, [2]func(d, a, b, e []uint16){
+				func(d, a, b, e []uint16) { vec.AddcdivF16(d, a, b, e, s) }, func(d, a, b, e []uint16) { vec.AddcdivBF16(d, a, b, e, s) }}) {
+				return
+			}
 			switch as := c.Out(0).DType().Compute(); as {
 			case tensor.Float32:
 				s := float32(v.F)
@@ -142,6 +159,16 @@ func init() {
 // tern runs a kernel on the arguments 0, 1 and 2.
 func tern[E any](c *Ctx, as DType, k func(d, a, b, e []E)) {
 	run3(c.Out(0), c.T(0), c.T(1), c.T(2), as, as, as, as, k)
+}
+
+// tern16 runs the kernel of a 16-bit type, if all operands are of one; it reports whether it did.
+func tern16(c *Ctx, k [2]func(d, a, b, e []uint16)) bool {
+	dt := c.Out(0).DType()
+	i := half16(dt, c.Out(0), c.T(0), c.T(1), c.T(2))
+	if i >= 0 {
+		tern(c, dt, k[i])
+	}
+	return i >= 0
 }
 
 // cxxName is a dtype as C++ messages print it.
@@ -181,7 +208,26 @@ func lerpC[E complex64 | complex128](d, a, b, w []E) {
 	}
 }
 
-func addcmulK[E number](v E) func(d, a, b, c []E) {
+// addcmulI is addcmulK for integers.
+func addcmulI[E integer](v E) func(d, a, b, c []E) {
+	return func(d, a, b, c []E) {
+		var buf, value [512]E
+		for i := range value {
+			value[i] = v
+		}
+		for len(d) > 0 {
+			n := min(len(d), len(buf))
+			vec.MulInt(buf[:n], b[:n], c[:n])
+			if v != 1 {
+				vec.MulInt(buf[:n], buf[:n], value[:n])
+			}
+			vec.AddInt(d[:n], a[:n], buf[:n])
+			d, a, b, c = d[n:], a[n:], b[n:], c[n:]
+		}
+	}
+}
+
+func addcmulK[E complex64 | complex128](v E) func(d, a, b, c []E) {
 	return func(d, a, b, c []E) {
 		for i := range d {
 			d[i] = a[i] + v*b[i]*c[i]

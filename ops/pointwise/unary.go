@@ -82,16 +82,11 @@ func squareK[E number](d, a []E) {
 }
 
 func signI[E integer](d, a []E) {
-	for i, x := range a[:len(d)] {
-		switch {
-		case x > 0:
-			x = 1
-		case x < 0:
-			x = 0
-			x--
-		}
-		d[i] = x
+	lo, hi := E(0)-1, E(1)
+	if lo > 0 { // unsigned
+		lo = 0
 	}
+	clampI(&lo, &hi)(d, a)
 }
 
 func sgnC(x complex128) complex128 {
@@ -259,10 +254,10 @@ func init() {
 			c.Return(c.T(0))
 		},
 	})
-	unary("sign(Tensor self) -> Tensor", "is -1, 0 or 1. Complex numbers are refused: see Sgn.", &unK{name: "sign", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], f32: vec.SignF32, f64: vec.SignF64, b: copyK[uint8]},
+	unary("sign(Tensor self) -> Tensor", "is -1, 0 or 1. Complex numbers are refused: see Sgn.", &unK{name: "sign", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], h: vec.Sign16, f32: vec.SignF32, f64: vec.SignF64, b: copyK[uint8]},
 		tensor.Def{VJP: flat().VJP})
 	unary("sgn(Tensor self) -> Tensor", "is the sign of real numbers and z / |z| of complex ones.",
-		&unK{name: "sgn", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], f32: vec.SignF32, f64: vec.SignF64, c64: c64of(sgnC), c128: c128of(sgnC), b: copyK[uint8]},
+		&unK{name: "sgn", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], h: vec.Sign16, f32: vec.SignF32, f64: vec.SignF64, c64: c64of(sgnC), c128: c128of(sgnC), b: copyK[uint8]},
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			if !x.IsComplex() {
@@ -282,13 +277,13 @@ func init() {
 		VJP:   rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Conj().MulScalar(2)) }),
 	})
 
-	rounding := func(name string, f32 func(d, a []float32), f64 func(d, a []float64)) *unK {
-		return &unK{name: name, u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], f32: f32, f64: f64}
+	rounding := func(name string, h vec.Unary16, f32 func(d, a []float32), f64 func(d, a []float64)) *unK {
+		return &unK{name: name, u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], h: h, f32: f32, f64: f64}
 	}
-	unary("ceil(Tensor self) -> Tensor", "rounds up; integers stay as they are.", rounding("ceil", vec.CeilF32, vec.CeilF64), flat())
-	unary("floor(Tensor self) -> Tensor", "rounds down; integers stay as they are.", rounding("floor", vec.FloorF32, vec.FloorF64), flat())
-	unary("trunc(Tensor self) -> Tensor", "rounds towards zero; integers stay as they are.", rounding("trunc", vec.TruncF32, vec.TruncF64), tensor.Def{Aliases: []string{"fix"}, VJP: flat().VJP})
-	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
+	unary("ceil(Tensor self) -> Tensor", "rounds up; integers stay as they are.", rounding("ceil", vec.Ceil16, vec.CeilF32, vec.CeilF64), flat())
+	unary("floor(Tensor self) -> Tensor", "rounds down; integers stay as they are.", rounding("floor", vec.Floor16, vec.FloorF32, vec.FloorF64), flat())
+	unary("trunc(Tensor self) -> Tensor", "rounds towards zero; integers stay as they are.", rounding("trunc", vec.Trunc16, vec.TruncF32, vec.TruncF64), tensor.Def{Aliases: []string{"fix"}, VJP: flat().VJP})
+	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.Round16, vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
 	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: vec.FracF32, f64: vec.FracF64}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
 	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC).halves(vec.Exp16), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))

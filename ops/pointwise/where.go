@@ -11,9 +11,12 @@ import (
 func fillNum(t *T, n tensor.Num) { tensor.CopyRaw(t, n.Tensor()) }
 
 func clampK[E integer](d, x, lo, hi []E) {
-	x, lo, hi = x[:len(d)], lo[:len(d)], hi[:len(d)]
-	for i := range d {
-		d[i] = min(max(x[i], lo[i]), hi[i])
+	var buf [512]E // d may be hi
+	for len(d) > 0 {
+		n := min(len(d), len(buf))
+		vec.MaxInt(buf[:n], x[:n], lo[:n])
+		vec.MinInt(d[:n], buf[:n], hi[:n])
+		d, x, lo, hi = d[n:], x[n:], lo[n:], hi[n:]
 	}
 }
 
@@ -44,6 +47,11 @@ func clampNumbers(c *Ctx, ilo, ihi int) {
 		}
 		if as == tensor.Float32 {
 			l, h := float32(lo), float32(hi)
+			if i := half16(dt, out, a); i >= 0 {
+				k := [2]func(d, x []uint16, l, h float32){vec.ClampF16, vec.ClampBF16}[i]
+				run1(out, a, dt, dt, func(d, x []uint16) { k(d, x, l, h) })
+				return
+			}
 			if n := out.Numel(); n <= direct && n > 0 && plain(out, n, as) && plain(a, n, as) {
 				vec.ClampF32(slice[float32](out.Ptr(), n), slice[float32](a.Ptr(), n), l, h)
 				return

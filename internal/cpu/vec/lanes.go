@@ -27,6 +27,8 @@ const (
 	laneLe
 	laneMax
 	laneMin
+	laneShl
+	laneShr
 )
 
 const (
@@ -107,6 +109,29 @@ func MinInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := lanes(laneMin, dst, a, b); i < len(dst); i++ {
 		dst[i] = min(a[i], b[i])
+	}
+}
+
+// ShlInt sets dst[i] = a[i] << b[i], 0 where b[i] is negative or too large.
+func ShlInt[E int16 | int32 | int64](dst, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneShl, dst, a, b); i < len(dst); i++ {
+		dst[i] = 0
+		if b[i] >= 0 {
+			dst[i] = a[i] << b[i]
+		}
+	}
+}
+
+// ShrInt sets dst[i] = a[i] >> b[i], keeping the sign, which alone is left where b[i] is negative or too large.
+func ShrInt[E int16 | int32 | int64](dst, a, b []E) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := lanes(laneShr, dst, a, b); i < len(dst); i++ {
+		n := b[i]
+		if n < 0 {
+			n = 63
+		}
+		dst[i] = a[i] >> n
 	}
 }
 

@@ -4007,6 +4007,70 @@ func logAddExpF32AVX512(dst *float32, a *float32, b *float32, n int)
 //go:noescape
 func logAddExpF32AVX2(dst *float32, a *float32, b *float32, n int)
 
+// LogAddExp2F32 sets dst[i] = log2(2^a[i] + 2^b[i]).
+func LogAddExp2F32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExp2F32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExp2F32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logAddExp2F32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func logAddExp2F32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func logAddExp2F32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// NextafterF32 sets dst[i] = the number next to a[i] in the direction of b[i].
+func NextafterF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			nextafterF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			nextafterF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	nextafterF32Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func nextafterF32AVX512(dst *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func nextafterF32AVX2(dst *float32, a *float32, b *float32, n int)
+
 // XLogYF32 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
 func XLogYF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -4704,6 +4768,38 @@ func lerpToF32AVX512(dst *float32, a *float32, b *float32, w *float32, n int)
 
 //go:noescape
 func lerpToF32AVX2(dst *float32, a *float32, b *float32, w *float32, n int)
+
+// PReLUF32 sets dst[i] = a[i] where it is > 0, else w[i]*a[i].
+func PReLUF32(dst, a, w []float32) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			pReLUF32AVX512(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			pReLUF32AVX2(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	pReLUF32Generic(dst[i:], a[i:], w[i:])
+}
+
+//go:noescape
+func pReLUF32AVX512(dst *float32, a *float32, w *float32, n int)
+
+//go:noescape
+func pReLUF32AVX2(dst *float32, a *float32, w *float32, n int)
 
 // CopysignF32 sets dst[i] = |a[i]| with the sign of b[i].
 func CopysignF32(dst, a, b []float32) {
@@ -9817,6 +9913,70 @@ func logAddExpF64AVX512(dst *float64, a *float64, b *float64, n int)
 //go:noescape
 func logAddExpF64AVX2(dst *float64, a *float64, b *float64, n int)
 
+// LogAddExp2F64 sets dst[i] = log2(2^a[i] + 2^b[i]).
+func LogAddExp2F64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExp2F64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logAddExp2F64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logAddExp2F64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func logAddExp2F64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func logAddExp2F64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// NextafterF64 sets dst[i] = the number next to a[i] in the direction of b[i].
+func NextafterF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			nextafterF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			nextafterF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	nextafterF64Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func nextafterF64AVX512(dst *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func nextafterF64AVX2(dst *float64, a *float64, b *float64, n int)
+
 // XLogYF64 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
 func XLogYF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -10514,6 +10674,38 @@ func lerpToF64AVX512(dst *float64, a *float64, b *float64, w *float64, n int)
 
 //go:noescape
 func lerpToF64AVX2(dst *float64, a *float64, b *float64, w *float64, n int)
+
+// PReLUF64 sets dst[i] = a[i] where it is > 0, else w[i]*a[i].
+func PReLUF64(dst, a, w []float64) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			pReLUF64AVX512(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			pReLUF64AVX2(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	pReLUF64Generic(dst[i:], a[i:], w[i:])
+}
+
+//go:noescape
+func pReLUF64AVX512(dst *float64, a *float64, w *float64, n int)
+
+//go:noescape
+func pReLUF64AVX2(dst *float64, a *float64, w *float64, n int)
 
 // CopysignF64 sets dst[i] = |a[i]| with the sign of b[i].
 func CopysignF64(dst, a, b []float64) {
@@ -14876,6 +15068,316 @@ func hardswishBF16AVX512(dst *uint16, a *uint16, n int)
 //go:noescape
 func hardswishBF16AVX2(dst *uint16, a *uint16, n int)
 
+// CeilF16 sets dst[i] = ceil(a[i]), on float16.
+func CeilF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ceilF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			ceilF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	ceilF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func ceilF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func ceilF16AVX2(dst *uint16, a *uint16, n int)
+
+// CeilBF16 sets dst[i] = ceil(a[i]), on bfloat16.
+func CeilBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			ceilBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			ceilBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	ceilBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func ceilBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func ceilBF16AVX2(dst *uint16, a *uint16, n int)
+
+// FloorF16 sets dst[i] = floor(a[i]), on float16.
+func FloorF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			floorF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			floorF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	floorF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func floorF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func floorF16AVX2(dst *uint16, a *uint16, n int)
+
+// FloorBF16 sets dst[i] = floor(a[i]), on bfloat16.
+func FloorBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			floorBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			floorBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	floorBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func floorBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func floorBF16AVX2(dst *uint16, a *uint16, n int)
+
+// RoundF16 sets dst[i] = a[i] rounded to an integer, ties to even, on float16.
+func RoundF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			roundF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			roundF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	roundF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func roundF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func roundF16AVX2(dst *uint16, a *uint16, n int)
+
+// RoundBF16 sets dst[i] = a[i] rounded to an integer, ties to even, on bfloat16.
+func RoundBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			roundBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			roundBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	roundBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func roundBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func roundBF16AVX2(dst *uint16, a *uint16, n int)
+
+// TruncF16 sets dst[i] = a[i] without its fraction, on float16.
+func TruncF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			truncF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			truncF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	truncF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func truncF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func truncF16AVX2(dst *uint16, a *uint16, n int)
+
+// TruncBF16 sets dst[i] = a[i] without its fraction, on bfloat16.
+func TruncBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			truncBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			truncBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	truncBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func truncBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func truncBF16AVX2(dst *uint16, a *uint16, n int)
+
+// SignF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on float16.
+func SignF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			signF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			signF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	signF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func signF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func signF16AVX2(dst *uint16, a *uint16, n int)
+
+// SignBF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on bfloat16.
+func SignBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			signBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			signBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	signBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func signBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func signBF16AVX2(dst *uint16, a *uint16, n int)
+
 // AddF16 sets dst[i] = a[i] + b[i], on float16.
 func AddF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
@@ -15580,6 +16082,390 @@ func siLUBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
 //go:noescape
 func siLUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 
+// HardsigmoidBackwardF16 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0, on float16.
+func HardsigmoidBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardsigmoidBackwardF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardsigmoidBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func hardsigmoidBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// HardsigmoidBackwardBF16 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0, on bfloat16.
+func HardsigmoidBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardsigmoidBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardsigmoidBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardsigmoidBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func hardsigmoidBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// HardswishBackwardF16 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2), on float16.
+func HardswishBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardswishBackwardF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardswishBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func hardswishBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// HardswishBackwardBF16 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2), on bfloat16.
+func HardswishBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardswishBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardswishBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+}
+
+//go:noescape
+func hardswishBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, n int)
+
+//go:noescape
+func hardswishBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
+
+// CopysignF16 sets dst[i] = |a[i]| with the sign of b[i], on float16.
+func CopysignF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			copysignF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			copysignF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	copysignF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func copysignF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func copysignF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// CopysignBF16 sets dst[i] = |a[i]| with the sign of b[i], on bfloat16.
+func CopysignBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			copysignBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	copysignBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func copysignBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func copysignBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// PReLUF16 sets dst[i] = a[i] where it is > 0, else w[i]*a[i], on float16.
+func PReLUF16(dst, a, w []uint16) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			pReLUF16AVX512(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	pReLUF16Generic(dst[i:], a[i:], w[i:])
+}
+
+//go:noescape
+func pReLUF16AVX512(dst *uint16, a *uint16, w *uint16, n int)
+
+//go:noescape
+func pReLUF16AVX2(dst *uint16, a *uint16, w *uint16, n int)
+
+// PReLUBF16 sets dst[i] = a[i] where it is > 0, else w[i]*a[i], on bfloat16.
+func PReLUBF16(dst, a, w []uint16) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			pReLUBF16AVX512(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	pReLUBF16Generic(dst[i:], a[i:], w[i:])
+}
+
+//go:noescape
+func pReLUBF16AVX512(dst *uint16, a *uint16, w *uint16, n int)
+
+//go:noescape
+func pReLUBF16AVX2(dst *uint16, a *uint16, w *uint16, n int)
+
+// FMaxF16 sets dst[i] = max(a[i], b[i]), the other one where one is NaN, on float16.
+func FMaxF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMaxF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	fMaxF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMaxF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func fMaxF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// FMaxBF16 sets dst[i] = max(a[i], b[i]), the other one where one is NaN, on bfloat16.
+func FMaxBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMaxBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	fMaxBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMaxBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func fMaxBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// FMinF16 sets dst[i] = min(a[i], b[i]), the other one where one is NaN, on float16.
+func FMinF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMinF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			fMinF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	fMinF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMinF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func fMinF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
+// FMinBF16 sets dst[i] = min(a[i], b[i]), the other one where one is NaN, on bfloat16.
+func FMinBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fMinBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	fMinBF16Generic(dst[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func fMinBF16AVX512(dst *uint16, a *uint16, b *uint16, n int)
+
+//go:noescape
+func fMinBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
+
 // AddScalarF16 sets dst[i] = a[i] + s, on float16.
 func AddScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
@@ -15952,6 +16838,192 @@ func rDivScalarBF16AVX512(dst *uint16, a *uint16, s float32, n int)
 //go:noescape
 func rDivScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
 
+// LeakyReLUF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on float16.
+func LeakyReLUF16(dst, a []uint16, slope float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			leakyReLUF16AVX512(&dst[i], &a[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	leakyReLUF16Generic(dst[i:], a[i:], slope)
+}
+
+//go:noescape
+func leakyReLUF16AVX512(dst *uint16, a *uint16, slope float32, n int)
+
+//go:noescape
+func leakyReLUF16AVX2(dst *uint16, a *uint16, slope float32, n int)
+
+// LeakyReLUBF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on bfloat16.
+func LeakyReLUBF16(dst, a []uint16, slope float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			leakyReLUBF16AVX512(&dst[i], &a[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	leakyReLUBF16Generic(dst[i:], a[i:], slope)
+}
+
+//go:noescape
+func leakyReLUBF16AVX512(dst *uint16, a *uint16, slope float32, n int)
+
+//go:noescape
+func leakyReLUBF16AVX2(dst *uint16, a *uint16, slope float32, n int)
+
+// HardShrinkF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on float16.
+func HardShrinkF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardShrinkF16AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardShrinkF16AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardShrinkF16Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func hardShrinkF16AVX512(dst *uint16, a *uint16, l float32, n int)
+
+//go:noescape
+func hardShrinkF16AVX2(dst *uint16, a *uint16, l float32, n int)
+
+// HardShrinkBF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on bfloat16.
+func HardShrinkBF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardShrinkBF16AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardShrinkBF16Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func hardShrinkBF16AVX512(dst *uint16, a *uint16, l float32, n int)
+
+//go:noescape
+func hardShrinkBF16AVX2(dst *uint16, a *uint16, l float32, n int)
+
+// SoftShrinkF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on float16.
+func SoftShrinkF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softShrinkF16AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			softShrinkF16AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	softShrinkF16Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func softShrinkF16AVX512(dst *uint16, a *uint16, l float32, n int)
+
+//go:noescape
+func softShrinkF16AVX2(dst *uint16, a *uint16, l float32, n int)
+
+// SoftShrinkBF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on bfloat16.
+func SoftShrinkBF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			softShrinkBF16AVX512(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			softShrinkBF16AVX2(&dst[i], &a[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	softShrinkBF16Generic(dst[i:], a[i:], l)
+}
+
+//go:noescape
+func softShrinkBF16AVX512(dst *uint16, a *uint16, l float32, n int)
+
+//go:noescape
+func softShrinkBF16AVX2(dst *uint16, a *uint16, l float32, n int)
+
 // AddScaledF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on float16.
 func AddScaledF16(dst, a, b []uint16, alpha float32) {
 	a = a[:len(dst)]
@@ -16079,6 +17151,522 @@ func thresholdBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, threshold
 
 //go:noescape
 func thresholdBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+// ClampF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on float16.
+func ClampF16(dst, a []uint16, lo, hi float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampF16AVX512(&dst[i], &a[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			clampF16AVX2(&dst[i], &a[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	clampF16Generic(dst[i:], a[i:], lo, hi)
+}
+
+//go:noescape
+func clampF16AVX512(dst *uint16, a *uint16, lo float32, hi float32, n int)
+
+//go:noescape
+func clampF16AVX2(dst *uint16, a *uint16, lo float32, hi float32, n int)
+
+// ClampBF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on bfloat16.
+func ClampBF16(dst, a []uint16, lo, hi float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			clampBF16AVX512(&dst[i], &a[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	clampBF16Generic(dst[i:], a[i:], lo, hi)
+}
+
+//go:noescape
+func clampBF16AVX512(dst *uint16, a *uint16, lo float32, hi float32, n int)
+
+//go:noescape
+func clampBF16AVX2(dst *uint16, a *uint16, lo float32, hi float32, n int)
+
+// AddcmulF16 sets dst[i] = a[i] + (value*b[i])*c[i], on float16.
+func AddcmulF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addcmulF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addcmulF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+}
+
+//go:noescape
+func addcmulF16AVX512(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+//go:noescape
+func addcmulF16AVX2(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// AddcmulBF16 sets dst[i] = a[i] + (value*b[i])*c[i], on bfloat16.
+func AddcmulBF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addcmulBF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addcmulBF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+}
+
+//go:noescape
+func addcmulBF16AVX512(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+//go:noescape
+func addcmulBF16AVX2(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// AddcdivF16 sets dst[i] = a[i] + (value*b[i])/c[i], on float16.
+func AddcdivF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addcdivF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addcdivF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+}
+
+//go:noescape
+func addcdivF16AVX512(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+//go:noescape
+func addcdivF16AVX2(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// AddcdivBF16 sets dst[i] = a[i] + (value*b[i])/c[i], on bfloat16.
+func AddcdivBF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addcdivBF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	addcdivBF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+}
+
+//go:noescape
+func addcdivBF16AVX512(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+//go:noescape
+func addcdivBF16AVX2(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// LerpF16 sets dst[i] = a[i] + w*(b[i]-a[i]), on float16.
+func LerpF16(dst, a, b []uint16, w float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpF16AVX512(&dst[i], &a[i], &b[i], w, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	lerpF16Generic(dst[i:], a[i:], b[i:], w)
+}
+
+//go:noescape
+func lerpF16AVX512(dst *uint16, a *uint16, b *uint16, w float32, n int)
+
+//go:noescape
+func lerpF16AVX2(dst *uint16, a *uint16, b *uint16, w float32, n int)
+
+// LerpBF16 sets dst[i] = a[i] + w*(b[i]-a[i]), on bfloat16.
+func LerpBF16(dst, a, b []uint16, w float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpBF16AVX512(&dst[i], &a[i], &b[i], w, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	lerpBF16Generic(dst[i:], a[i:], b[i:], w)
+}
+
+//go:noescape
+func lerpBF16AVX512(dst *uint16, a *uint16, b *uint16, w float32, n int)
+
+//go:noescape
+func lerpBF16AVX2(dst *uint16, a *uint16, b *uint16, w float32, n int)
+
+// LerpToF16 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end, on float16.
+func LerpToF16(dst, a, b, w []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpToF16AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	lerpToF16Generic(dst[i:], a[i:], b[i:], w[i:])
+}
+
+//go:noescape
+func lerpToF16AVX512(dst *uint16, a *uint16, b *uint16, w *uint16, n int)
+
+//go:noescape
+func lerpToF16AVX2(dst *uint16, a *uint16, b *uint16, w *uint16, n int)
+
+// LerpToBF16 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end, on bfloat16.
+func LerpToBF16(dst, a, b, w []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			lerpToBF16AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	lerpToBF16Generic(dst[i:], a[i:], b[i:], w[i:])
+}
+
+//go:noescape
+func lerpToBF16AVX512(dst *uint16, a *uint16, b *uint16, w *uint16, n int)
+
+//go:noescape
+func lerpToBF16AVX2(dst *uint16, a *uint16, b *uint16, w *uint16, n int)
+
+// LeakyReLUBackwardF16 sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i], on float16.
+func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			leakyReLUBackwardF16AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	leakyReLUBackwardF16Generic(dst[i:], grad[i:], x[i:], slope)
+}
+
+//go:noescape
+func leakyReLUBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+//go:noescape
+func leakyReLUBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+// LeakyReLUBackwardBF16 sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i], on bfloat16.
+func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			leakyReLUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	leakyReLUBackwardBF16Generic(dst[i:], grad[i:], x[i:], slope)
+}
+
+//go:noescape
+func leakyReLUBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+//go:noescape
+func leakyReLUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+// ShrinkBackwardF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on float16.
+func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			shrinkBackwardF16AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	shrinkBackwardF16Generic(dst[i:], grad[i:], x[i:], l)
+}
+
+//go:noescape
+func shrinkBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, l float32, n int)
+
+//go:noescape
+func shrinkBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, l float32, n int)
+
+// ShrinkBackwardBF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on bfloat16.
+func ShrinkBackwardBF16(dst, grad, x []uint16, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			shrinkBackwardBF16AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	shrinkBackwardBF16Generic(dst[i:], grad[i:], x[i:], l)
+}
+
+//go:noescape
+func shrinkBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, l float32, n int)
+
+//go:noescape
+func shrinkBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, l float32, n int)
+
+// HardTanhBackwardF16 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i], on float16.
+func HardTanhBackwardF16(dst, grad, x []uint16, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardTanhBackwardF16AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardTanhBackwardF16Generic(dst[i:], grad[i:], x[i:], lo, hi)
+}
+
+//go:noescape
+func hardTanhBackwardF16AVX512(dst *uint16, grad *uint16, x *uint16, lo float32, hi float32, n int)
+
+//go:noescape
+func hardTanhBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, lo float32, hi float32, n int)
+
+// HardTanhBackwardBF16 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i], on bfloat16.
+func HardTanhBackwardBF16(dst, grad, x []uint16, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			hardTanhBackwardBF16AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	hardTanhBackwardBF16Generic(dst[i:], grad[i:], x[i:], lo, hi)
+}
+
+//go:noescape
+func hardTanhBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, lo float32, hi float32, n int)
+
+//go:noescape
+func hardTanhBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, lo float32, hi float32, n int)
 
 // sumBlockF16 returns the sum of a block, on float16.
 func sumBlockF16(a []uint16) (sum float32) {
@@ -17115,6 +18703,12 @@ func subI16AVX512(dst, a, b unsafe.Pointer, n int)
 func mulI16AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func shlSI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrSI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func addI32AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -17124,6 +18718,12 @@ func subI32AVX512(dst, a, b unsafe.Pointer, n int)
 func mulI32AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func shlSI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrSI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func addI64AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -17131,6 +18731,12 @@ func subI64AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func mulI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shlSI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrSI64AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func maxSI8AVX512(dst, a, b unsafe.Pointer, n int)
@@ -17262,10 +18868,19 @@ func subI32AVX2(dst, a, b unsafe.Pointer, n int)
 func mulI32AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func shlSI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrSI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func addI64AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func subI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shlSI64AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func maxSI8AVX2(dst, a, b unsafe.Pointer, n int)
@@ -17334,6 +18949,8 @@ var lanesAVX512 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8AVX512, laneU8: addI8AVX512, laneI16: addI16AVX512, laneI32: addI32AVX512, laneI64: addI64AVX512},
 	laneSub:        {laneI8: subI8AVX512, laneU8: subI8AVX512, laneI16: subI16AVX512, laneI32: subI32AVX512, laneI64: subI64AVX512},
 	laneMul:        {laneI16: mulI16AVX512, laneI32: mulI32AVX512, laneI64: mulI64AVX512, laneI8: mulI8AVX512, laneU8: mulI8AVX512},
+	laneShl:        {laneI16: shlSI16AVX512, laneI32: shlSI32AVX512, laneI64: shlSI64AVX512},
+	laneShr:        {laneI16: shrSI16AVX512, laneI32: shrSI32AVX512, laneI64: shrSI64AVX512},
 	laneMax:        {laneI8: maxSI8AVX512, laneI16: maxSI16AVX512, laneI32: maxSI32AVX512, laneI64: maxSI64AVX512, laneU8: maxUI8AVX512},
 	laneMin:        {laneI8: minSI8AVX512, laneI16: minSI16AVX512, laneI32: minSI32AVX512, laneI64: minSI64AVX512, laneU8: minUI8AVX512},
 	laneAnd:        {laneI8: andI8AVX512, laneU8: andI8AVX512},
@@ -17352,6 +18969,8 @@ var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8AVX2, laneU8: addI8AVX2, laneI16: addI16AVX2, laneI32: addI32AVX2, laneI64: addI64AVX2},
 	laneSub:        {laneI8: subI8AVX2, laneU8: subI8AVX2, laneI16: subI16AVX2, laneI32: subI32AVX2, laneI64: subI64AVX2},
 	laneMul:        {laneI16: mulI16AVX2, laneI32: mulI32AVX2, laneI8: mulI8AVX2, laneU8: mulI8AVX2},
+	laneShl:        {laneI32: shlSI32AVX2, laneI64: shlSI64AVX2},
+	laneShr:        {laneI32: shrSI32AVX2},
 	laneMax:        {laneI8: maxSI8AVX2, laneI16: maxSI16AVX2, laneI32: maxSI32AVX2, laneU8: maxUI8AVX2},
 	laneMin:        {laneI8: minSI8AVX2, laneI16: minSI16AVX2, laneI32: minSI32AVX2, laneU8: minUI8AVX2},
 	laneAnd:        {laneI8: andI8AVX2, laneU8: andI8AVX2},

@@ -2336,6 +2336,44 @@ func LogAddExpF32(dst, a, b []float32) {
 //go:noescape
 func logAddExpF32NEON(dst *float32, a *float32, b *float32, n int)
 
+// LogAddExp2F32 sets dst[i] = log2(2^a[i] + 2^b[i]).
+func LogAddExp2F32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		logAddExp2F32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logAddExp2F32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logAddExp2F32NEON(dst *float32, a *float32, b *float32, n int)
+
+// NextafterF32 sets dst[i] = the number next to a[i] in the direction of b[i].
+func NextafterF32(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		nextafterF32Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		nextafterF32NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func nextafterF32NEON(dst *float32, a *float32, b *float32, n int)
+
 // XLogYF32 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
 func XLogYF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -2747,6 +2785,25 @@ func LerpToF32(dst, a, b, w []float32) {
 
 //go:noescape
 func lerpToF32NEON(dst *float32, a *float32, b *float32, w *float32, n int)
+
+// PReLUF32 sets dst[i] = a[i] where it is > 0, else w[i]*a[i].
+func PReLUF32(dst, a, w []float32) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		pReLUF32Generic(dst, a, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		pReLUF32NEON(&dst[i], &a[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func pReLUF32NEON(dst *float32, a *float32, w *float32, n int)
 
 // CopysignF32 sets dst[i] = |a[i]| with the sign of b[i].
 func CopysignF32(dst, a, b []float32) {
@@ -5751,6 +5808,44 @@ func LogAddExpF64(dst, a, b []float64) {
 //go:noescape
 func logAddExpF64NEON(dst *float64, a *float64, b *float64, n int)
 
+// LogAddExp2F64 sets dst[i] = log2(2^a[i] + 2^b[i]).
+func LogAddExp2F64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		logAddExp2F64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logAddExp2F64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logAddExp2F64NEON(dst *float64, a *float64, b *float64, n int)
+
+// NextafterF64 sets dst[i] = the number next to a[i] in the direction of b[i].
+func NextafterF64(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		nextafterF64Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		nextafterF64NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func nextafterF64NEON(dst *float64, a *float64, b *float64, n int)
+
 // XLogYF64 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
 func XLogYF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -6162,6 +6257,25 @@ func LerpToF64(dst, a, b, w []float64) {
 
 //go:noescape
 func lerpToF64NEON(dst *float64, a *float64, b *float64, w *float64, n int)
+
+// PReLUF64 sets dst[i] = a[i] where it is > 0, else w[i]*a[i].
+func PReLUF64(dst, a, w []float64) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		pReLUF64Generic(dst, a, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		pReLUF64NEON(&dst[i], &a[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func pReLUF64NEON(dst *float64, a *float64, w *float64, n int)
 
 // CopysignF64 sets dst[i] = |a[i]| with the sign of b[i].
 func CopysignF64(dst, a, b []float64) {
@@ -8856,6 +8970,186 @@ func HardswishBF16(dst, a []uint16) {
 //go:noescape
 func hardswishBF16NEON(dst *uint16, a *uint16, n int)
 
+// CeilF16 sets dst[i] = ceil(a[i]), on float16.
+func CeilF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		ceilF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		ceilF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func ceilF16NEON(dst *uint16, a *uint16, n int)
+
+// CeilBF16 sets dst[i] = ceil(a[i]), on bfloat16.
+func CeilBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		ceilBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		ceilBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func ceilBF16NEON(dst *uint16, a *uint16, n int)
+
+// FloorF16 sets dst[i] = floor(a[i]), on float16.
+func FloorF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		floorF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		floorF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func floorF16NEON(dst *uint16, a *uint16, n int)
+
+// FloorBF16 sets dst[i] = floor(a[i]), on bfloat16.
+func FloorBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		floorBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		floorBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func floorBF16NEON(dst *uint16, a *uint16, n int)
+
+// RoundF16 sets dst[i] = a[i] rounded to an integer, ties to even, on float16.
+func RoundF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		roundF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		roundF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func roundF16NEON(dst *uint16, a *uint16, n int)
+
+// RoundBF16 sets dst[i] = a[i] rounded to an integer, ties to even, on bfloat16.
+func RoundBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		roundBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		roundBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func roundBF16NEON(dst *uint16, a *uint16, n int)
+
+// TruncF16 sets dst[i] = a[i] without its fraction, on float16.
+func TruncF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		truncF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		truncF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func truncF16NEON(dst *uint16, a *uint16, n int)
+
+// TruncBF16 sets dst[i] = a[i] without its fraction, on bfloat16.
+func TruncBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		truncBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		truncBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func truncBF16NEON(dst *uint16, a *uint16, n int)
+
+// SignF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on float16.
+func SignF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		signF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		signF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func signF16NEON(dst *uint16, a *uint16, n int)
+
+// SignBF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on bfloat16.
+func SignBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		signBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		signBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func signBF16NEON(dst *uint16, a *uint16, n int)
+
 // AddF16 sets dst[i] = a[i] + b[i], on float16.
 func AddF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
@@ -9274,6 +9568,234 @@ func SiLUBackwardBF16(dst, grad, x []uint16) {
 //go:noescape
 func siLUBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
 
+// HardsigmoidBackwardF16 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0, on float16.
+func HardsigmoidBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardsigmoidBackwardF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardsigmoidBackwardF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardsigmoidBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// HardsigmoidBackwardBF16 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0, on bfloat16.
+func HardsigmoidBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardsigmoidBackwardBF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardsigmoidBackwardBF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardsigmoidBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// HardswishBackwardF16 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2), on float16.
+func HardswishBackwardF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardswishBackwardF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardswishBackwardF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardswishBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// HardswishBackwardBF16 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2), on bfloat16.
+func HardswishBackwardBF16(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardswishBackwardBF16Generic(dst, grad, x)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardswishBackwardBF16NEON(&dst[i], &grad[i], &x[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardswishBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, n int)
+
+// CopysignF16 sets dst[i] = |a[i]| with the sign of b[i], on float16.
+func CopysignF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		copysignF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		copysignF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func copysignF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// CopysignBF16 sets dst[i] = |a[i]| with the sign of b[i], on bfloat16.
+func CopysignBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		copysignBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		copysignBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func copysignBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// PReLUF16 sets dst[i] = a[i] where it is > 0, else w[i]*a[i], on float16.
+func PReLUF16(dst, a, w []uint16) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		pReLUF16Generic(dst, a, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		pReLUF16NEON(&dst[i], &a[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func pReLUF16NEON(dst *uint16, a *uint16, w *uint16, n int)
+
+// PReLUBF16 sets dst[i] = a[i] where it is > 0, else w[i]*a[i], on bfloat16.
+func PReLUBF16(dst, a, w []uint16) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		pReLUBF16Generic(dst, a, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		pReLUBF16NEON(&dst[i], &a[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func pReLUBF16NEON(dst *uint16, a *uint16, w *uint16, n int)
+
+// FMaxF16 sets dst[i] = max(a[i], b[i]), the other one where one is NaN, on float16.
+func FMaxF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMaxF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMaxF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMaxF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// FMaxBF16 sets dst[i] = max(a[i], b[i]), the other one where one is NaN, on bfloat16.
+func FMaxBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMaxBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMaxBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMaxBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// FMinF16 sets dst[i] = min(a[i], b[i]), the other one where one is NaN, on float16.
+func FMinF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMinF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMinF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMinF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
+// FMinBF16 sets dst[i] = min(a[i], b[i]), the other one where one is NaN, on bfloat16.
+func FMinBF16(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		fMinBF16Generic(dst, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fMinBF16NEON(&dst[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fMinBF16NEON(dst *uint16, a *uint16, b *uint16, n int)
+
 // AddScalarF16 sets dst[i] = a[i] + s, on float16.
 func AddScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
@@ -9490,6 +10012,114 @@ func RDivScalarBF16(dst, a []uint16, s float32) {
 //go:noescape
 func rDivScalarBF16NEON(dst *uint16, a *uint16, s float32, n int)
 
+// LeakyReLUF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on float16.
+func LeakyReLUF16(dst, a []uint16, slope float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		leakyReLUF16Generic(dst, a, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		leakyReLUF16NEON(&dst[i], &a[i], slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func leakyReLUF16NEON(dst *uint16, a *uint16, slope float32, n int)
+
+// LeakyReLUBF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on bfloat16.
+func LeakyReLUBF16(dst, a []uint16, slope float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		leakyReLUBF16Generic(dst, a, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		leakyReLUBF16NEON(&dst[i], &a[i], slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func leakyReLUBF16NEON(dst *uint16, a *uint16, slope float32, n int)
+
+// HardShrinkF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on float16.
+func HardShrinkF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardShrinkF16Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardShrinkF16NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardShrinkF16NEON(dst *uint16, a *uint16, l float32, n int)
+
+// HardShrinkBF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on bfloat16.
+func HardShrinkBF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		hardShrinkBF16Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardShrinkBF16NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardShrinkBF16NEON(dst *uint16, a *uint16, l float32, n int)
+
+// SoftShrinkF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on float16.
+func SoftShrinkF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		softShrinkF16Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softShrinkF16NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softShrinkF16NEON(dst *uint16, a *uint16, l float32, n int)
+
+// SoftShrinkBF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on bfloat16.
+func SoftShrinkBF16(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		softShrinkBF16Generic(dst, a, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		softShrinkBF16NEON(&dst[i], &a[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func softShrinkBF16NEON(dst *uint16, a *uint16, l float32, n int)
+
 // AddScaledF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on float16.
 func AddScaledF16(dst, a, b []uint16, alpha float32) {
 	a = a[:len(dst)]
@@ -9565,6 +10195,314 @@ func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
 
 //go:noescape
 func thresholdBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, threshold float32, n int)
+
+// ClampF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on float16.
+func ClampF16(dst, a []uint16, lo, hi float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		clampF16Generic(dst, a, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		clampF16NEON(&dst[i], &a[i], lo, hi, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func clampF16NEON(dst *uint16, a *uint16, lo float32, hi float32, n int)
+
+// ClampBF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on bfloat16.
+func ClampBF16(dst, a []uint16, lo, hi float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		clampBF16Generic(dst, a, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		clampBF16NEON(&dst[i], &a[i], lo, hi, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func clampBF16NEON(dst *uint16, a *uint16, lo float32, hi float32, n int)
+
+// AddcmulF16 sets dst[i] = a[i] + (value*b[i])*c[i], on float16.
+func AddcmulF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	if !cpu.HasNEON {
+		addcmulF16Generic(dst, a, b, c, value)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addcmulF16NEON(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addcmulF16NEON(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// AddcmulBF16 sets dst[i] = a[i] + (value*b[i])*c[i], on bfloat16.
+func AddcmulBF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	if !cpu.HasNEON {
+		addcmulBF16Generic(dst, a, b, c, value)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addcmulBF16NEON(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addcmulBF16NEON(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// AddcdivF16 sets dst[i] = a[i] + (value*b[i])/c[i], on float16.
+func AddcdivF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	if !cpu.HasNEON {
+		addcdivF16Generic(dst, a, b, c, value)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addcdivF16NEON(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addcdivF16NEON(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// AddcdivBF16 sets dst[i] = a[i] + (value*b[i])/c[i], on bfloat16.
+func AddcdivBF16(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	if !cpu.HasNEON {
+		addcdivBF16Generic(dst, a, b, c, value)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addcdivBF16NEON(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addcdivBF16NEON(dst *uint16, a *uint16, b *uint16, c *uint16, value float32, n int)
+
+// LerpF16 sets dst[i] = a[i] + w*(b[i]-a[i]), on float16.
+func LerpF16(dst, a, b []uint16, w float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		lerpF16Generic(dst, a, b, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lerpF16NEON(&dst[i], &a[i], &b[i], w, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lerpF16NEON(dst *uint16, a *uint16, b *uint16, w float32, n int)
+
+// LerpBF16 sets dst[i] = a[i] + w*(b[i]-a[i]), on bfloat16.
+func LerpBF16(dst, a, b []uint16, w float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		lerpBF16Generic(dst, a, b, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lerpBF16NEON(&dst[i], &a[i], &b[i], w, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lerpBF16NEON(dst *uint16, a *uint16, b *uint16, w float32, n int)
+
+// LerpToF16 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end, on float16.
+func LerpToF16(dst, a, b, w []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		lerpToF16Generic(dst, a, b, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lerpToF16NEON(&dst[i], &a[i], &b[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lerpToF16NEON(dst *uint16, a *uint16, b *uint16, w *uint16, n int)
+
+// LerpToBF16 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end, on bfloat16.
+func LerpToBF16(dst, a, b, w []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	if !cpu.HasNEON {
+		lerpToBF16Generic(dst, a, b, w)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		lerpToBF16NEON(&dst[i], &a[i], &b[i], &w[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func lerpToBF16NEON(dst *uint16, a *uint16, b *uint16, w *uint16, n int)
+
+// LeakyReLUBackwardF16 sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i], on float16.
+func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		leakyReLUBackwardF16Generic(dst, grad, x, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		leakyReLUBackwardF16NEON(&dst[i], &grad[i], &x[i], slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func leakyReLUBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+// LeakyReLUBackwardBF16 sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i], on bfloat16.
+func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		leakyReLUBackwardBF16Generic(dst, grad, x, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		leakyReLUBackwardBF16NEON(&dst[i], &grad[i], &x[i], slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func leakyReLUBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+// ShrinkBackwardF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on float16.
+func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		shrinkBackwardF16Generic(dst, grad, x, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		shrinkBackwardF16NEON(&dst[i], &grad[i], &x[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func shrinkBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, l float32, n int)
+
+// ShrinkBackwardBF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on bfloat16.
+func ShrinkBackwardBF16(dst, grad, x []uint16, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		shrinkBackwardBF16Generic(dst, grad, x, l)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		shrinkBackwardBF16NEON(&dst[i], &grad[i], &x[i], l, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func shrinkBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, l float32, n int)
+
+// HardTanhBackwardF16 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i], on float16.
+func HardTanhBackwardF16(dst, grad, x []uint16, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardTanhBackwardF16Generic(dst, grad, x, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardTanhBackwardF16NEON(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardTanhBackwardF16NEON(dst *uint16, grad *uint16, x *uint16, lo float32, hi float32, n int)
+
+// HardTanhBackwardBF16 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i], on bfloat16.
+func HardTanhBackwardBF16(dst, grad, x []uint16, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		hardTanhBackwardBF16Generic(dst, grad, x, lo, hi)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		hardTanhBackwardBF16NEON(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func hardTanhBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, lo float32, hi float32, n int)
 
 // sumBlockF16 returns the sum of a block, on float16.
 func sumBlockF16(a []uint16) (sum float32) {
@@ -10202,6 +11140,8 @@ var lanesNEON = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8NEON, laneU8: addI8NEON, laneI16: addI16NEON, laneI32: addI32NEON, laneI64: addI64NEON},
 	laneSub:        {laneI8: subI8NEON, laneU8: subI8NEON, laneI16: subI16NEON, laneI32: subI32NEON, laneI64: subI64NEON},
 	laneMul:        {laneI16: mulI16NEON, laneI32: mulI32NEON, laneI8: mulI8NEON, laneU8: mulI8NEON},
+	laneShl:        {},
+	laneShr:        {},
 	laneMax:        {},
 	laneMin:        {},
 	laneAnd:        {laneI8: andI8NEON, laneU8: andI8NEON},

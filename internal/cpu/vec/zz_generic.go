@@ -5340,218 +5340,468 @@ func logAddExpF32Generic(dst, a, b []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := v1 != v1
-		v3 := sel32(v1 > v0, v1, v0)
-		v4 := sel32(v2, v1, v3)
-		v5 := v0 - v1
-		v6 := math.Float32frombits(math.Float32bits(v5) & 0x7fffffff)
-		v7 := math.Float32frombits(math.Float32bits(v6) ^ 0x80000000)
-		v8 := sel32(104 < v7, 104, v7)
-		v9 := sel32(-104 > v8, -104, v8)
+		v2 := v0 - v1
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v4 := math.Float32frombits(math.Float32bits(v3) ^ 0x80000000)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
+		}
+		v8 := v7 - 0x1.8p+23
+		var v9 float32
+		if nativeFMA {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+		}
 		var v10 float32
 		if nativeFMA {
-			v10 = v9*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v9)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(v9, 0x1.715476p+00, 0x1.8p+23)
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
 		}
-		v11 := v10 - 0x1.8p+23
+		v11 := float32(v10 * v10)
 		var v12 float32
 		if nativeFMA {
-			v12 = -v11*0x1.62e43p-01 + v9
-		} else if sum64 := float64(-v11)*float64(0x1.62e43p-01) + float64(v9); roundsOnce(sum64) {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(-v11, 0x1.62e43p-01, v9)
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
 		}
 		var v13 float32
 		if nativeFMA {
-			v13 = -v11*-0x1.05c61p-29 + v12
-		} else if sum64 := float64(-v11)*float64(-0x1.05c61p-29) + float64(v12); roundsOnce(sum64) {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(-v11, -0x1.05c61p-29, v12)
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
 		}
-		v14 := float32(v13 * v13)
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
+		}
 		var v15 float32
 		if nativeFMA {
-			v15 = 0x1.123a0cp-07*v14 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v14) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(0x1.123a0cp-07, v14, 0x1.555492p-03)
+			v15 = fma32Slow(v12, v10, v14)
 		}
-		var v16 float32
-		if nativeFMA {
-			v16 = 0x1.6a23fp-10*v14 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v14) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(0x1.6a23fp-10, v14, 0x1.5558f2p-05)
-		}
+		v16 := float32(v10 * v10)
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v14 + 0x1.fffffcp-02
-		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v17 = v16*v15 + v10
+		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v14, 0x1.fffffcp-02)
+			v17 = fma32Slow(v16, v15, v10)
 		}
-		var v18 float32
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v7))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		v31 := v30 + 1
+		v32 := int32(math.Float32bits(v31))
+		v33 := v32 - 1060439283
+		v34 := v33 >> 23
+		v35 := float32(v34)
+		v36 := 129 - v34
+		v37 := v36 << 23
+		v38 := math.Float32frombits(uint32(v37))
+		v39 := float32(v30 * 0x1p-02)
+		var v40 float32
 		if nativeFMA {
-			v18 = v15*v13 + v17
-		} else if sum64 := float64(v15)*float64(v13) + float64(v17); roundsOnce(sum64) {
-			v18 = float32(sum64)
+			v40 = v38*0x1p-02 + -1
+		} else if sum64 := float64(v38)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v15, v13, v17)
+			v40 = fma32Slow(v38, 0x1p-02, -1)
 		}
-		v19 := float32(v13 * v13)
-		var v20 float32
+		var v41 float32
 		if nativeFMA {
-			v20 = v19*v18 + v13
-		} else if sum64 := float64(v19)*float64(v18) + float64(v13); roundsOnce(sum64) {
-			v20 = float32(sum64)
+			v41 = v39*v38 + v40
+		} else if sum64 := float64(v39)*float64(v38) + float64(v40); roundsOnce(sum64) {
+			v41 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v18, v13)
+			v41 = fma32Slow(v39, v38, v40)
 		}
-		v21 := v20 + 1
-		v22 := int32(math.Float32bits(v10))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := v33 + 1
-		v35 := int32(math.Float32bits(v34))
-		v36 := v35 - 1060439283
-		v37 := v36 >> 23
-		v38 := float32(v37)
-		v39 := 129 - v37
-		v40 := v39 << 23
-		v41 := math.Float32frombits(uint32(v40))
-		v42 := float32(v33 * 0x1p-02)
+		var v42 float32
+		if nativeFMA {
+			v42 = -0x1.38c144p-04*v41 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v41) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(-0x1.38c144p-04, v41, 0x1.056484p-03)
+		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v41*0x1p-02 + -1
-		} else if sum64 := float64(v41)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v43 = v42*v41 + -0x1.0d8764p-03
+		} else if sum64 := float64(v42)*float64(v41) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v41, 0x1p-02, -1)
+			v43 = fma32Slow(v42, v41, -0x1.0d8764p-03)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v42*v41 + v43
-		} else if sum64 := float64(v42)*float64(v41) + float64(v43); roundsOnce(sum64) {
+			v44 = v43*v41 + 0x1.22d90ep-03
+		} else if sum64 := float64(v43)*float64(v41) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v42, v41, v43)
+			v44 = fma32Slow(v43, v41, 0x1.22d90ep-03)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = -0x1.38c144p-04*v44 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v44) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v45 = v44*v41 + -0x1.5471f4p-03
+		} else if sum64 := float64(v44)*float64(v41) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(-0x1.38c144p-04, v44, 0x1.056484p-03)
+			v45 = fma32Slow(v44, v41, -0x1.5471f4p-03)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v44 + -0x1.0d8764p-03
-		} else if sum64 := float64(v45)*float64(v44) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v46 = v45*v41 + 0x1.99a01p-03
+		} else if sum64 := float64(v45)*float64(v41) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v44, -0x1.0d8764p-03)
+			v46 = fma32Slow(v45, v41, 0x1.99a01p-03)
 		}
 		var v47 float32
 		if nativeFMA {
-			v47 = v46*v44 + 0x1.22d90ep-03
-		} else if sum64 := float64(v46)*float64(v44) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v47 = v46*v41 + -0x1.000228p-02
+		} else if sum64 := float64(v46)*float64(v41) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v46, v44, 0x1.22d90ep-03)
+			v47 = fma32Slow(v46, v41, -0x1.000228p-02)
 		}
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v44 + -0x1.5471f4p-03
-		} else if sum64 := float64(v47)*float64(v44) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v48 = v47*v41 + 0x1.555554p-02
+		} else if sum64 := float64(v47)*float64(v41) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v44, -0x1.5471f4p-03)
+			v48 = fma32Slow(v47, v41, 0x1.555554p-02)
 		}
 		var v49 float32
 		if nativeFMA {
-			v49 = v48*v44 + 0x1.99a01p-03
-		} else if sum64 := float64(v48)*float64(v44) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v49 = v41*v48 + -0x1p-01
+		} else if sum64 := float64(v41)*float64(v48) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v49 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v48, v44, 0x1.99a01p-03)
+			v49 = fma32Slow(v41, v48, -0x1p-01)
 		}
-		var v50 float32
-		if nativeFMA {
-			v50 = v49*v44 + -0x1.000228p-02
-		} else if sum64 := float64(v49)*float64(v44) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
-			v50 = float32(sum64)
-		} else {
-			v50 = fma32Slow(v49, v44, -0x1.000228p-02)
-		}
-		var v51 float32
-		if nativeFMA {
-			v51 = v50*v44 + 0x1.555554p-02
-		} else if sum64 := float64(v50)*float64(v44) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
-			v51 = float32(sum64)
-		} else {
-			v51 = fma32Slow(v50, v44, 0x1.555554p-02)
-		}
+		v50 := float32(v41 * v41)
+		v51 := float32(v50 * v49)
 		var v52 float32
 		if nativeFMA {
-			v52 = v44*v51 + -0x1p-01
-		} else if sum64 := float64(v44)*float64(v51) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v52 = v35*-0x1.05c61p-29 + v51
+		} else if sum64 := float64(v35)*float64(-0x1.05c61p-29) + float64(v51); roundsOnce(sum64) {
 			v52 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v44, v51, -0x1p-01)
+			v52 = fma32Slow(v35, -0x1.05c61p-29, v51)
 		}
-		v53 := float32(v44 * v44)
-		v54 := float32(v53 * v52)
-		var v55 float32
+		v53 := v41 + v52
+		var v54 float32
 		if nativeFMA {
-			v55 = v38*-0x1.05c61p-29 + v54
-		} else if sum64 := float64(v38)*float64(-0x1.05c61p-29) + float64(v54); roundsOnce(sum64) {
-			v55 = float32(sum64)
+			v54 = v35*0x1.62e43p-01 + v53
+		} else if sum64 := float64(v35)*float64(0x1.62e43p-01) + float64(v53); roundsOnce(sum64) {
+			v54 = float32(sum64)
 		} else {
-			v55 = fma32Slow(v38, -0x1.05c61p-29, v54)
+			v54 = fma32Slow(v35, 0x1.62e43p-01, v53)
 		}
-		v56 := v44 + v55
-		var v57 float32
-		if nativeFMA {
-			v57 = v38*0x1.62e43p-01 + v56
-		} else if sum64 := float64(v38)*float64(0x1.62e43p-01) + float64(v56); roundsOnce(sum64) {
-			v57 = float32(sum64)
-		} else {
-			v57 = fma32Slow(v38, 0x1.62e43p-01, v56)
-		}
-		v58 := math.Float32frombits(math.Float32bits(v33) & 0x7fffffff)
-		v59 := v58 < 0x1p-25
-		v60 := sel32(v59, v33, v57)
-		v61 := v33 < inf32
-		v62 := sel32(v61, v60, v33)
-		v63 := v33 == -1
-		v64 := sel32(v63, -inf32, v62)
-		v65 := v33 < -1
-		v66 := sel32(v65, nan32, v64)
-		v67 := v4 + v66
+		v55 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
+		v56 := v55 < 0x1p-25
+		v57 := sel32(v56, v30, v54)
+		v58 := v30 < inf32
+		v59 := sel32(v58, v57, v30)
+		v60 := v30 == -1
+		v61 := sel32(v60, -inf32, v59)
+		v62 := v30 < -1
+		v63 := sel32(v62, nan32, v61)
+		v64 := v1 != v1
+		v65 := sel32(v1 > v0, v1, v0)
+		v66 := sel32(v64, v1, v65)
+		v67 := v66 + v63
 		v68 := v0 == v1
 		v69 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
 		v70 := v69 == inf32
 		v71 := v68 && v70
 		v72 := sel32(v71, v0, v67)
 		dst[i] = v72
+	}
+}
+
+// logAddExp2F32Generic is the plain Go version of LogAddExp2F32.
+func logAddExp2F32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v4 := math.Float32frombits(math.Float32bits(v3) ^ 0x80000000)
+		v5 := sel32(152 < v4, 152, v4)
+		v6 := sel32(-152 > v5, -152, v5)
+		v7 := v6 + 0x1.8p+23
+		v8 := v7 - 0x1.8p+23
+		v9 := v6 - v8
+		v10 := float32(v9 * 0x1.62e43p-01)
+		v11 := math.Float32frombits(math.Float32bits(v10) ^ 0x80000000)
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*0x1.62e43p-01 + v11
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, 0x1.62e43p-01, v11)
+		}
+		v13 := float32(v9 * 0x1.05c61p-29)
+		v14 := v12 - v13
+		v15 := float32(v10 * v10)
+		v16 := float32(v10 * v10)
+		var v17 float32
+		if nativeFMA {
+			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v16 + 0x1.fffffcp-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v17*v10 + v19
+		} else if sum64 := float64(v17)*float64(v10) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v17, v10, v19)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v15*v20 + v14
+		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v15, v20, v14)
+		}
+		v22 := v10 + v21
+		v23 := v22 + 1
+		v24 := int32(math.Float32bits(v7))
+		v25 := v24 - 1262485504
+		v26 := v25 >> 1
+		v27 := v26 + 127
+		v28 := v27 << 23
+		v29 := math.Float32frombits(uint32(v28))
+		v30 := v25 - v26
+		v31 := v30 + 127
+		v32 := v31 << 23
+		v33 := math.Float32frombits(uint32(v32))
+		v34 := float32(v23 * v29)
+		v35 := float32(v34 * v33)
+		v36 := v35 + 1
+		v37 := int32(math.Float32bits(v36))
+		v38 := v37 - 1060439283
+		v39 := v38 >> 23
+		v40 := float32(v39)
+		v41 := 129 - v39
+		v42 := v41 << 23
+		v43 := math.Float32frombits(uint32(v42))
+		v44 := float32(v35 * 0x1p-02)
+		var v45 float32
+		if nativeFMA {
+			v45 = v43*0x1p-02 + -1
+		} else if sum64 := float64(v43)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v43, 0x1p-02, -1)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v44*v43 + v45
+		} else if sum64 := float64(v44)*float64(v43) + float64(v45); roundsOnce(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v44, v43, v45)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = -0x1.38c144p-04*v46 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v46) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(-0x1.38c144p-04, v46, 0x1.056484p-03)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*v46 + -0x1.0d8764p-03
+		} else if sum64 := float64(v47)*float64(v46) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v47, v46, -0x1.0d8764p-03)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = v48*v46 + 0x1.22d90ep-03
+		} else if sum64 := float64(v48)*float64(v46) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v48, v46, 0x1.22d90ep-03)
+		}
+		var v50 float32
+		if nativeFMA {
+			v50 = v49*v46 + -0x1.5471f4p-03
+		} else if sum64 := float64(v49)*float64(v46) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v49, v46, -0x1.5471f4p-03)
+		}
+		var v51 float32
+		if nativeFMA {
+			v51 = v50*v46 + 0x1.99a01p-03
+		} else if sum64 := float64(v50)*float64(v46) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v50, v46, 0x1.99a01p-03)
+		}
+		var v52 float32
+		if nativeFMA {
+			v52 = v51*v46 + -0x1.000228p-02
+		} else if sum64 := float64(v51)*float64(v46) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(v51, v46, -0x1.000228p-02)
+		}
+		var v53 float32
+		if nativeFMA {
+			v53 = v52*v46 + 0x1.555554p-02
+		} else if sum64 := float64(v52)*float64(v46) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v53 = float32(sum64)
+		} else {
+			v53 = fma32Slow(v52, v46, 0x1.555554p-02)
+		}
+		var v54 float32
+		if nativeFMA {
+			v54 = v46*v53 + -0x1p-01
+		} else if sum64 := float64(v46)*float64(v53) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v54 = float32(sum64)
+		} else {
+			v54 = fma32Slow(v46, v53, -0x1p-01)
+		}
+		v55 := float32(v46 * v46)
+		v56 := float32(v55 * v54)
+		var v57 float32
+		if nativeFMA {
+			v57 = v40*-0x1.05c61p-29 + v56
+		} else if sum64 := float64(v40)*float64(-0x1.05c61p-29) + float64(v56); roundsOnce(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(v40, -0x1.05c61p-29, v56)
+		}
+		v58 := v46 + v57
+		var v59 float32
+		if nativeFMA {
+			v59 = v40*0x1.62e43p-01 + v58
+		} else if sum64 := float64(v40)*float64(0x1.62e43p-01) + float64(v58); roundsOnce(sum64) {
+			v59 = float32(sum64)
+		} else {
+			v59 = fma32Slow(v40, 0x1.62e43p-01, v58)
+		}
+		v60 := math.Float32frombits(math.Float32bits(v35) & 0x7fffffff)
+		v61 := v60 < 0x1p-25
+		v62 := sel32(v61, v35, v59)
+		v63 := v35 < inf32
+		v64 := sel32(v63, v62, v35)
+		v65 := v35 == -1
+		v66 := sel32(v65, -inf32, v64)
+		v67 := v35 < -1
+		v68 := sel32(v67, nan32, v66)
+		v69 := float32(v68 * 0x1.715476p+00)
+		v70 := v1 != v1
+		v71 := sel32(v1 > v0, v1, v0)
+		v72 := sel32(v70, v1, v71)
+		v73 := v72 + v69
+		v74 := v0 == v1
+		v75 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v76 := v75 == inf32
+		v77 := v74 && v76
+		v78 := sel32(v77, v0, v73)
+		dst[i] = v78
+	}
+}
+
+// nextafterF32Generic is the plain Go version of NextafterF32.
+func nextafterF32Generic(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(0x1)
+		v3 := 0 - 1
+		v4 := math.Float32frombits(uint32(v3))
+		v5 := v1 > v0
+		v6 := sel32(v5, v2, v4)
+		v7 := v0 < 0
+		v8 := int32(math.Float32bits(v6))
+		v9 := 0 - v8
+		v10 := math.Float32frombits(uint32(v9))
+		v11 := sel32(v7, v10, v6)
+		v12 := int32(math.Float32bits(v0))
+		v13 := int32(math.Float32bits(v11))
+		v14 := v12 + v13
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v0 == 0
+		v17 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
+		v18 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(v17))
+		v19 := sel32(v16, v18, v15)
+		v20 := v0 == v1
+		v21 := sel32(v20, v1, v19)
+		v22 := v0 + v1
+		v23 := v0 != v0
+		v24 := v1 != v1
+		v25 := v23 || v24
+		v26 := sel32(v25, v22, v21)
+		dst[i] = v26
 	}
 }
 
@@ -7791,6 +8041,20 @@ func lerpToF32Generic(dst, a, b, w []float32) {
 		v10 := v0 + v9
 		v11 := sel32(v8, v10, v6)
 		dst[i] = v11
+	}
+}
+
+// pReLUF32Generic is the plain Go version of PReLUF32.
+func pReLUF32Generic(dst, a, w []float32) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0
+		v2 := w[i]
+		v3 := float32(v0 * v2)
+		v4 := sel32(v1, v0, v3)
+		dst[i] = v4
 	}
 }
 
@@ -12081,19 +12345,115 @@ func logAddExpF64Generic(dst, a, b []float64) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := v1 != v1
-		v3 := sel64(v1 > v0, v1, v0)
-		v4 := sel64(v2, v1, v3)
-		v5 := v0 - v1
-		v6 := math.Float64frombits(math.Float64bits(v5) & 0x7fffffffffffffff)
-		v7 := math.Float64frombits(math.Float64bits(v6) ^ 0x8000000000000000)
-		v8 := sel64(710 < v7, 710, v7)
-		v9 := sel64(-746 > v8, -746, v8)
-		v10 := math.FMA(v9, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v11 := v10 - 0x1.8p+52
-		v12 := math.FMA(-v11, 0x1.62e42fefa39efp-01, v9)
-		v13 := math.FMA(-v11, 0x1.abc9e3b39803fp-56, v12)
-		v14 := float64(v13 * v13)
+		v2 := v0 - v1
+		v3 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v4 := math.Float64frombits(math.Float64bits(v3) ^ 0x8000000000000000)
+		v5 := sel64(710 < v4, 710, v4)
+		v6 := sel64(-746 > v5, -746, v5)
+		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v8 := v7 - 0x1.8p+52
+		v9 := math.FMA(-v8, 0x1.62e42fefa39efp-01, v6)
+		v10 := math.FMA(-v8, 0x1.abc9e3b39803fp-56, v9)
+		v11 := float64(v10 * v10)
+		v12 := math.FMA(0x1.af390ba7e6f47p-26, v11, 0x1.71de0d85293b8p-19)
+		v13 := math.FMA(v12, v11, 0x1.a01a01a7cebcdp-13)
+		v14 := math.FMA(v13, v11, 0x1.11111111109a6p-07)
+		v15 := math.FMA(v14, v11, 0x1.5555555555556p-03)
+		v16 := math.FMA(0x1.2891d4ffbb0f9p-22, v11, 0x1.a019b8ca26fcfp-16)
+		v17 := math.FMA(v16, v11, 0x1.6c16c1789d1d7p-10)
+		v18 := math.FMA(v17, v11, 0x1.5555555553d37p-05)
+		v19 := math.FMA(v18, v11, 0x1.0000000000001p-01)
+		v20 := math.FMA(v15, v10, v19)
+		v21 := math.FMA(v11, v20, v10)
+		v22 := v21 + 1
+		v23 := int64(math.Float64bits(v7))
+		v24 := v23 - 4843621399236968448
+		v25 := v24 + 4096
+		v26 := int64(uint64(v25) >> 1)
+		v27 := v26 - 2048
+		v28 := v27 + 1023
+		v29 := v28 << 52
+		v30 := math.Float64frombits(uint64(v29))
+		v31 := v24 - v27
+		v32 := v31 + 1023
+		v33 := v32 << 52
+		v34 := math.Float64frombits(uint64(v33))
+		v35 := float64(v22 * v30)
+		v36 := float64(v35 * v34)
+		v37 := v36 + 1
+		v38 := int64(math.Float64bits(v37))
+		v39 := v38 + 2638147582215219
+		v40 := int64(uint64(v39) >> 52)
+		v41 := int64(uint64(v40) | 0x4330000000000000)
+		v42 := math.Float64frombits(uint64(v41))
+		v43 := v42 - 0x1.00000000003ffp+52
+		v44 := 2048 - v40
+		v45 := v44 << 52
+		v46 := math.Float64frombits(uint64(v45))
+		v47 := float64(v36 * 0x1p-02)
+		v48 := math.FMA(v46, 0x1p-02, -1)
+		v49 := math.FMA(v47, v46, v48)
+		v50 := float64(v43 * 0x1.abc9e3b39803fp-56)
+		v51 := v49 + 2
+		v52 := v49 / v51
+		v53 := float64(v52 * v52)
+		v54 := float64(v53 * v53)
+		v55 := math.FMA(0x1.0c0aff044a97p-03, v54, 0x1.3b1c3c1c81c8fp-03)
+		v56 := math.FMA(v55, v54, 0x1.c71c7201a55d7p-03)
+		v57 := math.FMA(v56, v54, 0x1.9999999999a39p-02)
+		v58 := math.FMA(0x1.0fbde0f4ad17bp-03, v54, 0x1.745cf8e4bba1bp-03)
+		v59 := math.FMA(v58, v54, 0x1.2492492476a1ap-02)
+		v60 := math.FMA(v59, v54, 0x1.5555555555555p-01)
+		v61 := math.FMA(v57, v53, v60)
+		v62 := float64(v49 * v49)
+		v63 := float64(v62 * 0x1p-01)
+		v64 := math.FMA(v53, v61, v63)
+		v65 := math.FMA(v52, v64, v50)
+		v66 := v63 - v65
+		v67 := v49 - v66
+		v68 := math.FMA(v43, 0x1.62e42fefa39efp-01, v67)
+		v69 := math.Float64frombits(math.Float64bits(v36) & 0x7fffffffffffffff)
+		v70 := v69 < 0x1p-54
+		v71 := sel64(v70, v36, v68)
+		v72 := v36 < inf64
+		v73 := sel64(v72, v71, v36)
+		v74 := v36 == -1
+		v75 := sel64(v74, -inf64, v73)
+		v76 := v36 < -1
+		v77 := sel64(v76, nan64, v75)
+		v78 := v1 != v1
+		v79 := sel64(v1 > v0, v1, v0)
+		v80 := sel64(v78, v1, v79)
+		v81 := v80 + v77
+		v82 := v0 == v1
+		v83 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v84 := v83 == inf64
+		v85 := v82 && v84
+		v86 := sel64(v85, v0, v81)
+		dst[i] = v86
+	}
+}
+
+// logAddExp2F64Generic is the plain Go version of LogAddExp2F64.
+func logAddExp2F64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v4 := math.Float64frombits(math.Float64bits(v3) ^ 0x8000000000000000)
+		v5 := sel64(1100 < v4, 1100, v4)
+		v6 := sel64(-1100 > v5, -1100, v5)
+		v7 := v6 + 0x1.8p+52
+		v8 := v7 - 0x1.8p+52
+		v9 := v6 - v8
+		v10 := float64(v9 * 0x1.62e42fefa39efp-01)
+		v11 := math.Float64frombits(math.Float64bits(v10) ^ 0x8000000000000000)
+		v12 := math.FMA(v9, 0x1.62e42fefa39efp-01, v11)
+		v13 := math.FMA(v9, 0x1.abc9e3b39803fp-56, v12)
+		v14 := float64(v10 * v10)
 		v15 := math.FMA(0x1.af390ba7e6f47p-26, v14, 0x1.71de0d85293b8p-19)
 		v16 := math.FMA(v15, v14, 0x1.a01a01a7cebcdp-13)
 		v17 := math.FMA(v16, v14, 0x1.11111111109a6p-07)
@@ -12102,71 +12462,112 @@ func logAddExpF64Generic(dst, a, b []float64) {
 		v20 := math.FMA(v19, v14, 0x1.6c16c1789d1d7p-10)
 		v21 := math.FMA(v20, v14, 0x1.5555555553d37p-05)
 		v22 := math.FMA(v21, v14, 0x1.0000000000001p-01)
-		v23 := math.FMA(v18, v13, v22)
+		v23 := math.FMA(v18, v10, v22)
 		v24 := math.FMA(v14, v23, v13)
-		v25 := v24 + 1
-		v26 := int64(math.Float64bits(v10))
-		v27 := v26 - 4843621399236968448
-		v28 := v27 + 4096
-		v29 := int64(uint64(v28) >> 1)
-		v30 := v29 - 2048
-		v31 := v30 + 1023
-		v32 := v31 << 52
-		v33 := math.Float64frombits(uint64(v32))
-		v34 := v27 - v30
-		v35 := v34 + 1023
-		v36 := v35 << 52
-		v37 := math.Float64frombits(uint64(v36))
-		v38 := float64(v25 * v33)
-		v39 := float64(v38 * v37)
-		v40 := v39 + 1
-		v41 := int64(math.Float64bits(v40))
-		v42 := v41 + 2638147582215219
-		v43 := int64(uint64(v42) >> 52)
-		v44 := int64(uint64(v43) | 0x4330000000000000)
-		v45 := math.Float64frombits(uint64(v44))
-		v46 := v45 - 0x1.00000000003ffp+52
-		v47 := 2048 - v43
-		v48 := v47 << 52
-		v49 := math.Float64frombits(uint64(v48))
-		v50 := float64(v39 * 0x1p-02)
-		v51 := math.FMA(v49, 0x1p-02, -1)
-		v52 := math.FMA(v50, v49, v51)
-		v53 := float64(v46 * 0x1.abc9e3b39803fp-56)
-		v54 := v52 + 2
-		v55 := v52 / v54
-		v56 := float64(v55 * v55)
+		v25 := v10 + v24
+		v26 := v25 + 1
+		v27 := int64(math.Float64bits(v7))
+		v28 := v27 - 4843621399236968448
+		v29 := v28 + 4096
+		v30 := int64(uint64(v29) >> 1)
+		v31 := v30 - 2048
+		v32 := v31 + 1023
+		v33 := v32 << 52
+		v34 := math.Float64frombits(uint64(v33))
+		v35 := v28 - v31
+		v36 := v35 + 1023
+		v37 := v36 << 52
+		v38 := math.Float64frombits(uint64(v37))
+		v39 := float64(v26 * v34)
+		v40 := float64(v39 * v38)
+		v41 := v40 + 1
+		v42 := int64(math.Float64bits(v41))
+		v43 := v42 + 2638147582215219
+		v44 := int64(uint64(v43) >> 52)
+		v45 := int64(uint64(v44) | 0x4330000000000000)
+		v46 := math.Float64frombits(uint64(v45))
+		v47 := v46 - 0x1.00000000003ffp+52
+		v48 := 2048 - v44
+		v49 := v48 << 52
+		v50 := math.Float64frombits(uint64(v49))
+		v51 := float64(v40 * 0x1p-02)
+		v52 := math.FMA(v50, 0x1p-02, -1)
+		v53 := math.FMA(v51, v50, v52)
+		v54 := float64(v47 * 0x1.abc9e3b39803fp-56)
+		v55 := v53 + 2
+		v56 := v53 / v55
 		v57 := float64(v56 * v56)
-		v58 := math.FMA(0x1.0c0aff044a97p-03, v57, 0x1.3b1c3c1c81c8fp-03)
-		v59 := math.FMA(v58, v57, 0x1.c71c7201a55d7p-03)
-		v60 := math.FMA(v59, v57, 0x1.9999999999a39p-02)
-		v61 := math.FMA(0x1.0fbde0f4ad17bp-03, v57, 0x1.745cf8e4bba1bp-03)
-		v62 := math.FMA(v61, v57, 0x1.2492492476a1ap-02)
-		v63 := math.FMA(v62, v57, 0x1.5555555555555p-01)
-		v64 := math.FMA(v60, v56, v63)
-		v65 := float64(v52 * v52)
-		v66 := float64(v65 * 0x1p-01)
-		v67 := math.FMA(v56, v64, v66)
-		v68 := math.FMA(v55, v67, v53)
-		v69 := v66 - v68
-		v70 := v52 - v69
-		v71 := math.FMA(v46, 0x1.62e42fefa39efp-01, v70)
-		v72 := math.Float64frombits(math.Float64bits(v39) & 0x7fffffffffffffff)
-		v73 := v72 < 0x1p-54
-		v74 := sel64(v73, v39, v71)
-		v75 := v39 < inf64
-		v76 := sel64(v75, v74, v39)
-		v77 := v39 == -1
-		v78 := sel64(v77, -inf64, v76)
-		v79 := v39 < -1
-		v80 := sel64(v79, nan64, v78)
-		v81 := v4 + v80
-		v82 := v0 == v1
-		v83 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v84 := v83 == inf64
-		v85 := v82 && v84
-		v86 := sel64(v85, v0, v81)
-		dst[i] = v86
+		v58 := float64(v57 * v57)
+		v59 := math.FMA(0x1.0c0aff044a97p-03, v58, 0x1.3b1c3c1c81c8fp-03)
+		v60 := math.FMA(v59, v58, 0x1.c71c7201a55d7p-03)
+		v61 := math.FMA(v60, v58, 0x1.9999999999a39p-02)
+		v62 := math.FMA(0x1.0fbde0f4ad17bp-03, v58, 0x1.745cf8e4bba1bp-03)
+		v63 := math.FMA(v62, v58, 0x1.2492492476a1ap-02)
+		v64 := math.FMA(v63, v58, 0x1.5555555555555p-01)
+		v65 := math.FMA(v61, v57, v64)
+		v66 := float64(v53 * v53)
+		v67 := float64(v66 * 0x1p-01)
+		v68 := math.FMA(v57, v65, v67)
+		v69 := math.FMA(v56, v68, v54)
+		v70 := v67 - v69
+		v71 := v53 - v70
+		v72 := math.FMA(v47, 0x1.62e42fefa39efp-01, v71)
+		v73 := math.Float64frombits(math.Float64bits(v40) & 0x7fffffffffffffff)
+		v74 := v73 < 0x1p-54
+		v75 := sel64(v74, v40, v72)
+		v76 := v40 < inf64
+		v77 := sel64(v76, v75, v40)
+		v78 := v40 == -1
+		v79 := sel64(v78, -inf64, v77)
+		v80 := v40 < -1
+		v81 := sel64(v80, nan64, v79)
+		v82 := float64(v81 * 0x1.71547652b82fep+00)
+		v83 := v1 != v1
+		v84 := sel64(v1 > v0, v1, v0)
+		v85 := sel64(v83, v1, v84)
+		v86 := v85 + v82
+		v87 := v0 == v1
+		v88 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v89 := v88 == inf64
+		v90 := v87 && v89
+		v91 := sel64(v90, v0, v86)
+		dst[i] = v91
+	}
+}
+
+// nextafterF64Generic is the plain Go version of NextafterF64.
+func nextafterF64Generic(dst, a, b []float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float64frombits(0x1)
+		v3 := 0 - 1
+		v4 := math.Float64frombits(uint64(v3))
+		v5 := v1 > v0
+		v6 := sel64(v5, v2, v4)
+		v7 := v0 < 0
+		v8 := int64(math.Float64bits(v6))
+		v9 := 0 - v8
+		v10 := math.Float64frombits(uint64(v9))
+		v11 := sel64(v7, v10, v6)
+		v12 := int64(math.Float64bits(v0))
+		v13 := int64(math.Float64bits(v11))
+		v14 := v12 + v13
+		v15 := math.Float64frombits(uint64(v14))
+		v16 := v0 == 0
+		v17 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v18 := math.Float64frombits(math.Float64bits(v2) | math.Float64bits(v17))
+		v19 := sel64(v16, v18, v15)
+		v20 := v0 == v1
+		v21 := sel64(v20, v1, v19)
+		v22 := v0 + v1
+		v23 := v0 != v0
+		v24 := v1 != v1
+		v25 := v23 || v24
+		v26 := sel64(v25, v22, v21)
+		dst[i] = v26
 	}
 }
 
@@ -13296,6 +13697,20 @@ func lerpToF64Generic(dst, a, b, w []float64) {
 		v10 := v0 + v9
 		v11 := sel64(v8, v10, v6)
 		dst[i] = v11
+	}
+}
+
+// pReLUF64Generic is the plain Go version of PReLUF64.
+func pReLUF64Generic(dst, a, w []float64) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 > 0
+		v2 := w[i]
+		v3 := float64(v0 * v2)
+		v4 := sel64(v1, v0, v3)
+		dst[i] = v4
 	}
 }
 
@@ -19035,6 +19450,122 @@ func hardswishBF16Generic(dst, a []uint16) {
 	}
 }
 
+// ceilF16Generic is the plain Go version of CeilF16.
+func ceilF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(math.Ceil(float64(v0)))
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// ceilBF16Generic is the plain Go version of CeilBF16.
+func ceilBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(math.Ceil(float64(v0)))
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		dst[i] = uint16(v3)
+	}
+}
+
+// floorF16Generic is the plain Go version of FloorF16.
+func floorF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(math.Floor(float64(v0)))
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// floorBF16Generic is the plain Go version of FloorBF16.
+func floorBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(math.Floor(float64(v0)))
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		dst[i] = uint16(v3)
+	}
+}
+
+// roundF16Generic is the plain Go version of RoundF16.
+func roundF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(math.RoundToEven(float64(v0)))
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// roundBF16Generic is the plain Go version of RoundBF16.
+func roundBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(math.RoundToEven(float64(v0)))
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		dst[i] = uint16(v3)
+	}
+}
+
+// truncF16Generic is the plain Go version of TruncF16.
+func truncF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(math.Trunc(float64(v0)))
+		dst[i] = F32ToF16(v1)
+	}
+}
+
+// truncBF16Generic is the plain Go version of TruncBF16.
+func truncBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(math.Trunc(float64(v0)))
+		v2 := int32(math.Float32bits(v1))
+		v3 := int32(uint32(v2) >> 16)
+		dst[i] = uint16(v3)
+	}
+}
+
+// signF16Generic is the plain Go version of SignF16.
+func signF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 > 0
+		v2 := sel32(v1, 1, 0)
+		v3 := v0 < 0
+		v4 := sel32(v3, -1, v2)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// signBF16Generic is the plain Go version of SignBF16.
+func signBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 > 0
+		v2 := sel32(v1, 1, 0)
+		v3 := v0 < 0
+		v4 := sel32(v3, -1, v2)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		dst[i] = uint16(v6)
+	}
+}
+
 // addF16Generic is the plain Go version of AddF16.
 func addF16Generic(dst, a, b []uint16) {
 	a = a[:len(dst)]
@@ -20304,6 +20835,223 @@ func siLUBackwardBF16Generic(dst, grad, x []uint16) {
 	}
 }
 
+// hardsigmoidBackwardF16Generic is the plain Go version of HardsigmoidBackwardF16.
+func hardsigmoidBackwardF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(grad[i])
+		v1 := v0 / 6
+		v2 := F16ToF32(x[i])
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v4 := v3 < 3
+		v5 := sel32(v4, v1, 0)
+		dst[i] = F32ToF16(v5)
+	}
+}
+
+// hardsigmoidBackwardBF16Generic is the plain Go version of HardsigmoidBackwardBF16.
+func hardsigmoidBackwardBF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(grad[i]) << 16)
+		v1 := v0 / 6
+		v2 := math.Float32frombits(uint32(x[i]) << 16)
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v4 := v3 < 3
+		v5 := sel32(v4, v1, 0)
+		v6 := int32(math.Float32bits(v5))
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v7 & 1
+		v9 := v6 + 32767
+		v10 := v9 + v8
+		v11 := int32(uint32(v10) >> 16)
+		v12 := v5 != v5
+		v13 := math.Float32frombits(0x7fc0)
+		v14 := math.Float32frombits(uint32(v11))
+		v15 := sel32(v12, v13, v14)
+		v16 := int32(math.Float32bits(v15))
+		dst[i] = uint16(v16)
+	}
+}
+
+// hardswishBackwardF16Generic is the plain Go version of HardswishBackwardF16.
+func hardswishBackwardF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := F16ToF32(grad[i])
+		v2 := v0 / 3
+		v3 := v2 + 0x1p-01
+		v4 := float32(v1 * v3)
+		v5 := v0 >= 3
+		v6 := sel32(v5, v1, v4)
+		v7 := v0 <= -3
+		v8 := sel32(v7, 0, v6)
+		dst[i] = F32ToF16(v8)
+	}
+}
+
+// hardswishBackwardBF16Generic is the plain Go version of HardswishBackwardBF16.
+func hardswishBackwardBF16Generic(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := math.Float32frombits(uint32(grad[i]) << 16)
+		v2 := v0 / 3
+		v3 := v2 + 0x1p-01
+		v4 := float32(v1 * v3)
+		v5 := v0 >= 3
+		v6 := sel32(v5, v1, v4)
+		v7 := v0 <= -3
+		v8 := sel32(v7, 0, v6)
+		v9 := int32(math.Float32bits(v8))
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v10 & 1
+		v12 := v9 + 32767
+		v13 := v12 + v11
+		v14 := int32(uint32(v13) >> 16)
+		v15 := v8 != v8
+		v16 := math.Float32frombits(0x7fc0)
+		v17 := math.Float32frombits(uint32(v14))
+		v18 := sel32(v15, v16, v17)
+		v19 := int32(math.Float32bits(v18))
+		dst[i] = uint16(v19)
+	}
+}
+
+// copysignF16Generic is the plain Go version of CopysignF16.
+func copysignF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := F16ToF32(b[i])
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x80000000)
+		v4 := math.Float32frombits(math.Float32bits(v1) | math.Float32bits(v3))
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// copysignBF16Generic is the plain Go version of CopysignBF16.
+func copysignBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := math.Float32frombits(uint32(b[i]) << 16)
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x80000000)
+		v4 := math.Float32frombits(math.Float32bits(v1) | math.Float32bits(v3))
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		dst[i] = uint16(v6)
+	}
+}
+
+// pReLUF16Generic is the plain Go version of PReLUF16.
+func pReLUF16Generic(dst, a, w []uint16) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 > 0
+		v2 := F16ToF32(w[i])
+		v3 := float32(v0 * v2)
+		v4 := sel32(v1, v0, v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// pReLUBF16Generic is the plain Go version of PReLUBF16.
+func pReLUBF16Generic(dst, a, w []uint16) {
+	a = a[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 > 0
+		v2 := math.Float32frombits(uint32(w[i]) << 16)
+		v3 := float32(v0 * v2)
+		v4 := sel32(v1, v0, v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		v7 := v6 & 1
+		v8 := v5 + 32767
+		v9 := v8 + v7
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v4 != v4
+		v12 := math.Float32frombits(0x7fc0)
+		v13 := math.Float32frombits(uint32(v10))
+		v14 := sel32(v11, v12, v13)
+		v15 := int32(math.Float32bits(v14))
+		dst[i] = uint16(v15)
+	}
+}
+
+// fMaxF16Generic is the plain Go version of FMaxF16.
+func fMaxF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v0 != v0
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// fMaxBF16Generic is the plain Go version of FMaxBF16.
+func fMaxBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 != v0
+		v3 := sel32(v1 > v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		dst[i] = uint16(v6)
+	}
+}
+
+// fMinF16Generic is the plain Go version of FMinF16.
+func fMinF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v0 != v0
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// fMinBF16Generic is the plain Go version of FMinBF16.
+func fMinBF16Generic(dst, a, b []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 != v0
+		v3 := sel32(v1 < v0, v1, v0)
+		v4 := sel32(v2, v1, v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		dst[i] = uint16(v6)
+	}
+}
+
 // addScalarF16Generic is the plain Go version of AddScalarF16.
 func addScalarF16Generic(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
@@ -20490,6 +21238,104 @@ func rDivScalarBF16Generic(dst, a []uint16, s float32) {
 	}
 }
 
+// leakyReLUF16Generic is the plain Go version of LeakyReLUF16.
+func leakyReLUF16Generic(dst, a []uint16, slope float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 > 0
+		v2 := float32(v0 * slope)
+		v3 := sel32(v1, v0, v2)
+		dst[i] = F32ToF16(v3)
+	}
+}
+
+// leakyReLUBF16Generic is the plain Go version of LeakyReLUBF16.
+func leakyReLUBF16Generic(dst, a []uint16, slope float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 > 0
+		v2 := float32(v0 * slope)
+		v3 := sel32(v1, v0, v2)
+		v4 := int32(math.Float32bits(v3))
+		v5 := int32(uint32(v4) >> 16)
+		v6 := v5 & 1
+		v7 := v4 + 32767
+		v8 := v7 + v6
+		v9 := int32(uint32(v8) >> 16)
+		v10 := v3 != v3
+		v11 := math.Float32frombits(0x7fc0)
+		v12 := math.Float32frombits(uint32(v9))
+		v13 := sel32(v10, v11, v12)
+		v14 := int32(math.Float32bits(v13))
+		dst[i] = uint16(v14)
+	}
+}
+
+// hardShrinkF16Generic is the plain Go version of HardShrinkF16.
+func hardShrinkF16Generic(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 <= l
+		v3 := sel32(v2, 0, v0)
+		dst[i] = F32ToF16(v3)
+	}
+}
+
+// hardShrinkBF16Generic is the plain Go version of HardShrinkBF16.
+func hardShrinkBF16Generic(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 <= l
+		v3 := sel32(v2, 0, v0)
+		v4 := int32(math.Float32bits(v3))
+		v5 := int32(uint32(v4) >> 16)
+		dst[i] = uint16(v5)
+	}
+}
+
+// softShrinkF16Generic is the plain Go version of SoftShrinkF16.
+func softShrinkF16Generic(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(l) ^ 0x80000000)
+		v2 := sel32(v1 > v0, v1, v0)
+		v3 := sel32(l < v2, l, v2)
+		v4 := v0 - v3
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// softShrinkBF16Generic is the plain Go version of SoftShrinkBF16.
+func softShrinkBF16Generic(dst, a []uint16, l float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(l) ^ 0x80000000)
+		v2 := sel32(v1 > v0, v1, v0)
+		v3 := sel32(l < v2, l, v2)
+		v4 := v0 - v3
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		v7 := v6 & 1
+		v8 := v5 + 32767
+		v9 := v8 + v7
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v4 != v4
+		v12 := math.Float32frombits(0x7fc0)
+		v13 := math.Float32frombits(uint32(v10))
+		v14 := sel32(v11, v12, v13)
+		v15 := int32(math.Float32bits(v14))
+		dst[i] = uint16(v15)
+	}
+}
+
 // addScaledF16Generic is the plain Go version of AddScaledF16.
 func addScaledF16Generic(dst, a, b []uint16, alpha float32) {
 	a = a[:len(dst)]
@@ -20564,6 +21410,344 @@ func thresholdBackwardBF16Generic(dst, grad, x []uint16, threshold float32) {
 		v4 := int32(math.Float32bits(v3))
 		v5 := int32(uint32(v4) >> 16)
 		dst[i] = uint16(v5)
+	}
+}
+
+// clampF16Generic is the plain Go version of ClampF16.
+func clampF16Generic(dst, a []uint16, lo, hi float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := sel32(lo > v0, lo, v0)
+		v2 := sel32(hi < v1, hi, v1)
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// clampBF16Generic is the plain Go version of ClampBF16.
+func clampBF16Generic(dst, a []uint16, lo, hi float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := sel32(lo > v0, lo, v0)
+		v2 := sel32(hi < v1, hi, v1)
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// addcmulF16Generic is the plain Go version of AddcmulF16.
+func addcmulF16Generic(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(b[i])
+		v1 := float32(v0 * value)
+		v2 := F16ToF32(c[i])
+		v3 := F16ToF32(a[i])
+		var v4 float32
+		if nativeFMA {
+			v4 = v1*v2 + v3
+		} else if sum64 := float64(v1)*float64(v2) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v1, v2, v3)
+		}
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// addcmulBF16Generic is the plain Go version of AddcmulBF16.
+func addcmulBF16Generic(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(b[i]) << 16)
+		v1 := float32(v0 * value)
+		v2 := math.Float32frombits(uint32(c[i]) << 16)
+		v3 := math.Float32frombits(uint32(a[i]) << 16)
+		var v4 float32
+		if nativeFMA {
+			v4 = v1*v2 + v3
+		} else if sum64 := float64(v1)*float64(v2) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v1, v2, v3)
+		}
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		v7 := v6 & 1
+		v8 := v5 + 32767
+		v9 := v8 + v7
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v4 != v4
+		v12 := math.Float32frombits(0x7fc0)
+		v13 := math.Float32frombits(uint32(v10))
+		v14 := sel32(v11, v12, v13)
+		v15 := int32(math.Float32bits(v14))
+		dst[i] = uint16(v15)
+	}
+}
+
+// addcdivF16Generic is the plain Go version of AddcdivF16.
+func addcdivF16Generic(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := float32(v1 * value)
+		v3 := F16ToF32(c[i])
+		v4 := v2 / v3
+		v5 := v0 + v4
+		dst[i] = F32ToF16(v5)
+	}
+}
+
+// addcdivBF16Generic is the plain Go version of AddcdivBF16.
+func addcdivBF16Generic(dst, a, b, c []uint16, value float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	c = c[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := float32(v1 * value)
+		v3 := math.Float32frombits(uint32(c[i]) << 16)
+		v4 := v2 / v3
+		v5 := v0 + v4
+		v6 := int32(math.Float32bits(v5))
+		v7 := int32(uint32(v6) >> 16)
+		v8 := v7 & 1
+		v9 := v6 + 32767
+		v10 := v9 + v8
+		v11 := int32(uint32(v10) >> 16)
+		v12 := v5 != v5
+		v13 := math.Float32frombits(0x7fc0)
+		v14 := math.Float32frombits(uint32(v11))
+		v15 := sel32(v12, v13, v14)
+		v16 := int32(math.Float32bits(v15))
+		dst[i] = uint16(v16)
+	}
+}
+
+// lerpF16Generic is the plain Go version of LerpF16.
+func lerpF16Generic(dst, a, b []uint16, w float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v1 - v0
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*w + v0
+		} else if sum64 := float64(v2)*float64(w) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, w, v0)
+		}
+		dst[i] = F32ToF16(v3)
+	}
+}
+
+// lerpBF16Generic is the plain Go version of LerpBF16.
+func lerpBF16Generic(dst, a, b []uint16, w float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v1 - v0
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*w + v0
+		} else if sum64 := float64(v2)*float64(w) + float64(v0); roundsOnce(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, w, v0)
+		}
+		v4 := int32(math.Float32bits(v3))
+		v5 := int32(uint32(v4) >> 16)
+		v6 := v5 & 1
+		v7 := v4 + 32767
+		v8 := v7 + v6
+		v9 := int32(uint32(v8) >> 16)
+		v10 := v3 != v3
+		v11 := math.Float32frombits(0x7fc0)
+		v12 := math.Float32frombits(uint32(v9))
+		v13 := sel32(v10, v11, v12)
+		v14 := int32(math.Float32bits(v13))
+		dst[i] = uint16(v14)
+	}
+}
+
+// lerpToF16Generic is the plain Go version of LerpToF16.
+func lerpToF16Generic(dst, a, b, w []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := F16ToF32(w[i])
+		v3 := v1 - v0
+		v4 := 1 - v2
+		v5 := float32(v3 * v4)
+		v6 := v1 - v5
+		v7 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v8 := v7 < 0x1p-01
+		v9 := float32(v2 * v3)
+		v10 := v0 + v9
+		v11 := sel32(v8, v10, v6)
+		dst[i] = F32ToF16(v11)
+	}
+}
+
+// lerpToBF16Generic is the plain Go version of LerpToBF16.
+func lerpToBF16Generic(dst, a, b, w []uint16) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	w = w[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := math.Float32frombits(uint32(w[i]) << 16)
+		v3 := v1 - v0
+		v4 := 1 - v2
+		v5 := float32(v3 * v4)
+		v6 := v1 - v5
+		v7 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v8 := v7 < 0x1p-01
+		v9 := float32(v2 * v3)
+		v10 := v0 + v9
+		v11 := sel32(v8, v10, v6)
+		v12 := int32(math.Float32bits(v11))
+		v13 := int32(uint32(v12) >> 16)
+		v14 := v13 & 1
+		v15 := v12 + 32767
+		v16 := v15 + v14
+		v17 := int32(uint32(v16) >> 16)
+		v18 := v11 != v11
+		v19 := math.Float32frombits(0x7fc0)
+		v20 := math.Float32frombits(uint32(v17))
+		v21 := sel32(v18, v19, v20)
+		v22 := int32(math.Float32bits(v21))
+		dst[i] = uint16(v22)
+	}
+}
+
+// leakyReLUBackwardF16Generic is the plain Go version of LeakyReLUBackwardF16.
+func leakyReLUBackwardF16Generic(dst, grad, x []uint16, slope float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(grad[i])
+		v1 := F16ToF32(x[i])
+		v2 := v1 > 0
+		v3 := float32(v0 * slope)
+		v4 := sel32(v2, v0, v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// leakyReLUBackwardBF16Generic is the plain Go version of LeakyReLUBackwardBF16.
+func leakyReLUBackwardBF16Generic(dst, grad, x []uint16, slope float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(grad[i]) << 16)
+		v1 := math.Float32frombits(uint32(x[i]) << 16)
+		v2 := v1 > 0
+		v3 := float32(v0 * slope)
+		v4 := sel32(v2, v0, v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		v7 := v6 & 1
+		v8 := v5 + 32767
+		v9 := v8 + v7
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v4 != v4
+		v12 := math.Float32frombits(0x7fc0)
+		v13 := math.Float32frombits(uint32(v10))
+		v14 := sel32(v11, v12, v13)
+		v15 := int32(math.Float32bits(v14))
+		dst[i] = uint16(v15)
+	}
+}
+
+// shrinkBackwardF16Generic is the plain Go version of ShrinkBackwardF16.
+func shrinkBackwardF16Generic(dst, grad, x []uint16, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 <= l
+		v3 := F16ToF32(grad[i])
+		v4 := sel32(v2, 0, v3)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// shrinkBackwardBF16Generic is the plain Go version of ShrinkBackwardBF16.
+func shrinkBackwardBF16Generic(dst, grad, x []uint16, l float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := v1 <= l
+		v3 := math.Float32frombits(uint32(grad[i]) << 16)
+		v4 := sel32(v2, 0, v3)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		dst[i] = uint16(v6)
+	}
+}
+
+// hardTanhBackwardF16Generic is the plain Go version of HardTanhBackwardF16.
+func hardTanhBackwardF16Generic(dst, grad, x []uint16, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := v0 <= lo
+		v2 := v0 >= hi
+		v3 := v1 || v2
+		v4 := F16ToF32(grad[i])
+		v5 := sel32(v3, 0, v4)
+		dst[i] = F32ToF16(v5)
+	}
+}
+
+// hardTanhBackwardBF16Generic is the plain Go version of HardTanhBackwardBF16.
+func hardTanhBackwardBF16Generic(dst, grad, x []uint16, lo, hi float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := v0 <= lo
+		v2 := v0 >= hi
+		v3 := v1 || v2
+		v4 := math.Float32frombits(uint32(grad[i]) << 16)
+		v5 := sel32(v3, 0, v4)
+		v6 := int32(math.Float32bits(v5))
+		v7 := int32(uint32(v6) >> 16)
+		dst[i] = uint16(v7)
 	}
 }
 

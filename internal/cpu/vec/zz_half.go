@@ -39,6 +39,16 @@ var (
 	Hardsigmoid16 = Unary16{HardsigmoidF16, HardsigmoidBF16}
 	// Hardswish16 holds HardswishF16 and HardswishBF16.
 	Hardswish16 = Unary16{HardswishF16, HardswishBF16}
+	// Ceil16 holds CeilF16 and CeilBF16.
+	Ceil16 = Unary16{CeilF16, CeilBF16}
+	// Floor16 holds FloorF16 and FloorBF16.
+	Floor16 = Unary16{FloorF16, FloorBF16}
+	// Round16 holds RoundF16 and RoundBF16.
+	Round16 = Unary16{RoundF16, RoundBF16}
+	// Trunc16 holds TruncF16 and TruncBF16.
+	Trunc16 = Unary16{TruncF16, TruncBF16}
+	// Sign16 holds SignF16 and SignBF16.
+	Sign16 = Unary16{SignF16, SignBF16}
 )
 
 var (
@@ -64,6 +74,18 @@ var (
 	GELUTanhBackward16 = Binary16{GELUTanhBackwardF16, GELUTanhBackwardBF16}
 	// SiLUBackward16 holds SiLUBackwardF16 and SiLUBackwardBF16.
 	SiLUBackward16 = Binary16{SiLUBackwardF16, SiLUBackwardBF16}
+	// HardsigmoidBackward16 holds HardsigmoidBackwardF16 and HardsigmoidBackwardBF16.
+	HardsigmoidBackward16 = Binary16{HardsigmoidBackwardF16, HardsigmoidBackwardBF16}
+	// HardswishBackward16 holds HardswishBackwardF16 and HardswishBackwardBF16.
+	HardswishBackward16 = Binary16{HardswishBackwardF16, HardswishBackwardBF16}
+	// Copysign16 holds CopysignF16 and CopysignBF16.
+	Copysign16 = Binary16{CopysignF16, CopysignBF16}
+	// PReLU16 holds PReLUF16 and PReLUBF16.
+	PReLU16 = Binary16{PReLUF16, PReLUBF16}
+	// FMax16 holds FMaxF16 and FMaxBF16.
+	FMax16 = Binary16{FMaxF16, FMaxBF16}
+	// FMin16 holds FMinF16 and FMinBF16.
+	FMin16 = Binary16{FMinF16, FMinBF16}
 )
 
 var (
@@ -79,4 +101,10 @@ var (
 	DivScalar16 = Scalar16{DivScalarF16, DivScalarBF16}
 	// RDivScalar16 holds RDivScalarF16 and RDivScalarBF16.
 	RDivScalar16 = Scalar16{RDivScalarF16, RDivScalarBF16}
+	// LeakyReLU16 holds LeakyReLUF16 and LeakyReLUBF16.
+	LeakyReLU16 = Scalar16{LeakyReLUF16, LeakyReLUBF16}
+	// HardShrink16 holds HardShrinkF16 and HardShrinkBF16.
+	HardShrink16 = Scalar16{HardShrinkF16, HardShrinkBF16}
+	// SoftShrink16 holds SoftShrinkF16 and SoftShrinkBF16.
+	SoftShrink16 = Scalar16{SoftShrinkF16, SoftShrinkBF16}
 )

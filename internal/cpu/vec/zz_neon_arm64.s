@@ -20065,86 +20065,86 @@ single:
 one:
 	FMOVQ (R1), F20
 	FMOVQ (R2), F21
-	WORD $0x4e35e6b6 // fcmeq v22.4s, v21.4s, v21.4s
-	WORD $0x6eb4e6b7 // fcmgt v23.4s, v21.4s, v20.4s
-	VBSL V20.B16, V21.B16, V23.B16
-	VBSL V21.B16, V23.B16, V22.B16
-	WORD $0x4eb5d697 // fsub v23.4s, v20.4s, v21.4s
-	WORD $0x4ea0faf7 // fabs v23.4s, v23.4s
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	WORD $0x4eb7f4f7 // fmin v23.4s, v7.4s, v23.4s
-	WORD $0x4e37f517 // fmax v23.4s, v8.4s, v23.4s
-	FMOVQ 224(R11), F24
-	VFMLA V9.S4, V23.S4, V24.S4
-	WORD $0x4eaad719 // fsub v25.4s, v24.4s, v10.4s
-	VFMLS V0.S4, V25.S4, V23.S4
-	VFMLS V1.S4, V25.S4, V23.S4
-	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
-	FMOVQ 304(R11), F26
-	VFMLA V25.S4, V11.S4, V26.S4
-	FMOVQ 320(R11), F27
-	VFMLA V25.S4, V12.S4, V27.S4
-	FMOVQ 336(R11), F28
-	VFMLA V25.S4, V27.S4, V28.S4
-	VFMLA V23.S4, V26.S4, V28.S4
-	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
-	VFMLA V28.S4, V25.S4, V23.S4
-	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
-	VSUB V13.S4, V24.S4, V24.S4
-	WORD $0x4f3f0719 // sshr v25.4s, v24.4s, #1
-	VADD V3.S4, V25.S4, V26.S4
-	VSHL $23, V26.S4, V26.S4
-	VSUB V25.S4, V24.S4, V24.S4
-	VADD V3.S4, V24.S4, V24.S4
-	VSHL $23, V24.S4, V24.S4
-	WORD $0x6e3adef7 // fmul v23.4s, v23.4s, v26.4s
-	WORD $0x6e38def7 // fmul v23.4s, v23.4s, v24.4s
-	WORD $0x4e22d6f8 // fadd v24.4s, v23.4s, v2.4s
-	VSUB V14.S4, V24.S4, V24.S4
-	WORD $0x4f290718 // sshr v24.4s, v24.4s, #23
-	WORD $0x4e21db19 // scvtf v25.4s, v24.4s
-	VSUB V24.S4, V15.S4, V24.S4
-	VSHL $23, V24.S4, V24.S4
-	WORD $0x6e24defa // fmul v26.4s, v23.4s, v4.4s
-	FMOVQ 32(R11), F27
-	VFMLA V4.S4, V24.S4, V27.S4
+	WORD $0x4eb5d696 // fsub v22.4s, v20.4s, v21.4s
+	WORD $0x4ea0fad6 // fabs v22.4s, v22.4s
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	WORD $0x4eb6f4f6 // fmin v22.4s, v7.4s, v22.4s
+	WORD $0x4e36f516 // fmax v22.4s, v8.4s, v22.4s
+	FMOVQ 224(R11), F23
+	VFMLA V9.S4, V22.S4, V23.S4
+	WORD $0x4eaad6f8 // fsub v24.4s, v23.4s, v10.4s
+	VFMLS V0.S4, V24.S4, V22.S4
+	VFMLS V1.S4, V24.S4, V22.S4
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	FMOVQ 304(R11), F25
+	VFMLA V24.S4, V11.S4, V25.S4
+	FMOVQ 320(R11), F26
+	VFMLA V24.S4, V12.S4, V26.S4
+	FMOVQ 336(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 528(R11), F24
-	VFMLA V27.S4, V16.S4, V24.S4
-	FMOVQ 544(R11), F26
-	VFMLA V27.S4, V24.S4, V26.S4
-	FMOVQ 560(R11), F24
-	VFMLA V27.S4, V26.S4, V24.S4
-	FMOVQ 576(R11), F26
-	VFMLA V27.S4, V24.S4, V26.S4
-	FMOVQ 592(R11), F24
-	VFMLA V27.S4, V26.S4, V24.S4
-	FMOVQ 608(R11), F26
-	VFMLA V27.S4, V24.S4, V26.S4
-	FMOVQ 624(R11), F24
-	VFMLA V27.S4, V26.S4, V24.S4
-	FMOVQ 640(R11), F26
-	VFMLA V24.S4, V27.S4, V26.S4
-	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
-	VFMLA V1.S4, V25.S4, V24.S4
-	WORD $0x4e38d77b // fadd v27.4s, v27.4s, v24.4s
-	VFMLA V0.S4, V25.S4, V27.S4
-	WORD $0x4ea0faf8 // fabs v24.4s, v23.4s
-	WORD $0x6eb8e638 // fcmgt v24.4s, v17.4s, v24.4s
-	VBSL V27.B16, V23.B16, V24.B16
-	WORD $0x6eb7e4b9 // fcmgt v25.4s, v5.4s, v23.4s
-	VBSL V23.B16, V24.B16, V25.B16
-	WORD $0x4e26e6f8 // fcmeq v24.4s, v23.4s, v6.4s
-	VBSL V25.B16, V18.B16, V24.B16
-	WORD $0x6eb7e4d7 // fcmgt v23.4s, v6.4s, v23.4s
-	VBSL V24.B16, V19.B16, V23.B16
-	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	VFMLA V22.S4, V25.S4, V27.S4
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	VFMLA V27.S4, V24.S4, V22.S4
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	VSUB V13.S4, V23.S4, V23.S4
+	WORD $0x4f3f06f8 // sshr v24.4s, v23.4s, #1
+	VADD V3.S4, V24.S4, V25.S4
+	VSHL $23, V25.S4, V25.S4
+	VSUB V24.S4, V23.S4, V23.S4
+	VADD V3.S4, V23.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x4e22d6d7 // fadd v23.4s, v22.4s, v2.4s
+	VSUB V14.S4, V23.S4, V23.S4
+	WORD $0x4f2906f7 // sshr v23.4s, v23.4s, #23
+	WORD $0x4e21daf8 // scvtf v24.4s, v23.4s
+	VSUB V23.S4, V15.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e24ded9 // fmul v25.4s, v22.4s, v4.4s
+	FMOVQ 32(R11), F26
+	VFMLA V4.S4, V23.S4, V26.S4
+	VFMLA V23.S4, V25.S4, V26.S4
+	FMOVQ 528(R11), F23
+	VFMLA V26.S4, V16.S4, V23.S4
+	FMOVQ 544(R11), F25
+	VFMLA V26.S4, V23.S4, V25.S4
+	FMOVQ 560(R11), F23
+	VFMLA V26.S4, V25.S4, V23.S4
+	FMOVQ 576(R11), F25
+	VFMLA V26.S4, V23.S4, V25.S4
+	FMOVQ 592(R11), F23
+	VFMLA V26.S4, V25.S4, V23.S4
+	FMOVQ 608(R11), F25
+	VFMLA V26.S4, V23.S4, V25.S4
+	FMOVQ 624(R11), F23
+	VFMLA V26.S4, V25.S4, V23.S4
+	FMOVQ 640(R11), F25
+	VFMLA V23.S4, V26.S4, V25.S4
+	WORD $0x6e3adf57 // fmul v23.4s, v26.4s, v26.4s
+	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
+	VFMLA V1.S4, V24.S4, V23.S4
+	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
+	VFMLA V0.S4, V24.S4, V26.S4
+	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
+	WORD $0x6eb7e637 // fcmgt v23.4s, v17.4s, v23.4s
+	VBSL V26.B16, V22.B16, V23.B16
+	WORD $0x6eb6e4b8 // fcmgt v24.4s, v5.4s, v22.4s
+	VBSL V22.B16, V23.B16, V24.B16
+	WORD $0x4e26e6d7 // fcmeq v23.4s, v22.4s, v6.4s
+	VBSL V24.B16, V18.B16, V23.B16
+	WORD $0x6eb6e4d6 // fcmgt v22.4s, v6.4s, v22.4s
+	VBSL V23.B16, V19.B16, V22.B16
+	WORD $0x4e35e6b7 // fcmeq v23.4s, v21.4s, v21.4s
+	WORD $0x6eb4e6b8 // fcmgt v24.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V24.B16
+	VBSL V21.B16, V24.B16, V23.B16
+	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
 	WORD $0x4e35e695 // fcmeq v21.4s, v20.4s, v21.4s
-	WORD $0x4ea0fa97 // fabs v23.4s, v20.4s
-	WORD $0x4e25e6f7 // fcmeq v23.4s, v23.4s, v5.4s
-	VAND V23.B16, V21.B16, V21.B16
-	VBSL V22.B16, V20.B16, V21.B16
+	WORD $0x4ea0fa96 // fabs v22.4s, v20.4s
+	WORD $0x4e25e6d6 // fcmeq v22.4s, v22.4s, v5.4s
+	VAND V22.B16, V21.B16, V21.B16
+	VBSL V23.B16, V20.B16, V21.B16
 	FMOVQ F21, (R0)
 	ADD $16, R0
 	ADD $16, R1
@@ -20172,86 +20172,86 @@ l2:
 l3:
 	FMOVS (R2), F21
 l4:
-	WORD $0x4e35e6b6 // fcmeq v22.4s, v21.4s, v21.4s
-	WORD $0x6eb4e6b7 // fcmgt v23.4s, v21.4s, v20.4s
-	VBSL V20.B16, V21.B16, V23.B16
-	VBSL V21.B16, V23.B16, V22.B16
-	WORD $0x4eb5d697 // fsub v23.4s, v20.4s, v21.4s
-	WORD $0x4ea0faf7 // fabs v23.4s, v23.4s
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	WORD $0x4eb7f4f7 // fmin v23.4s, v7.4s, v23.4s
-	WORD $0x4e37f517 // fmax v23.4s, v8.4s, v23.4s
-	FMOVQ 224(R11), F24
-	VFMLA V9.S4, V23.S4, V24.S4
-	WORD $0x4eaad719 // fsub v25.4s, v24.4s, v10.4s
-	VFMLS V0.S4, V25.S4, V23.S4
-	VFMLS V1.S4, V25.S4, V23.S4
-	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
-	FMOVQ 304(R11), F26
-	VFMLA V25.S4, V11.S4, V26.S4
-	FMOVQ 320(R11), F27
-	VFMLA V25.S4, V12.S4, V27.S4
-	FMOVQ 336(R11), F28
-	VFMLA V25.S4, V27.S4, V28.S4
-	VFMLA V23.S4, V26.S4, V28.S4
-	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
-	VFMLA V28.S4, V25.S4, V23.S4
-	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
-	VSUB V13.S4, V24.S4, V24.S4
-	WORD $0x4f3f0719 // sshr v25.4s, v24.4s, #1
-	VADD V3.S4, V25.S4, V26.S4
-	VSHL $23, V26.S4, V26.S4
-	VSUB V25.S4, V24.S4, V24.S4
-	VADD V3.S4, V24.S4, V24.S4
-	VSHL $23, V24.S4, V24.S4
-	WORD $0x6e3adef7 // fmul v23.4s, v23.4s, v26.4s
-	WORD $0x6e38def7 // fmul v23.4s, v23.4s, v24.4s
-	WORD $0x4e22d6f8 // fadd v24.4s, v23.4s, v2.4s
-	VSUB V14.S4, V24.S4, V24.S4
-	WORD $0x4f290718 // sshr v24.4s, v24.4s, #23
-	WORD $0x4e21db19 // scvtf v25.4s, v24.4s
-	VSUB V24.S4, V15.S4, V24.S4
-	VSHL $23, V24.S4, V24.S4
-	WORD $0x6e24defa // fmul v26.4s, v23.4s, v4.4s
-	FMOVQ 32(R11), F27
-	VFMLA V4.S4, V24.S4, V27.S4
+	WORD $0x4eb5d696 // fsub v22.4s, v20.4s, v21.4s
+	WORD $0x4ea0fad6 // fabs v22.4s, v22.4s
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	WORD $0x4eb6f4f6 // fmin v22.4s, v7.4s, v22.4s
+	WORD $0x4e36f516 // fmax v22.4s, v8.4s, v22.4s
+	FMOVQ 224(R11), F23
+	VFMLA V9.S4, V22.S4, V23.S4
+	WORD $0x4eaad6f8 // fsub v24.4s, v23.4s, v10.4s
+	VFMLS V0.S4, V24.S4, V22.S4
+	VFMLS V1.S4, V24.S4, V22.S4
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	FMOVQ 304(R11), F25
+	VFMLA V24.S4, V11.S4, V25.S4
+	FMOVQ 320(R11), F26
+	VFMLA V24.S4, V12.S4, V26.S4
+	FMOVQ 336(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 528(R11), F24
-	VFMLA V27.S4, V16.S4, V24.S4
-	FMOVQ 544(R11), F26
-	VFMLA V27.S4, V24.S4, V26.S4
-	FMOVQ 560(R11), F24
-	VFMLA V27.S4, V26.S4, V24.S4
-	FMOVQ 576(R11), F26
-	VFMLA V27.S4, V24.S4, V26.S4
-	FMOVQ 592(R11), F24
-	VFMLA V27.S4, V26.S4, V24.S4
-	FMOVQ 608(R11), F26
-	VFMLA V27.S4, V24.S4, V26.S4
-	FMOVQ 624(R11), F24
-	VFMLA V27.S4, V26.S4, V24.S4
-	FMOVQ 640(R11), F26
-	VFMLA V24.S4, V27.S4, V26.S4
-	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
-	VFMLA V1.S4, V25.S4, V24.S4
-	WORD $0x4e38d77b // fadd v27.4s, v27.4s, v24.4s
-	VFMLA V0.S4, V25.S4, V27.S4
-	WORD $0x4ea0faf8 // fabs v24.4s, v23.4s
-	WORD $0x6eb8e638 // fcmgt v24.4s, v17.4s, v24.4s
-	VBSL V27.B16, V23.B16, V24.B16
-	WORD $0x6eb7e4b9 // fcmgt v25.4s, v5.4s, v23.4s
-	VBSL V23.B16, V24.B16, V25.B16
-	WORD $0x4e26e6f8 // fcmeq v24.4s, v23.4s, v6.4s
-	VBSL V25.B16, V18.B16, V24.B16
-	WORD $0x6eb7e4d7 // fcmgt v23.4s, v6.4s, v23.4s
-	VBSL V24.B16, V19.B16, V23.B16
-	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	VFMLA V22.S4, V25.S4, V27.S4
+	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
+	VFMLA V27.S4, V24.S4, V22.S4
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	VSUB V13.S4, V23.S4, V23.S4
+	WORD $0x4f3f06f8 // sshr v24.4s, v23.4s, #1
+	VADD V3.S4, V24.S4, V25.S4
+	VSHL $23, V25.S4, V25.S4
+	VSUB V24.S4, V23.S4, V23.S4
+	VADD V3.S4, V23.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x4e22d6d7 // fadd v23.4s, v22.4s, v2.4s
+	VSUB V14.S4, V23.S4, V23.S4
+	WORD $0x4f2906f7 // sshr v23.4s, v23.4s, #23
+	WORD $0x4e21daf8 // scvtf v24.4s, v23.4s
+	VSUB V23.S4, V15.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e24ded9 // fmul v25.4s, v22.4s, v4.4s
+	FMOVQ 32(R11), F26
+	VFMLA V4.S4, V23.S4, V26.S4
+	VFMLA V23.S4, V25.S4, V26.S4
+	FMOVQ 528(R11), F23
+	VFMLA V26.S4, V16.S4, V23.S4
+	FMOVQ 544(R11), F25
+	VFMLA V26.S4, V23.S4, V25.S4
+	FMOVQ 560(R11), F23
+	VFMLA V26.S4, V25.S4, V23.S4
+	FMOVQ 576(R11), F25
+	VFMLA V26.S4, V23.S4, V25.S4
+	FMOVQ 592(R11), F23
+	VFMLA V26.S4, V25.S4, V23.S4
+	FMOVQ 608(R11), F25
+	VFMLA V26.S4, V23.S4, V25.S4
+	FMOVQ 624(R11), F23
+	VFMLA V26.S4, V25.S4, V23.S4
+	FMOVQ 640(R11), F25
+	VFMLA V23.S4, V26.S4, V25.S4
+	WORD $0x6e3adf57 // fmul v23.4s, v26.4s, v26.4s
+	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
+	VFMLA V1.S4, V24.S4, V23.S4
+	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
+	VFMLA V0.S4, V24.S4, V26.S4
+	WORD $0x4ea0fad7 // fabs v23.4s, v22.4s
+	WORD $0x6eb7e637 // fcmgt v23.4s, v17.4s, v23.4s
+	VBSL V26.B16, V22.B16, V23.B16
+	WORD $0x6eb6e4b8 // fcmgt v24.4s, v5.4s, v22.4s
+	VBSL V22.B16, V23.B16, V24.B16
+	WORD $0x4e26e6d7 // fcmeq v23.4s, v22.4s, v6.4s
+	VBSL V24.B16, V18.B16, V23.B16
+	WORD $0x6eb6e4d6 // fcmgt v22.4s, v6.4s, v22.4s
+	VBSL V23.B16, V19.B16, V22.B16
+	WORD $0x4e35e6b7 // fcmeq v23.4s, v21.4s, v21.4s
+	WORD $0x6eb4e6b8 // fcmgt v24.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V24.B16
+	VBSL V21.B16, V24.B16, V23.B16
+	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
 	WORD $0x4e35e695 // fcmeq v21.4s, v20.4s, v21.4s
-	WORD $0x4ea0fa97 // fabs v23.4s, v20.4s
-	WORD $0x4e25e6f7 // fcmeq v23.4s, v23.4s, v5.4s
-	VAND V23.B16, V21.B16, V21.B16
-	VBSL V22.B16, V20.B16, V21.B16
+	WORD $0x4ea0fa96 // fabs v22.4s, v20.4s
+	WORD $0x4e25e6d6 // fcmeq v22.4s, v22.4s, v5.4s
+	VAND V22.B16, V21.B16, V21.B16
+	VBSL V23.B16, V20.B16, V21.B16
 	TBZ $1, R9, l5
 	FMOVD F21, (R0)
 	TBZ $0, R9, l6
@@ -20260,6 +20260,394 @@ l4:
 	JMP l6
 l5:
 	FMOVS F21, (R0)
+l6:
+done:
+	RET
+
+// logAddExp2F32NEON: 4 lanes x 1. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+// Constants: V0-V20.
+TEXT ·logAddExp2F32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 240(R11), F0
+	FMOVQ 224(R11), F1
+	FMOVQ 16(R11), F2
+	FMOVQ 160(R11), F3
+	FMOVQ 656(R11), F4
+	FMOVQ 128(R11), F5
+	FMOVQ 32(R11), F6
+	FMOVQ 720(R11), F7
+	FMOVQ 736(R11), F8
+	FMOVQ 752(R11), F9
+	FMOVQ 272(R11), F10
+	FMOVQ 288(R11), F11
+	FMOVQ 224(R11), F12
+	FMOVQ 416(R11), F13
+	FMOVQ 672(R11), F14
+	FMOVQ 496(R11), F15
+	FMOVQ 256(R11), F16
+	FMOVQ 688(R11), F17
+	FMOVQ 112(R11), F18
+	FMOVQ 512(R11), F19
+	FMOVQ 208(R11), F20
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F21
+	FMOVQ (R2), F22
+	WORD $0x4eb6d6b7 // fsub v23.4s, v21.4s, v22.4s
+	WORD $0x4ea0faf7 // fabs v23.4s, v23.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	WORD $0x4eb7f4f7 // fmin v23.4s, v7.4s, v23.4s
+	WORD $0x4e37f517 // fmax v23.4s, v8.4s, v23.4s
+	WORD $0x4e21d6f8 // fadd v24.4s, v23.4s, v1.4s
+	WORD $0x4ea1d719 // fsub v25.4s, v24.4s, v1.4s
+	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
+	WORD $0x6e20def9 // fmul v25.4s, v23.4s, v0.4s
+	WORD $0x6ea0fb3a // fneg v26.4s, v25.4s
+	VFMLA V0.S4, V23.S4, V26.S4
+	WORD $0x6e29def7 // fmul v23.4s, v23.4s, v9.4s
+	WORD $0x4eb7d75a // fsub v26.4s, v26.4s, v23.4s
+	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 304(R11), F28
+	VFMLA V27.S4, V10.S4, V28.S4
+	FMOVQ 320(R11), F29
+	VFMLA V27.S4, V11.S4, V29.S4
+	FMOVQ 336(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	VFMLA V30.S4, V23.S4, V26.S4
+	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
+	WORD $0x4e22d739 // fadd v25.4s, v25.4s, v2.4s
+	VSUB V12.S4, V24.S4, V24.S4
+	WORD $0x4f3f0717 // sshr v23.4s, v24.4s, #1
+	VADD V3.S4, V23.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	VSUB V23.S4, V24.S4, V24.S4
+	VADD V3.S4, V24.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6e38df39 // fmul v25.4s, v25.4s, v24.4s
+	WORD $0x4e22d737 // fadd v23.4s, v25.4s, v2.4s
+	VSUB V13.S4, V23.S4, V23.S4
+	WORD $0x4f2906f7 // sshr v23.4s, v23.4s, #23
+	WORD $0x4e21daf8 // scvtf v24.4s, v23.4s
+	VSUB V23.S4, V14.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e24df3a // fmul v26.4s, v25.4s, v4.4s
+	FMOVQ 32(R11), F27
+	VFMLA V4.S4, V23.S4, V27.S4
+	VFMLA V23.S4, V26.S4, V27.S4
+	FMOVQ 528(R11), F23
+	VFMLA V27.S4, V15.S4, V23.S4
+	FMOVQ 544(R11), F26
+	VFMLA V27.S4, V23.S4, V26.S4
+	FMOVQ 560(R11), F23
+	VFMLA V27.S4, V26.S4, V23.S4
+	FMOVQ 576(R11), F26
+	VFMLA V27.S4, V23.S4, V26.S4
+	FMOVQ 592(R11), F23
+	VFMLA V27.S4, V26.S4, V23.S4
+	FMOVQ 608(R11), F26
+	VFMLA V27.S4, V23.S4, V26.S4
+	FMOVQ 624(R11), F23
+	VFMLA V27.S4, V26.S4, V23.S4
+	FMOVQ 640(R11), F26
+	VFMLA V23.S4, V27.S4, V26.S4
+	WORD $0x6e3bdf77 // fmul v23.4s, v27.4s, v27.4s
+	WORD $0x6e3adef7 // fmul v23.4s, v23.4s, v26.4s
+	VFMLA V16.S4, V24.S4, V23.S4
+	WORD $0x4e37d77b // fadd v27.4s, v27.4s, v23.4s
+	VFMLA V0.S4, V24.S4, V27.S4
+	WORD $0x4ea0fb37 // fabs v23.4s, v25.4s
+	WORD $0x6eb7e637 // fcmgt v23.4s, v17.4s, v23.4s
+	VBSL V27.B16, V25.B16, V23.B16
+	WORD $0x6eb9e4b8 // fcmgt v24.4s, v5.4s, v25.4s
+	VBSL V25.B16, V23.B16, V24.B16
+	WORD $0x4e26e737 // fcmeq v23.4s, v25.4s, v6.4s
+	VBSL V24.B16, V18.B16, V23.B16
+	WORD $0x6eb9e4d9 // fcmgt v25.4s, v6.4s, v25.4s
+	VBSL V23.B16, V19.B16, V25.B16
+	WORD $0x6e34df39 // fmul v25.4s, v25.4s, v20.4s
+	WORD $0x4e36e6d7 // fcmeq v23.4s, v22.4s, v22.4s
+	WORD $0x6eb5e6d8 // fcmgt v24.4s, v22.4s, v21.4s
+	VBSL V21.B16, V22.B16, V24.B16
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	WORD $0x4e36e6b6 // fcmeq v22.4s, v21.4s, v22.4s
+	WORD $0x4ea0fab8 // fabs v24.4s, v21.4s
+	WORD $0x4e25e718 // fcmeq v24.4s, v24.4s, v5.4s
+	VAND V24.B16, V22.B16, V22.B16
+	VBSL V23.B16, V21.B16, V22.B16
+	FMOVQ F22, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F21
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V21.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F21
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F22
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V22.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F22
+l4:
+	WORD $0x4eb6d6b7 // fsub v23.4s, v21.4s, v22.4s
+	WORD $0x4ea0faf7 // fabs v23.4s, v23.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	WORD $0x4eb7f4f7 // fmin v23.4s, v7.4s, v23.4s
+	WORD $0x4e37f517 // fmax v23.4s, v8.4s, v23.4s
+	WORD $0x4e21d6f8 // fadd v24.4s, v23.4s, v1.4s
+	WORD $0x4ea1d719 // fsub v25.4s, v24.4s, v1.4s
+	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
+	WORD $0x6e20def9 // fmul v25.4s, v23.4s, v0.4s
+	WORD $0x6ea0fb3a // fneg v26.4s, v25.4s
+	VFMLA V0.S4, V23.S4, V26.S4
+	WORD $0x6e29def7 // fmul v23.4s, v23.4s, v9.4s
+	WORD $0x4eb7d75a // fsub v26.4s, v26.4s, v23.4s
+	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
+	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
+	FMOVQ 304(R11), F28
+	VFMLA V27.S4, V10.S4, V28.S4
+	FMOVQ 320(R11), F29
+	VFMLA V27.S4, V11.S4, V29.S4
+	FMOVQ 336(R11), F30
+	VFMLA V27.S4, V29.S4, V30.S4
+	VFMLA V25.S4, V28.S4, V30.S4
+	VFMLA V30.S4, V23.S4, V26.S4
+	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
+	WORD $0x4e22d739 // fadd v25.4s, v25.4s, v2.4s
+	VSUB V12.S4, V24.S4, V24.S4
+	WORD $0x4f3f0717 // sshr v23.4s, v24.4s, #1
+	VADD V3.S4, V23.S4, V26.S4
+	VSHL $23, V26.S4, V26.S4
+	VSUB V23.S4, V24.S4, V24.S4
+	VADD V3.S4, V24.S4, V24.S4
+	VSHL $23, V24.S4, V24.S4
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6e38df39 // fmul v25.4s, v25.4s, v24.4s
+	WORD $0x4e22d737 // fadd v23.4s, v25.4s, v2.4s
+	VSUB V13.S4, V23.S4, V23.S4
+	WORD $0x4f2906f7 // sshr v23.4s, v23.4s, #23
+	WORD $0x4e21daf8 // scvtf v24.4s, v23.4s
+	VSUB V23.S4, V14.S4, V23.S4
+	VSHL $23, V23.S4, V23.S4
+	WORD $0x6e24df3a // fmul v26.4s, v25.4s, v4.4s
+	FMOVQ 32(R11), F27
+	VFMLA V4.S4, V23.S4, V27.S4
+	VFMLA V23.S4, V26.S4, V27.S4
+	FMOVQ 528(R11), F23
+	VFMLA V27.S4, V15.S4, V23.S4
+	FMOVQ 544(R11), F26
+	VFMLA V27.S4, V23.S4, V26.S4
+	FMOVQ 560(R11), F23
+	VFMLA V27.S4, V26.S4, V23.S4
+	FMOVQ 576(R11), F26
+	VFMLA V27.S4, V23.S4, V26.S4
+	FMOVQ 592(R11), F23
+	VFMLA V27.S4, V26.S4, V23.S4
+	FMOVQ 608(R11), F26
+	VFMLA V27.S4, V23.S4, V26.S4
+	FMOVQ 624(R11), F23
+	VFMLA V27.S4, V26.S4, V23.S4
+	FMOVQ 640(R11), F26
+	VFMLA V23.S4, V27.S4, V26.S4
+	WORD $0x6e3bdf77 // fmul v23.4s, v27.4s, v27.4s
+	WORD $0x6e3adef7 // fmul v23.4s, v23.4s, v26.4s
+	VFMLA V16.S4, V24.S4, V23.S4
+	WORD $0x4e37d77b // fadd v27.4s, v27.4s, v23.4s
+	VFMLA V0.S4, V24.S4, V27.S4
+	WORD $0x4ea0fb37 // fabs v23.4s, v25.4s
+	WORD $0x6eb7e637 // fcmgt v23.4s, v17.4s, v23.4s
+	VBSL V27.B16, V25.B16, V23.B16
+	WORD $0x6eb9e4b8 // fcmgt v24.4s, v5.4s, v25.4s
+	VBSL V25.B16, V23.B16, V24.B16
+	WORD $0x4e26e737 // fcmeq v23.4s, v25.4s, v6.4s
+	VBSL V24.B16, V18.B16, V23.B16
+	WORD $0x6eb9e4d9 // fcmgt v25.4s, v6.4s, v25.4s
+	VBSL V23.B16, V19.B16, V25.B16
+	WORD $0x6e34df39 // fmul v25.4s, v25.4s, v20.4s
+	WORD $0x4e36e6d7 // fcmeq v23.4s, v22.4s, v22.4s
+	WORD $0x6eb5e6d8 // fcmgt v24.4s, v22.4s, v21.4s
+	VBSL V21.B16, V22.B16, V24.B16
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	WORD $0x4e36e6b6 // fcmeq v22.4s, v21.4s, v22.4s
+	WORD $0x4ea0fab8 // fabs v24.4s, v21.4s
+	WORD $0x4e25e718 // fcmeq v24.4s, v24.4s, v5.4s
+	VAND V24.B16, V22.B16, V22.B16
+	VBSL V23.B16, V21.B16, V22.B16
+	TBZ $1, R9, l5
+	FMOVD F22, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V22.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F22, (R0)
+l6:
+done:
+	RET
+
+// nextafterF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+// Constants: V0-V3.
+TEXT ·nextafterF32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 1808(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 0(R11), F2
+	FMOVQ 400(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	VSUB V0.S4, V1.S4, V6.S4
+	WORD $0x6ea4e4a7 // fcmgt v7.4s, v5.4s, v4.4s
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
+	VSUB V7.S4, V1.S4, V8.S4
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.S4, V4.S4, V6.S4
+	WORD $0x4e22e487 // fcmeq v7.4s, v4.4s, v2.4s
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e25e486 // fcmeq v6.4s, v4.4s, v5.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e25d487 // fadd v7.4s, v4.4s, v5.4s
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F4
+	FMOVQ 16(R2), F5
+	VSUB V0.S4, V1.S4, V6.S4
+	WORD $0x6ea4e4a7 // fcmgt v7.4s, v5.4s, v4.4s
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
+	VSUB V7.S4, V1.S4, V8.S4
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.S4, V4.S4, V6.S4
+	WORD $0x4e22e487 // fcmeq v7.4s, v4.4s, v2.4s
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e25e486 // fcmeq v6.4s, v4.4s, v5.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e25d487 // fadd v7.4s, v4.4s, v5.4s
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	VSUB V0.S4, V1.S4, V6.S4
+	WORD $0x6ea4e4a7 // fcmgt v7.4s, v5.4s, v4.4s
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
+	VSUB V7.S4, V1.S4, V8.S4
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.S4, V4.S4, V6.S4
+	WORD $0x4e22e487 // fcmeq v7.4s, v4.4s, v2.4s
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e25e486 // fcmeq v6.4s, v4.4s, v5.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e25d487 // fadd v7.4s, v4.4s, v5.4s
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F4
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V4.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F4
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F5
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V5.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F5
+l4:
+	VSUB V0.S4, V1.S4, V6.S4
+	WORD $0x6ea4e4a7 // fcmgt v7.4s, v5.4s, v4.4s
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
+	VSUB V7.S4, V1.S4, V8.S4
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.S4, V4.S4, V6.S4
+	WORD $0x4e22e487 // fcmeq v7.4s, v4.4s, v2.4s
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e25e486 // fcmeq v6.4s, v4.4s, v5.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e25d487 // fadd v7.4s, v4.4s, v5.4s
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	TBZ $1, R9, l5
+	FMOVD F4, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F4, (R0)
 l6:
 done:
 	RET
@@ -23644,6 +24032,99 @@ l6:
 l7:
 	FMOVS F6, (R0)
 l8:
+done:
+	RET
+
+// pReLUF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=w float32; R9=elements left.
+// Constants: V0-V0.
+TEXT ·pReLUF32NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVQ (R2), F3
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F1
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVQ 16(R2), F3
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F1
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVQ 32(R2), F3
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F1
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVQ 48(R2), F3
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVQ (R2), F3
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F1
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F1
+l2:
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD (R2), F3
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F3
+l4:
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	TBZ $1, R9, l5
+	FMOVD F2, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F2, (R0)
+l6:
 done:
 	RET
 
@@ -48789,7 +49270,7 @@ done:
 	RET
 
 // logAddExpF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
-// Constants: V0-V18 (7 more are read from memory).
+// Constants: V0-V19 (6 more are read from memory).
 TEXT ·logAddExpF64NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
@@ -48815,17 +49296,14 @@ TEXT ·logAddExpF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 2640(R11), F16
 	FMOVQ 2624(R11), F17
 	FMOVQ 2672(R11), F18
+	FMOVQ 2544(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
 one:
-	FMOVQ (R1), F19
-	FMOVQ (R2), F20
-	WORD $0x4e74e695 // fcmeq v21.2d, v20.2d, v20.2d
-	WORD $0x6ef3e696 // fcmgt v22.2d, v20.2d, v19.2d
-	VBSL V19.B16, V20.B16, V22.B16
-	VBSL V20.B16, V22.B16, V21.B16
-	WORD $0x4ef4d676 // fsub v22.2d, v19.2d, v20.2d
+	FMOVQ (R1), F20
+	FMOVQ (R2), F21
+	WORD $0x4ef5d696 // fsub v22.2d, v20.2d, v21.2d
 	WORD $0x4ee0fad6 // fabs v22.2d, v22.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
@@ -48878,8 +49356,7 @@ one:
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
-	FMOVQ 2544(R11), F25
-	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x4e73d759 // fadd v25.2d, v26.2d, v19.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
@@ -48919,13 +49396,17 @@ one:
 	WORD $0x6ef6e4f6 // fcmgt v22.2d, v7.2d, v22.2d
 	FMOVQ 2800(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x4e74e674 // fcmeq v20.2d, v19.2d, v20.2d
-	WORD $0x4ee0fa76 // fabs v22.2d, v19.2d
+	WORD $0x4e75e6b7 // fcmeq v23.2d, v21.2d, v21.2d
+	WORD $0x6ef4e6b8 // fcmgt v24.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V24.B16
+	VBSL V21.B16, V24.B16, V23.B16
+	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
+	WORD $0x4e75e695 // fcmeq v21.2d, v20.2d, v21.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
 	WORD $0x4e66e6d6 // fcmeq v22.2d, v22.2d, v6.2d
-	VAND V22.B16, V20.B16, V20.B16
-	VBSL V21.B16, V19.B16, V20.B16
-	FMOVQ F20, (R0)
+	VAND V22.B16, V21.B16, V21.B16
+	VBSL V23.B16, V20.B16, V21.B16
+	FMOVQ F21, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -48934,13 +49415,9 @@ one:
 	BGE one
 tail:
 	CBZ R9, done
-	FMOVD (R1), F19
-	FMOVD (R2), F20
-	WORD $0x4e74e695 // fcmeq v21.2d, v20.2d, v20.2d
-	WORD $0x6ef3e696 // fcmgt v22.2d, v20.2d, v19.2d
-	VBSL V19.B16, V20.B16, V22.B16
-	VBSL V20.B16, V22.B16, V21.B16
-	WORD $0x4ef4d676 // fsub v22.2d, v19.2d, v20.2d
+	FMOVD (R1), F20
+	FMOVD (R2), F21
+	WORD $0x4ef5d696 // fsub v22.2d, v20.2d, v21.2d
 	WORD $0x4ee0fad6 // fabs v22.2d, v22.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
@@ -48993,8 +49470,7 @@ tail:
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
-	FMOVQ 2544(R11), F25
-	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x4e73d759 // fadd v25.2d, v26.2d, v19.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
@@ -49034,13 +49510,400 @@ tail:
 	WORD $0x6ef6e4f6 // fcmgt v22.2d, v7.2d, v22.2d
 	FMOVQ 2800(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x4e74e674 // fcmeq v20.2d, v19.2d, v20.2d
-	WORD $0x4ee0fa76 // fabs v22.2d, v19.2d
+	WORD $0x4e75e6b7 // fcmeq v23.2d, v21.2d, v21.2d
+	WORD $0x6ef4e6b8 // fcmgt v24.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V24.B16
+	VBSL V21.B16, V24.B16, V23.B16
+	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
+	WORD $0x4e75e695 // fcmeq v21.2d, v20.2d, v21.2d
+	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
 	WORD $0x4e66e6d6 // fcmeq v22.2d, v22.2d, v6.2d
-	VAND V22.B16, V20.B16, V20.B16
-	VBSL V21.B16, V19.B16, V20.B16
-	FMOVD F20, (R0)
+	VAND V22.B16, V21.B16, V21.B16
+	VBSL V23.B16, V20.B16, V21.B16
+	FMOVD F21, (R0)
+done:
+	RET
+
+// logAddExp2F64NEON: 2 lanes x 1. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+// Constants: V0-V19 (6 more are read from memory).
+TEXT ·logAddExp2F64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 2768(R11), F0
+	FMOVQ 7232(R11), F1
+	FMOVQ 2720(R11), F2
+	FMOVQ 2512(R11), F3
+	FMOVQ 7296(R11), F4
+	FMOVQ 7168(R11), F5
+	FMOVQ 5472(R11), F6
+	FMOVQ 2576(R11), F7
+	FMOVQ 4624(R11), F8
+	FMOVQ 7792(R11), F9
+	FMOVQ 7808(R11), F10
+	FMOVQ 7248(R11), F11
+	FMOVQ 7264(R11), F12
+	FMOVQ 7232(R11), F13
+	FMOVQ 7280(R11), F14
+	FMOVQ 2640(R11), F15
+	FMOVQ 2624(R11), F16
+	FMOVQ 2672(R11), F17
+	FMOVQ 2544(R11), F18
+	FMOVQ 2736(R11), F19
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F20
+	FMOVQ (R2), F21
+	WORD $0x4ef5d696 // fsub v22.2d, v20.2d, v21.2d
+	WORD $0x4ee0fad6 // fabs v22.2d, v22.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	WORD $0x4ef6f536 // fmin v22.2d, v9.2d, v22.2d
+	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
+	WORD $0x4e61d6d7 // fadd v23.2d, v22.2d, v1.2d
+	WORD $0x4ee1d6f8 // fsub v24.2d, v23.2d, v1.2d
+	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
+	WORD $0x6e60ded8 // fmul v24.2d, v22.2d, v0.2d
+	WORD $0x6ee0fb19 // fneg v25.2d, v24.2d
+	VFMLA V0.D2, V22.D2, V25.D2
+	VFMLA V2.D2, V22.D2, V25.D2
+	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
+	FMOVQ 7312(R11), F26
+	VFMLA V22.D2, V11.D2, V26.D2
+	FMOVQ 7328(R11), F27
+	VFMLA V22.D2, V26.D2, V27.D2
+	FMOVQ 7344(R11), F26
+	VFMLA V22.D2, V27.D2, V26.D2
+	FMOVQ 7360(R11), F27
+	VFMLA V22.D2, V26.D2, V27.D2
+	FMOVQ 7376(R11), F26
+	VFMLA V22.D2, V12.D2, V26.D2
+	FMOVQ 7392(R11), F28
+	VFMLA V22.D2, V26.D2, V28.D2
+	FMOVQ 7408(R11), F26
+	VFMLA V22.D2, V28.D2, V26.D2
+	FMOVQ 7424(R11), F28
+	VFMLA V22.D2, V26.D2, V28.D2
+	VFMLA V24.D2, V27.D2, V28.D2
+	VFMLA V28.D2, V22.D2, V25.D2
+	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
+	WORD $0x4e63d718 // fadd v24.2d, v24.2d, v3.2d
+	VSUB V13.D2, V23.D2, V23.D2
+	VADD V14.D2, V23.D2, V22.D2
+	VUSHR $1, V22.D2, V22.D2
+	VSUB V4.D2, V22.D2, V22.D2
+	VADD V5.D2, V22.D2, V25.D2
+	VSHL $52, V25.D2, V25.D2
+	VSUB V22.D2, V23.D2, V23.D2
+	VADD V5.D2, V23.D2, V23.D2
+	VSHL $52, V23.D2, V23.D2
+	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
+	WORD $0x6e77df18 // fmul v24.2d, v24.2d, v23.2d
+	WORD $0x4e63d716 // fadd v22.2d, v24.2d, v3.2d
+	VADD V15.D2, V22.D2, V22.D2
+	VUSHR $52, V22.D2, V22.D2
+	VORR V16.B16, V22.B16, V23.B16
+	WORD $0x4ef1d6f7 // fsub v23.2d, v23.2d, v17.2d
+	VSUB V22.D2, V4.D2, V22.D2
+	VSHL $52, V22.D2, V22.D2
+	WORD $0x6e66df19 // fmul v25.2d, v24.2d, v6.2d
+	FMOVQ 4624(R11), F26
+	VFMLA V6.D2, V22.D2, V26.D2
+	VFMLA V22.D2, V25.D2, V26.D2
+	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
+	WORD $0x4e72d759 // fadd v25.2d, v26.2d, v18.2d
+	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
+	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3184(R11), F29
+	VFMLA V28.D2, V19.D2, V29.D2
+	FMOVQ 3200(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3216(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2752(R11), F30
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3264(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V27.D2, V29.D2, V31.D2
+	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
+	FMOVQ 2528(R11), F29
+	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V31.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V25.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
+	VFMLA V0.D2, V23.D2, V26.D2
+	WORD $0x4ee0fb16 // fabs v22.2d, v24.2d
+	FMOVQ 7728(R11), F23
+	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
+	VBSL V26.B16, V24.B16, V22.B16
+	WORD $0x6ef8e4f7 // fcmgt v23.2d, v7.2d, v24.2d
+	VBSL V24.B16, V22.B16, V23.B16
+	WORD $0x4e68e716 // fcmeq v22.2d, v24.2d, v8.2d
+	FMOVQ 2784(R11), F25
+	VBSL V23.B16, V25.B16, V22.B16
+	WORD $0x6ef8e518 // fcmgt v24.2d, v8.2d, v24.2d
+	FMOVQ 2800(R11), F23
+	VBSL V22.B16, V23.B16, V24.B16
+	FMOVQ 7216(R11), F22
+	WORD $0x6e76df18 // fmul v24.2d, v24.2d, v22.2d
+	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
+	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V23.B16
+	VBSL V21.B16, V23.B16, V22.B16
+	WORD $0x4e78d6d6 // fadd v22.2d, v22.2d, v24.2d
+	WORD $0x4e75e695 // fcmeq v21.2d, v20.2d, v21.2d
+	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
+	WORD $0x4e67e6f7 // fcmeq v23.2d, v23.2d, v7.2d
+	VAND V23.B16, V21.B16, V21.B16
+	VBSL V22.B16, V20.B16, V21.B16
+	FMOVQ F21, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F20
+	FMOVD (R2), F21
+	WORD $0x4ef5d696 // fsub v22.2d, v20.2d, v21.2d
+	WORD $0x4ee0fad6 // fabs v22.2d, v22.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	WORD $0x4ef6f536 // fmin v22.2d, v9.2d, v22.2d
+	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
+	WORD $0x4e61d6d7 // fadd v23.2d, v22.2d, v1.2d
+	WORD $0x4ee1d6f8 // fsub v24.2d, v23.2d, v1.2d
+	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
+	WORD $0x6e60ded8 // fmul v24.2d, v22.2d, v0.2d
+	WORD $0x6ee0fb19 // fneg v25.2d, v24.2d
+	VFMLA V0.D2, V22.D2, V25.D2
+	VFMLA V2.D2, V22.D2, V25.D2
+	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
+	FMOVQ 7312(R11), F26
+	VFMLA V22.D2, V11.D2, V26.D2
+	FMOVQ 7328(R11), F27
+	VFMLA V22.D2, V26.D2, V27.D2
+	FMOVQ 7344(R11), F26
+	VFMLA V22.D2, V27.D2, V26.D2
+	FMOVQ 7360(R11), F27
+	VFMLA V22.D2, V26.D2, V27.D2
+	FMOVQ 7376(R11), F26
+	VFMLA V22.D2, V12.D2, V26.D2
+	FMOVQ 7392(R11), F28
+	VFMLA V22.D2, V26.D2, V28.D2
+	FMOVQ 7408(R11), F26
+	VFMLA V22.D2, V28.D2, V26.D2
+	FMOVQ 7424(R11), F28
+	VFMLA V22.D2, V26.D2, V28.D2
+	VFMLA V24.D2, V27.D2, V28.D2
+	VFMLA V28.D2, V22.D2, V25.D2
+	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
+	WORD $0x4e63d718 // fadd v24.2d, v24.2d, v3.2d
+	VSUB V13.D2, V23.D2, V23.D2
+	VADD V14.D2, V23.D2, V22.D2
+	VUSHR $1, V22.D2, V22.D2
+	VSUB V4.D2, V22.D2, V22.D2
+	VADD V5.D2, V22.D2, V25.D2
+	VSHL $52, V25.D2, V25.D2
+	VSUB V22.D2, V23.D2, V23.D2
+	VADD V5.D2, V23.D2, V23.D2
+	VSHL $52, V23.D2, V23.D2
+	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
+	WORD $0x6e77df18 // fmul v24.2d, v24.2d, v23.2d
+	WORD $0x4e63d716 // fadd v22.2d, v24.2d, v3.2d
+	VADD V15.D2, V22.D2, V22.D2
+	VUSHR $52, V22.D2, V22.D2
+	VORR V16.B16, V22.B16, V23.B16
+	WORD $0x4ef1d6f7 // fsub v23.2d, v23.2d, v17.2d
+	VSUB V22.D2, V4.D2, V22.D2
+	VSHL $52, V22.D2, V22.D2
+	WORD $0x6e66df19 // fmul v25.2d, v24.2d, v6.2d
+	FMOVQ 4624(R11), F26
+	VFMLA V6.D2, V22.D2, V26.D2
+	VFMLA V22.D2, V25.D2, V26.D2
+	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
+	WORD $0x4e72d759 // fadd v25.2d, v26.2d, v18.2d
+	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
+	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3184(R11), F29
+	VFMLA V28.D2, V19.D2, V29.D2
+	FMOVQ 3200(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3216(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 2752(R11), F30
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	FMOVQ 3264(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	VFMLA V27.D2, V29.D2, V31.D2
+	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
+	FMOVQ 2528(R11), F29
+	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V31.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V25.D2, V22.D2
+	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
+	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
+	VFMLA V0.D2, V23.D2, V26.D2
+	WORD $0x4ee0fb16 // fabs v22.2d, v24.2d
+	FMOVQ 7728(R11), F23
+	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
+	VBSL V26.B16, V24.B16, V22.B16
+	WORD $0x6ef8e4f7 // fcmgt v23.2d, v7.2d, v24.2d
+	VBSL V24.B16, V22.B16, V23.B16
+	WORD $0x4e68e716 // fcmeq v22.2d, v24.2d, v8.2d
+	FMOVQ 2784(R11), F25
+	VBSL V23.B16, V25.B16, V22.B16
+	WORD $0x6ef8e518 // fcmgt v24.2d, v8.2d, v24.2d
+	FMOVQ 2800(R11), F23
+	VBSL V22.B16, V23.B16, V24.B16
+	FMOVQ 7216(R11), F22
+	WORD $0x6e76df18 // fmul v24.2d, v24.2d, v22.2d
+	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
+	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V23.B16
+	VBSL V21.B16, V23.B16, V22.B16
+	WORD $0x4e78d6d6 // fadd v22.2d, v22.2d, v24.2d
+	WORD $0x4e75e695 // fcmeq v21.2d, v20.2d, v21.2d
+	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
+	WORD $0x4e67e6f7 // fcmeq v23.2d, v23.2d, v7.2d
+	VAND V23.B16, V21.B16, V21.B16
+	VBSL V22.B16, V20.B16, V21.B16
+	FMOVD F21, (R0)
+done:
+	RET
+
+// nextafterF64NEON: 2 lanes x 2. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+// Constants: V0-V3.
+TEXT ·nextafterF64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 8928(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 0(R11), F2
+	FMOVQ 2496(R11), F3
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	VSUB V0.D2, V1.D2, V6.D2
+	WORD $0x6ee4e4a7 // fcmgt v7.2d, v5.2d, v4.2d
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ee4e446 // fcmgt v6.2d, v2.2d, v4.2d
+	VSUB V7.D2, V1.D2, V8.D2
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.D2, V4.D2, V6.D2
+	WORD $0x4e62e487 // fcmeq v7.2d, v4.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e65e486 // fcmeq v6.2d, v4.2d, v5.2d
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e65d487 // fadd v7.2d, v4.2d, v5.2d
+	WORD $0x4e64e484 // fcmeq v4.2d, v4.2d, v4.2d
+	WORD $0x4e65e4a5 // fcmeq v5.2d, v5.2d, v5.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F4
+	FMOVQ 16(R2), F5
+	VSUB V0.D2, V1.D2, V6.D2
+	WORD $0x6ee4e4a7 // fcmgt v7.2d, v5.2d, v4.2d
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ee4e446 // fcmgt v6.2d, v2.2d, v4.2d
+	VSUB V7.D2, V1.D2, V8.D2
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.D2, V4.D2, V6.D2
+	WORD $0x4e62e487 // fcmeq v7.2d, v4.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e65e486 // fcmeq v6.2d, v4.2d, v5.2d
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e65d487 // fadd v7.2d, v4.2d, v5.2d
+	WORD $0x4e64e484 // fcmeq v4.2d, v4.2d, v4.2d
+	WORD $0x4e65e4a5 // fcmeq v5.2d, v5.2d, v5.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	VSUB V0.D2, V1.D2, V6.D2
+	WORD $0x6ee4e4a7 // fcmgt v7.2d, v5.2d, v4.2d
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ee4e446 // fcmgt v6.2d, v2.2d, v4.2d
+	VSUB V7.D2, V1.D2, V8.D2
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.D2, V4.D2, V6.D2
+	WORD $0x4e62e487 // fcmeq v7.2d, v4.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e65e486 // fcmeq v6.2d, v4.2d, v5.2d
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e65d487 // fadd v7.2d, v4.2d, v5.2d
+	WORD $0x4e64e484 // fcmeq v4.2d, v4.2d, v4.2d
+	WORD $0x4e65e4a5 // fcmeq v5.2d, v5.2d, v5.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F4
+	FMOVD (R2), F5
+	VSUB V0.D2, V1.D2, V6.D2
+	WORD $0x6ee4e4a7 // fcmgt v7.2d, v5.2d, v4.2d
+	VBSL V6.B16, V0.B16, V7.B16
+	WORD $0x6ee4e446 // fcmgt v6.2d, v2.2d, v4.2d
+	VSUB V7.D2, V1.D2, V8.D2
+	VBSL V7.B16, V8.B16, V6.B16
+	VADD V6.D2, V4.D2, V6.D2
+	WORD $0x4e62e487 // fcmeq v7.2d, v4.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V8.B16, V0.B16, V8.B16
+	VBSL V6.B16, V8.B16, V7.B16
+	WORD $0x4e65e486 // fcmeq v6.2d, v4.2d, v5.2d
+	VBSL V7.B16, V5.B16, V6.B16
+	WORD $0x4e65d487 // fadd v7.2d, v4.2d, v5.2d
+	WORD $0x4e64e484 // fcmeq v4.2d, v4.2d, v4.2d
+	WORD $0x4e65e4a5 // fcmeq v5.2d, v5.2d, v5.2d
+	VAND V5.B16, V4.B16, V4.B16
+	VBSL V7.B16, V6.B16, V4.B16
+	FMOVD F4, (R0)
 done:
 	RET
 
@@ -52407,6 +53270,75 @@ tail:
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
 	VBSL V3.B16, V2.B16, V6.B16
 	FMOVD F6, (R0)
+done:
+	RET
+
+// pReLUF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=w float64; R9=elements left.
+// Constants: V0-V0.
+TEXT ·pReLUF64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	WORD $0x6ee0e422 // fcmgt v2.2d, v1.2d, v0.2d
+	FMOVQ (R2), F3
+	WORD $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F1
+	WORD $0x6ee0e422 // fcmgt v2.2d, v1.2d, v0.2d
+	FMOVQ 16(R2), F3
+	WORD $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F1
+	WORD $0x6ee0e422 // fcmgt v2.2d, v1.2d, v0.2d
+	FMOVQ 32(R2), F3
+	WORD $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F1
+	WORD $0x6ee0e422 // fcmgt v2.2d, v1.2d, v0.2d
+	FMOVQ 48(R2), F3
+	WORD $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	WORD $0x6ee0e422 // fcmgt v2.2d, v1.2d, v0.2d
+	FMOVQ (R2), F3
+	WORD $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F1
+	WORD $0x6ee0e422 // fcmgt v2.2d, v1.2d, v0.2d
+	FMOVD (R2), F3
+	WORD $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
+	VBSL V3.B16, V1.B16, V2.B16
+	FMOVD F2, (R0)
 done:
 	RET
 
@@ -78208,6 +79140,820 @@ l4:
 done:
 	RET
 
+// ceilF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·ceilF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// ceilBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·ceilBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// floorF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·floorF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// floorBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·floorBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// roundF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·roundF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// roundBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·roundBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4e218800 // frintn v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// truncF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·truncF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// truncBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·truncBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// signF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·signF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
+	FMOVQ 32(R11), F2
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
+	FMOVD F4, 16(R0)
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
+	FMOVD F4, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216864 // fcvtn v4.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F4, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V4.H[0], (R0)
+l4:
+done:
+	RET
+
+// signBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·signBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
+	FMOVQ 32(R11), F2
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	FMOVD 16(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 16(R0)
+	FMOVD 24(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6ea0e464 // fcmgt v4.4s, v3.4s, v0.4s
+	VBSL V0.B16, V1.B16, V4.B16
+	WORD $0x6ea3e403 // fcmgt v3.4s, v0.4s, v3.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F4, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V4.H[0], (R0)
+l4:
+done:
+	RET
+
 // addF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
 TEXT ·addF16NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -81104,6 +82850,1445 @@ l6:
 done:
 	RET
 
+// hardsigmoidBackwardF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·hardsigmoidBackwardF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 48(R11), F0
+	FMOVQ 64(R11), F1
+	FMOVQ 0(R11), F2
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVD (R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVD 8(R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVD 16(R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVD 24(R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	FMOVD (R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e20fc63 // fdiv v3.4s, v3.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVS (R2), F4
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V4.H[0]
+l4:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	WORD $0x6ea4e424 // fcmgt v4.4s, v1.4s, v4.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// hardsigmoidBackwardBF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V5.
+TEXT ·hardsigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 10080(R11), F0
+	FMOVQ 48(R11), F1
+	FMOVQ 64(R11), F2
+	FMOVQ 0(R11), F3
+	FMOVQ 1808(R11), F4
+	FMOVQ 10096(R11), F5
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e21fcc6 // fdiv v6.4s, v6.4s, v1.4s
+	FMOVD (R2), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	WORD $0x6ea7e447 // fcmgt v7.4s, v2.4s, v7.4s
+	VBSL V3.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	FMOVD F6, (R0)
+	FMOVD 8(R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e21fcc6 // fdiv v6.4s, v6.4s, v1.4s
+	FMOVD 8(R2), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	WORD $0x6ea7e447 // fcmgt v7.4s, v2.4s, v7.4s
+	VBSL V3.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	FMOVD F6, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e21fcc6 // fdiv v6.4s, v6.4s, v1.4s
+	FMOVD (R2), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	WORD $0x6ea7e447 // fcmgt v7.4s, v2.4s, v7.4s
+	VBSL V3.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	FMOVD F6, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F6
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V6.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V6.H[0]
+l2:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e21fcc6 // fdiv v6.4s, v6.4s, v1.4s
+	TBZ $1, R9, l3
+	FMOVS (R2), F7
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V7.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V7.H[0]
+l4:
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	WORD $0x6ea7e447 // fcmgt v7.4s, v2.4s, v7.4s
+	VBSL V3.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V6.S4
+	VAND V4.B16, V6.B16, V6.B16
+	VADD V5.S4, V7.S4, V8.S4
+	VADD V6.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V0.B16, V8.B16, V7.B16
+	WORD $0x0e6128e6 // xtn v6.4h, v7.4s
+	TBZ $1, R9, l5
+	FMOVS F6, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V6.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V6.H[0], (R0)
+l6:
+done:
+	RET
+
+// hardswishBackwardF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V3.
+TEXT ·hardswishBackwardF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 64(R11), F0
+	FMOVQ 80(R11), F1
+	FMOVQ 96(R11), F2
+	FMOVQ 0(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	FMOVD (R1), F5
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
+	VBSL V6.B16, V5.B16, V7.B16
+	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
+	VBSL V7.B16, V3.B16, V4.B16
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	FMOVD 8(R1), F5
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
+	VBSL V6.B16, V5.B16, V7.B16
+	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
+	VBSL V7.B16, V3.B16, V4.B16
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	FMOVD (R1), F5
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
+	VBSL V6.B16, V5.B16, V7.B16
+	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
+	VBSL V7.B16, V3.B16, V4.B16
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F4
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V4.H[0]
+l2:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	TBZ $1, R9, l3
+	FMOVS (R1), F5
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V5.H[0]
+l4:
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x6e20fc86 // fdiv v6.4s, v4.4s, v0.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x6e20e487 // fcmge v7.4s, v4.4s, v0.4s
+	VBSL V6.B16, V5.B16, V7.B16
+	WORD $0x6e24e444 // fcmge v4.4s, v2.4s, v4.4s
+	VBSL V7.B16, V3.B16, V4.B16
+	WORD $0x0e216885 // fcvtn v5.4h, v4.4s
+	TBZ $1, R9, l5
+	FMOVS F5, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V5.H[0], (R0)
+l6:
+done:
+	RET
+
+// hardswishBackwardBF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=x uint16; R9=elements left.
+// Constants: V0-V6.
+TEXT ·hardswishBackwardBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 64(R11), F0
+	FMOVQ 10080(R11), F1
+	FMOVQ 80(R11), F2
+	FMOVQ 96(R11), F3
+	FMOVQ 0(R11), F4
+	FMOVQ 1808(R11), F5
+	FMOVQ 10096(R11), F6
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	FMOVD (R1), F8
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x6e20fce9 // fdiv v9.4s, v7.4s, v0.4s
+	WORD $0x4e22d529 // fadd v9.4s, v9.4s, v2.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x6e20e4ea // fcmge v10.4s, v7.4s, v0.4s
+	VBSL V9.B16, V8.B16, V10.B16
+	WORD $0x6e27e467 // fcmge v7.4s, v3.4s, v7.4s
+	VBSL V10.B16, V4.B16, V7.B16
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	FMOVD F8, (R0)
+	FMOVD 8(R2), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	FMOVD 8(R1), F8
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x6e20fce9 // fdiv v9.4s, v7.4s, v0.4s
+	WORD $0x4e22d529 // fadd v9.4s, v9.4s, v2.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x6e20e4ea // fcmge v10.4s, v7.4s, v0.4s
+	VBSL V9.B16, V8.B16, V10.B16
+	WORD $0x6e27e467 // fcmge v7.4s, v3.4s, v7.4s
+	VBSL V10.B16, V4.B16, V7.B16
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	FMOVD F8, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	FMOVD (R1), F8
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x6e20fce9 // fdiv v9.4s, v7.4s, v0.4s
+	WORD $0x4e22d529 // fadd v9.4s, v9.4s, v2.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x6e20e4ea // fcmge v10.4s, v7.4s, v0.4s
+	VBSL V9.B16, V8.B16, V10.B16
+	WORD $0x6e27e467 // fcmge v7.4s, v3.4s, v7.4s
+	VBSL V10.B16, V4.B16, V7.B16
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	FMOVD F8, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F7
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V7.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V7.H[0]
+l2:
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R1), F8
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V8.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V8.H[0]
+l4:
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x6e20fce9 // fdiv v9.4s, v7.4s, v0.4s
+	WORD $0x4e22d529 // fadd v9.4s, v9.4s, v2.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x6e20e4ea // fcmge v10.4s, v7.4s, v0.4s
+	VBSL V9.B16, V8.B16, V10.B16
+	WORD $0x6e27e467 // fcmge v7.4s, v3.4s, v7.4s
+	VBSL V10.B16, V4.B16, V7.B16
+	VUSHR $16, V7.S4, V8.S4
+	VAND V5.B16, V8.B16, V8.B16
+	VADD V6.S4, V7.S4, V9.S4
+	VADD V8.S4, V9.S4, V9.S4
+	VUSHR $16, V9.S4, V9.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V9.B16, V7.B16
+	WORD $0x0e6128e8 // xtn v8.4h, v7.4s
+	TBZ $1, R9, l5
+	FMOVS F8, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V8.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V8.H[0], (R0)
+l6:
+done:
+	RET
+
+// copysignF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·copysignF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 400(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD 8(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD 16(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD 24(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	TBZ $1, R9, l3
+	FMOVS (R2), F2
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l5
+	FMOVS F2, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V2.H[0], (R0)
+l6:
+done:
+	RET
+
+// copysignBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·copysignBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 400(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD (R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	VUSHR $16, V1.S4, V1.S4
+	WORD $0x0e612822 // xtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD 8(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	VUSHR $16, V1.S4, V1.S4
+	WORD $0x0e612822 // xtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD 16(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	VUSHR $16, V1.S4, V1.S4
+	WORD $0x0e612822 // xtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD 24(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	VUSHR $16, V1.S4, V1.S4
+	WORD $0x0e612822 // xtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	FMOVD (R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	VUSHR $16, V1.S4, V1.S4
+	WORD $0x0e612822 // xtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4ea0f821 // fabs v1.4s, v1.4s
+	TBZ $1, R9, l3
+	FMOVS (R2), F2
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V2.H[0]
+l4:
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VAND V0.B16, V2.B16, V2.B16
+	VORR V2.B16, V1.B16, V1.B16
+	VUSHR $16, V1.S4, V1.S4
+	WORD $0x0e612822 // xtn v2.4h, v1.4s
+	TBZ $1, R9, l5
+	FMOVS F2, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V2.H[0], (R0)
+l6:
+done:
+	RET
+
+// pReLUF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=w uint16; R9=elements left.
+// Constants: V0-V0.
+TEXT ·pReLUF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVD 8(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVD 16(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVD 24(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0e422 // fcmgt v2.4s, v1.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVS (R2), F3
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V3.H[0]
+l4:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc23 // fmul v3.4s, v1.4s, v3.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216841 // fcvtn v1.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F1, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V1.H[0], (R0)
+l6:
+done:
+	RET
+
+// pReLUBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=w uint16; R9=elements left.
+// Constants: V0-V3.
+TEXT ·pReLUBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 10080(R11), F0
+	FMOVQ 0(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 10096(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1e485 // fcmgt v5.4s, v4.4s, v1.4s
+	FMOVD (R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V5.B16
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1e485 // fcmgt v5.4s, v4.4s, v1.4s
+	FMOVD 8(R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V5.B16
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1e485 // fcmgt v5.4s, v4.4s, v1.4s
+	FMOVD (R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V5.B16
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea1e485 // fcmgt v5.4s, v4.4s, v1.4s
+	TBZ $1, R9, l3
+	FMOVS (R2), F6
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V6.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V6.H[0]
+l4:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V5.B16
+	VUSHR $16, V5.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V5.S4, V6.S4
+	VADD V4.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V0.B16, V6.B16, V5.B16
+	WORD $0x0e6128a4 // xtn v4.4h, v5.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// fMaxF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·fMaxF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// fMaxBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·fMaxBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 8(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 16(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 24(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea0e423 // fcmgt v3.4s, v1.4s, v0.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// fMinF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·fMinF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	WORD $0x0e216840 // fcvtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
+// fMinBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16; R9=elements left.
+TEXT ·fMinBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 8(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 16(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD 24(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x2e613800 // shll v0.4s, v0.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6ea1e403 // fcmgt v3.4s, v0.4s, v1.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	VBSL V1.B16, V3.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612840 // xtn v0.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F0, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V0.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V0.H[0], (R0)
+l6:
+done:
+	RET
+
 // addScalarF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, s scalar; R9=elements left.
 // Constants: V0-V0.
 TEXT ·addScalarF16NEON(SB), NOSPLIT, $0-32
@@ -82154,6 +85339,614 @@ l4:
 done:
 	RET
 
+// leakyReLUF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, slope scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·leakyReLUF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS slope+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F2
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// leakyReLUBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, slope scalar; R9=elements left.
+// Constants: V0-V4.
+TEXT ·leakyReLUBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS slope+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 10080(R11), F1
+	FMOVQ 0(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 10096(R11), F4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea2e4a6 // fcmgt v6.4s, v5.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea2e4a6 // fcmgt v6.4s, v5.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea2e4a6 // fcmgt v6.4s, v5.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F5
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V5.H[0]
+l2:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea2e4a6 // fcmgt v6.4s, v5.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardShrinkF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, l scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·hardShrinkF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS l+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F2
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// hardShrinkBF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, l scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·hardShrinkBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS l+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612862 // xtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612862 // xtn v2.4h, v3.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612862 // xtn v2.4h, v3.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612862 // xtn v2.4h, v3.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612862 // xtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F2
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V2.H[0]
+l2:
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f843 // fabs v3.4s, v2.4s
+	WORD $0x6e23e403 // fcmge v3.4s, v0.4s, v3.4s
+	VBSL V2.B16, V1.B16, V3.B16
+	VUSHR $16, V3.S4, V3.S4
+	WORD $0x0e612862 // xtn v2.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// softShrinkF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, l scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·softShrinkF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS l+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0f802 // fneg v2.4s, v0.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V2.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0f802 // fneg v2.4s, v0.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V2.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0f802 // fneg v2.4s, v0.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V2.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0f802 // fneg v2.4s, v0.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V2.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0f802 // fneg v2.4s, v0.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V2.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6ea0f802 // fneg v2.4s, v0.4s
+	WORD $0x6ea1e443 // fcmgt v3.4s, v2.4s, v1.4s
+	VBSL V1.B16, V2.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// softShrinkBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, l scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·softShrinkBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS l+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 10080(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 10096(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea0f805 // fneg v5.4s, v0.4s
+	WORD $0x6ea4e4a6 // fcmgt v6.4s, v5.4s, v4.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea0f805 // fneg v5.4s, v0.4s
+	WORD $0x6ea4e4a6 // fcmgt v6.4s, v5.4s, v4.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea0f805 // fneg v5.4s, v0.4s
+	WORD $0x6ea4e4a6 // fcmgt v6.4s, v5.4s, v4.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6ea0f805 // fneg v5.4s, v0.4s
+	WORD $0x6ea4e4a6 // fcmgt v6.4s, v5.4s, v4.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
+l4:
+done:
+	RET
+
 // addScaledF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16, alpha scalar; R9=elements left.
 // Constants: V0-V0.
 TEXT ·addScaledF16NEON(SB), NOSPLIT, $0-40
@@ -82579,6 +86372,2014 @@ l4:
 	VBSL V3.B16, V1.B16, V2.B16
 	VUSHR $16, V2.S4, V2.S4
 	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// clampF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, lo scalar, hi scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·clampF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS lo+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS hi+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V2.B16, V0.B16, V3.B16
+	WORD $0x6ea1e462 // fcmgt v2.4s, v3.4s, v1.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V2.B16, V0.B16, V3.B16
+	WORD $0x6ea1e462 // fcmgt v2.4s, v3.4s, v1.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V2.B16, V0.B16, V3.B16
+	WORD $0x6ea1e462 // fcmgt v2.4s, v3.4s, v1.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V2.B16, V0.B16, V3.B16
+	WORD $0x6ea1e462 // fcmgt v2.4s, v3.4s, v1.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V2.B16, V0.B16, V3.B16
+	WORD $0x6ea1e462 // fcmgt v2.4s, v3.4s, v1.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F2
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V2.B16, V0.B16, V3.B16
+	WORD $0x6ea1e462 // fcmgt v2.4s, v3.4s, v1.4s
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	TBZ $1, R9, l3
+	FMOVS F3, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V3.H[0], (R0)
+l4:
+done:
+	RET
+
+// clampBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, lo scalar, hi scalar; R9=elements left.
+// Constants: V0-V4.
+TEXT ·clampBF16NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS lo+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS hi+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVQ 10080(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 10096(R11), F4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V5.B16, V0.B16, V6.B16
+	WORD $0x6ea1e4c5 // fcmgt v5.4s, v6.4s, v1.4s
+	VBSL V6.B16, V1.B16, V5.B16
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	FMOVD F6, (R0)
+	FMOVD 8(R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V5.B16, V0.B16, V6.B16
+	WORD $0x6ea1e4c5 // fcmgt v5.4s, v6.4s, v1.4s
+	VBSL V6.B16, V1.B16, V5.B16
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	FMOVD F6, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V5.B16, V0.B16, V6.B16
+	WORD $0x6ea1e4c5 // fcmgt v5.4s, v6.4s, v1.4s
+	VBSL V6.B16, V1.B16, V5.B16
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	FMOVD F6, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F5
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V5.H[0]
+l2:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V5.B16, V0.B16, V6.B16
+	WORD $0x6ea1e4c5 // fcmgt v5.4s, v6.4s, v1.4s
+	VBSL V6.B16, V1.B16, V5.B16
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	TBZ $1, R9, l3
+	FMOVS F6, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V6.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V6.H[0], (R0)
+l4:
+done:
+	RET
+
+// addcmulF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16, R3=c uint16, value scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addcmulF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS value+32(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVD (R3), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VFMLA V2.S4, V1.S4, V3.S4
+	WORD $0x0e216861 // fcvtn v1.4h, v3.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVD 8(R3), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VFMLA V2.S4, V1.S4, V3.S4
+	WORD $0x0e216861 // fcvtn v1.4h, v3.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVD 16(R3), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VFMLA V2.S4, V1.S4, V3.S4
+	WORD $0x0e216861 // fcvtn v1.4h, v3.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVD 24(R3), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VFMLA V2.S4, V1.S4, V3.S4
+	WORD $0x0e216861 // fcvtn v1.4h, v3.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVD (R3), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VFMLA V2.S4, V1.S4, V3.S4
+	WORD $0x0e216861 // fcvtn v1.4h, v3.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F1
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVS (R3), F2
+	TBZ $0, R9, l4
+	ADD $4, R3, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R3), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	TBZ $1, R9, l5
+	FMOVS (R1), F3
+	TBZ $0, R9, l6
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l6
+l5:
+	VLD1 (R1), V3.H[0]
+l6:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VFMLA V2.S4, V1.S4, V3.S4
+	WORD $0x0e216861 // fcvtn v1.4h, v3.4s
+	TBZ $1, R9, l7
+	FMOVS F1, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V1.H[0], (R0)
+l8:
+done:
+	RET
+
+// addcmulBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, R3=c uint16, value scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·addcmulBF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS value+32(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 10080(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 10096(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	FMOVD (R3), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V5.S4, V4.S4, V6.S4
+	VUSHR $16, V6.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V6.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V5.B16, V6.B16
+	WORD $0x0e6128c4 // xtn v4.4h, v6.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	FMOVD 8(R3), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD 8(R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V5.S4, V4.S4, V6.S4
+	VUSHR $16, V6.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V6.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V5.B16, V6.B16
+	WORD $0x0e6128c4 // xtn v4.4h, v6.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	FMOVD (R3), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V5.S4, V4.S4, V6.S4
+	VUSHR $16, V6.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V6.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V5.B16, V6.B16
+	WORD $0x0e6128c4 // xtn v4.4h, v6.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F4
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVS (R3), F5
+	TBZ $0, R9, l4
+	ADD $4, R3, R10
+	VLD1 (R10), V5.H[2]
+	JMP l4
+l3:
+	VLD1 (R3), V5.H[0]
+l4:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	TBZ $1, R9, l5
+	FMOVS (R1), F6
+	TBZ $0, R9, l6
+	ADD $4, R1, R10
+	VLD1 (R10), V6.H[2]
+	JMP l6
+l5:
+	VLD1 (R1), V6.H[0]
+l6:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V5.S4, V4.S4, V6.S4
+	VUSHR $16, V6.S4, V4.S4
+	VAND V2.B16, V4.B16, V4.B16
+	VADD V3.S4, V6.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V5.B16, V6.B16
+	WORD $0x0e6128c4 // xtn v4.4h, v6.4s
+	TBZ $1, R9, l7
+	FMOVS F4, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V4.H[0], (R0)
+l8:
+done:
+	RET
+
+// addcdivF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16, R3=c uint16, value scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addcdivF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS value+32(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	FMOVD (R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 8(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	FMOVD 8(R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 16(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	FMOVD 16(R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 24(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	FMOVD 24(R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	FMOVD (R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F2
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	TBZ $1, R9, l5
+	FMOVS (R3), F3
+	TBZ $0, R9, l6
+	ADD $4, R3, R10
+	VLD1 (R10), V3.H[2]
+	JMP l6
+l5:
+	VLD1 (R3), V3.H[0]
+l6:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23fc42 // fdiv v2.4s, v2.4s, v3.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l7
+	FMOVS F2, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V2.H[0], (R0)
+l8:
+done:
+	RET
+
+// addcdivBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, R3=c uint16, value scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·addcdivBF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS value+32(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 10080(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 10096(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	FMOVD (R3), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD 8(R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	FMOVD 8(R3), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	FMOVD (R3), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F5
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V5.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V5.H[0]
+l4:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	TBZ $1, R9, l5
+	FMOVS (R3), F6
+	TBZ $0, R9, l6
+	ADD $4, R3, R10
+	VLD1 (R10), V6.H[2]
+	JMP l6
+l5:
+	VLD1 (R3), V6.H[0]
+l6:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l7
+	FMOVS F5, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V5.H[0], (R0)
+l8:
+done:
+	RET
+
+// lerpF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16, R2=b uint16, w scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·lerpF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS w+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	VFMLA V0.S4, V2.S4, V1.S4
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 8(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	VFMLA V0.S4, V2.S4, V1.S4
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 16(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	VFMLA V0.S4, V2.S4, V1.S4
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD 24(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	VFMLA V0.S4, V2.S4, V1.S4
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F1
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	VFMLA V0.S4, V2.S4, V1.S4
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F1
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V1.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V1.H[0]
+l2:
+	WORD $0x0e217821 // fcvtl v1.4s, v1.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F2
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V2.H[0]
+l4:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	VFMLA V0.S4, V2.S4, V1.S4
+	WORD $0x0e216822 // fcvtn v2.4h, v1.4s
+	TBZ $1, R9, l5
+	FMOVS F2, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V2.H[0], (R0)
+l6:
+done:
+	RET
+
+// lerpBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, w scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·lerpBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS w+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 10080(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 10096(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d4a5 // fsub v5.4s, v5.4s, v4.4s
+	VFMLA V0.S4, V5.S4, V4.S4
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD 8(R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d4a5 // fsub v5.4s, v5.4s, v4.4s
+	VFMLA V0.S4, V5.S4, V4.S4
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	FMOVD (R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d4a5 // fsub v5.4s, v5.4s, v4.4s
+	VFMLA V0.S4, V5.S4, V4.S4
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x2e613884 // shll v4.4s, v4.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F5
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V5.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V5.H[0]
+l4:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x4ea4d4a5 // fsub v5.4s, v5.4s, v4.4s
+	VFMLA V0.S4, V5.S4, V4.S4
+	VUSHR $16, V4.S4, V5.S4
+	VAND V2.B16, V5.B16, V5.B16
+	VADD V3.S4, V4.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e24e484 // fcmeq v4.4s, v4.4s, v4.4s
+	VBSL V1.B16, V6.B16, V4.B16
+	WORD $0x0e612885 // xtn v5.4h, v4.4s
+	TBZ $1, R9, l5
+	FMOVS F5, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V5.H[0], (R0)
+l6:
+done:
+	RET
+
+// lerpToF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, R3=w uint16; R9=elements left.
+// Constants: V0-V1.
+TEXT ·lerpToF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD w+24(FP), R3
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	FMOVQ 80(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	FMOVD (R3), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea2d465 // fsub v5.4s, v3.4s, v2.4s
+	WORD $0x4ea4d406 // fsub v6.4s, v0.4s, v4.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x4ea6d463 // fsub v3.4s, v3.4s, v6.4s
+	WORD $0x4ea0f886 // fabs v6.4s, v4.4s
+	WORD $0x6ea6e426 // fcmgt v6.4s, v1.4s, v6.4s
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	VBSL V3.B16, V2.B16, V6.B16
+	WORD $0x0e2168c2 // fcvtn v2.4h, v6.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 8(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	FMOVD 8(R3), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea2d465 // fsub v5.4s, v3.4s, v2.4s
+	WORD $0x4ea4d406 // fsub v6.4s, v0.4s, v4.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x4ea6d463 // fsub v3.4s, v3.4s, v6.4s
+	WORD $0x4ea0f886 // fabs v6.4s, v4.4s
+	WORD $0x6ea6e426 // fcmgt v6.4s, v1.4s, v6.4s
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	VBSL V3.B16, V2.B16, V6.B16
+	WORD $0x0e2168c2 // fcvtn v2.4h, v6.4s
+	FMOVD F2, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	FMOVD (R3), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea2d465 // fsub v5.4s, v3.4s, v2.4s
+	WORD $0x4ea4d406 // fsub v6.4s, v0.4s, v4.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x4ea6d463 // fsub v3.4s, v3.4s, v6.4s
+	WORD $0x4ea0f886 // fabs v6.4s, v4.4s
+	WORD $0x6ea6e426 // fcmgt v6.4s, v1.4s, v6.4s
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	VBSL V3.B16, V2.B16, V6.B16
+	WORD $0x0e2168c2 // fcvtn v2.4h, v6.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F2
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F3
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V3.H[0]
+l4:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	TBZ $1, R9, l5
+	FMOVS (R3), F4
+	TBZ $0, R9, l6
+	ADD $4, R3, R10
+	VLD1 (R10), V4.H[2]
+	JMP l6
+l5:
+	VLD1 (R3), V4.H[0]
+l6:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	WORD $0x4ea2d465 // fsub v5.4s, v3.4s, v2.4s
+	WORD $0x4ea4d406 // fsub v6.4s, v0.4s, v4.4s
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x4ea6d463 // fsub v3.4s, v3.4s, v6.4s
+	WORD $0x4ea0f886 // fabs v6.4s, v4.4s
+	WORD $0x6ea6e426 // fcmgt v6.4s, v1.4s, v6.4s
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	VBSL V3.B16, V2.B16, V6.B16
+	WORD $0x0e2168c2 // fcvtn v2.4h, v6.4s
+	TBZ $1, R9, l7
+	FMOVS F2, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V2.H[0], (R0)
+l8:
+done:
+	RET
+
+// lerpToBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, R3=w uint16; R9=elements left.
+// Constants: V0-V4.
+TEXT ·lerpToBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD w+24(FP), R3
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 10080(R11), F0
+	FMOVQ 16(R11), F1
+	FMOVQ 80(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 10096(R11), F4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	FMOVD (R3), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea5d4c8 // fsub v8.4s, v6.4s, v5.4s
+	WORD $0x4ea7d429 // fsub v9.4s, v1.4s, v7.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
+	WORD $0x4ea0f8e9 // fabs v9.4s, v7.4s
+	WORD $0x6ea9e449 // fcmgt v9.4s, v2.4s, v9.4s
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	VBSL V6.B16, V5.B16, V9.B16
+	VUSHR $16, V9.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V9.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V0.B16, V6.B16, V9.B16
+	WORD $0x0e612925 // xtn v5.4h, v9.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD 8(R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	FMOVD 8(R3), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea5d4c8 // fsub v8.4s, v6.4s, v5.4s
+	WORD $0x4ea7d429 // fsub v9.4s, v1.4s, v7.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
+	WORD $0x4ea0f8e9 // fabs v9.4s, v7.4s
+	WORD $0x6ea9e449 // fcmgt v9.4s, v2.4s, v9.4s
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	VBSL V6.B16, V5.B16, V9.B16
+	VUSHR $16, V9.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V9.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V0.B16, V6.B16, V9.B16
+	WORD $0x0e612925 // xtn v5.4h, v9.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	FMOVD (R3), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea5d4c8 // fsub v8.4s, v6.4s, v5.4s
+	WORD $0x4ea7d429 // fsub v9.4s, v1.4s, v7.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
+	WORD $0x4ea0f8e9 // fabs v9.4s, v7.4s
+	WORD $0x6ea9e449 // fcmgt v9.4s, v2.4s, v9.4s
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	VBSL V6.B16, V5.B16, V9.B16
+	VUSHR $16, V9.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V9.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V0.B16, V6.B16, V9.B16
+	WORD $0x0e612925 // xtn v5.4h, v9.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F5
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V5.H[0]
+l2:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F6
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V6.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V6.H[0]
+l4:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	TBZ $1, R9, l5
+	FMOVS (R3), F7
+	TBZ $0, R9, l6
+	ADD $4, R3, R10
+	VLD1 (R10), V7.H[2]
+	JMP l6
+l5:
+	VLD1 (R3), V7.H[0]
+l6:
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	WORD $0x4ea5d4c8 // fsub v8.4s, v6.4s, v5.4s
+	WORD $0x4ea7d429 // fsub v9.4s, v1.4s, v7.4s
+	WORD $0x6e29dd09 // fmul v9.4s, v8.4s, v9.4s
+	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
+	WORD $0x4ea0f8e9 // fabs v9.4s, v7.4s
+	WORD $0x6ea9e449 // fcmgt v9.4s, v2.4s, v9.4s
+	WORD $0x6e28dce7 // fmul v7.4s, v7.4s, v8.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	VBSL V6.B16, V5.B16, V9.B16
+	VUSHR $16, V9.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V9.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V0.B16, V6.B16, V9.B16
+	WORD $0x0e612925 // xtn v5.4h, v9.4s
+	TBZ $1, R9, l7
+	FMOVS F5, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V5.H[0], (R0)
+l8:
+done:
+	RET
+
+// leakyReLUBackwardF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16, slope scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·leakyReLUBackwardF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS slope+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea1e463 // fcmgt v3.4s, v3.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 8(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea1e463 // fcmgt v3.4s, v3.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 16(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea1e463 // fcmgt v3.4s, v3.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 24(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea1e463 // fcmgt v3.4s, v3.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea1e463 // fcmgt v3.4s, v3.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F2
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F3
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V3.H[0]
+l4:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea1e463 // fcmgt v3.4s, v3.4s, v1.4s
+	WORD $0x6e20dc44 // fmul v4.4s, v2.4s, v0.4s
+	VBSL V4.B16, V2.B16, V3.B16
+	WORD $0x0e216862 // fcvtn v2.4h, v3.4s
+	TBZ $1, R9, l5
+	FMOVS F2, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V2.H[0], (R0)
+l6:
+done:
+	RET
+
+// leakyReLUBackwardBF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=x uint16, slope scalar; R9=elements left.
+// Constants: V0-V4.
+TEXT ·leakyReLUBackwardBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS slope+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 10080(R11), F1
+	FMOVQ 0(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 10096(R11), F4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea2e4c6 // fcmgt v6.4s, v6.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD 8(R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea2e4c6 // fcmgt v6.4s, v6.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R2), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea2e4c6 // fcmgt v6.4s, v6.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F5
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V5.H[0]
+l2:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F6
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V6.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V6.H[0]
+l4:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea2e4c6 // fcmgt v6.4s, v6.4s, v2.4s
+	WORD $0x6e20dca7 // fmul v7.4s, v5.4s, v0.4s
+	VBSL V7.B16, V5.B16, V6.B16
+	VUSHR $16, V6.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V6.S4, V7.S4
+	VADD V5.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e26e4c6 // fcmeq v6.4s, v6.4s, v6.4s
+	VBSL V1.B16, V7.B16, V6.B16
+	WORD $0x0e6128c5 // xtn v5.4h, v6.4s
+	TBZ $1, R9, l5
+	FMOVS F5, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V5.H[0], (R0)
+l6:
+done:
+	RET
+
+// shrinkBackwardF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16, l scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·shrinkBackwardF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS l+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F2
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F3
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V3.H[0]
+l4:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V1.B16, V2.B16
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// shrinkBackwardBF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16, l scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·shrinkBackwardBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS l+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 16(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD 24(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F2
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.H[0]
+l2:
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	WORD $0x4ea0f842 // fabs v2.4s, v2.4s
+	WORD $0x6e22e402 // fcmge v2.4s, v0.4s, v2.4s
+	TBZ $1, R9, l3
+	FMOVS (R1), F3
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V3.H[0]
+l4:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V1.B16, V2.B16
+	VUSHR $16, V2.S4, V2.S4
+	WORD $0x0e612843 // xtn v3.4h, v2.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// hardTanhBackwardF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16, lo scalar, hi scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·hardTanhBackwardF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS lo+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS hi+28(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVQ 0(R11), F2
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD 16(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD 24(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F3
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V3.H[0]
+l2:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	TBZ $1, R9, l3
+	FMOVS (R1), F3
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V3.H[0]
+l4:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	VBSL V3.B16, V2.B16, V4.B16
+	WORD $0x0e216883 // fcvtn v3.4h, v4.4s
+	TBZ $1, R9, l5
+	FMOVS F3, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V3.H[0], (R0)
+l6:
+done:
+	RET
+
+// hardTanhBackwardBF16NEON: 4 lanes x 4. R0=dst uint16, R1=grad uint16, R2=x uint16, lo scalar, hi scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·hardTanhBackwardBF16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS lo+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS hi+28(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVQ 0(R11), F2
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V2.B16, V4.B16
+	VUSHR $16, V4.S4, V4.S4
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V2.B16, V4.B16
+	VUSHR $16, V4.S4, V4.S4
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, 8(R0)
+	FMOVD 16(R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD 16(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V2.B16, V4.B16
+	VUSHR $16, V4.S4, V4.S4
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, 16(R0)
+	FMOVD 24(R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD 24(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V2.B16, V4.B16
+	VUSHR $16, V4.S4, V4.S4
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V2.B16, V4.B16
+	VUSHR $16, V4.S4, V4.S4
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F3
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x6e23e404 // fcmge v4.4s, v0.4s, v3.4s
+	WORD $0x6e21e463 // fcmge v3.4s, v3.4s, v1.4s
+	VORR V3.B16, V4.B16, V4.B16
+	TBZ $1, R9, l3
+	FMOVS (R1), F3
+	TBZ $0, R9, l4
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R1), V3.H[0]
+l4:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	VBSL V3.B16, V2.B16, V4.B16
+	VUSHR $16, V4.S4, V4.S4
+	WORD $0x0e612883 // xtn v3.4h, v4.4s
 	TBZ $1, R9, l5
 	FMOVS F3, (R0)
 	TBZ $0, R9, l6

@@ -531,6 +531,12 @@ func LogitF32(dst, a []float32) { logitF32Generic(dst, a) }
 // LogAddExpF32 sets dst[i] = log(e^a[i] + e^b[i]).
 func LogAddExpF32(dst, a, b []float32) { logAddExpF32Generic(dst, a, b) }
 
+// LogAddExp2F32 sets dst[i] = log2(2^a[i] + 2^b[i]).
+func LogAddExp2F32(dst, a, b []float32) { logAddExp2F32Generic(dst, a, b) }
+
+// NextafterF32 sets dst[i] = the number next to a[i] in the direction of b[i].
+func NextafterF32(dst, a, b []float32) { nextafterF32Generic(dst, a, b) }
+
 // XLogYF32 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
 func XLogYF32(dst, a, b []float32) { xLogYF32Generic(dst, a, b) }
 
@@ -606,6 +612,9 @@ func ClampToF32(dst, a, lo, hi []float32) { clampToF32Generic(dst, a, lo, hi) }
 
 // LerpToF32 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
 func LerpToF32(dst, a, b, w []float32) { lerpToF32Generic(dst, a, b, w) }
+
+// PReLUF32 sets dst[i] = a[i] where it is > 0, else w[i]*a[i].
+func PReLUF32(dst, a, w []float32) { pReLUF32Generic(dst, a, w) }
 
 // CopysignF32 sets dst[i] = |a[i]| with the sign of b[i].
 func CopysignF32(dst, a, b []float32) { copysignF32Generic(dst, a, b) }
@@ -1320,6 +1329,12 @@ func LogitF64(dst, a []float64) { logitF64Generic(dst, a) }
 // LogAddExpF64 sets dst[i] = log(e^a[i] + e^b[i]).
 func LogAddExpF64(dst, a, b []float64) { logAddExpF64Generic(dst, a, b) }
 
+// LogAddExp2F64 sets dst[i] = log2(2^a[i] + 2^b[i]).
+func LogAddExp2F64(dst, a, b []float64) { logAddExp2F64Generic(dst, a, b) }
+
+// NextafterF64 sets dst[i] = the number next to a[i] in the direction of b[i].
+func NextafterF64(dst, a, b []float64) { nextafterF64Generic(dst, a, b) }
+
 // XLogYF64 sets dst[i] = a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is.
 func XLogYF64(dst, a, b []float64) { xLogYF64Generic(dst, a, b) }
 
@@ -1395,6 +1410,9 @@ func ClampToF64(dst, a, lo, hi []float64) { clampToF64Generic(dst, a, lo, hi) }
 
 // LerpToF64 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end.
 func LerpToF64(dst, a, b, w []float64) { lerpToF64Generic(dst, a, b, w) }
+
+// PReLUF64 sets dst[i] = a[i] where it is > 0, else w[i]*a[i].
+func PReLUF64(dst, a, w []float64) { pReLUF64Generic(dst, a, w) }
 
 // CopysignF64 sets dst[i] = |a[i]| with the sign of b[i].
 func CopysignF64(dst, a, b []float64) { copysignF64Generic(dst, a, b) }
@@ -1996,6 +2014,36 @@ func HardswishF16(dst, a []uint16) { hardswishF16Generic(dst, a) }
 // HardswishBF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on bfloat16.
 func HardswishBF16(dst, a []uint16) { hardswishBF16Generic(dst, a) }
 
+// CeilF16 sets dst[i] = ceil(a[i]), on float16.
+func CeilF16(dst, a []uint16) { ceilF16Generic(dst, a) }
+
+// CeilBF16 sets dst[i] = ceil(a[i]), on bfloat16.
+func CeilBF16(dst, a []uint16) { ceilBF16Generic(dst, a) }
+
+// FloorF16 sets dst[i] = floor(a[i]), on float16.
+func FloorF16(dst, a []uint16) { floorF16Generic(dst, a) }
+
+// FloorBF16 sets dst[i] = floor(a[i]), on bfloat16.
+func FloorBF16(dst, a []uint16) { floorBF16Generic(dst, a) }
+
+// RoundF16 sets dst[i] = a[i] rounded to an integer, ties to even, on float16.
+func RoundF16(dst, a []uint16) { roundF16Generic(dst, a) }
+
+// RoundBF16 sets dst[i] = a[i] rounded to an integer, ties to even, on bfloat16.
+func RoundBF16(dst, a []uint16) { roundBF16Generic(dst, a) }
+
+// TruncF16 sets dst[i] = a[i] without its fraction, on float16.
+func TruncF16(dst, a []uint16) { truncF16Generic(dst, a) }
+
+// TruncBF16 sets dst[i] = a[i] without its fraction, on bfloat16.
+func TruncBF16(dst, a []uint16) { truncBF16Generic(dst, a) }
+
+// SignF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on float16.
+func SignF16(dst, a []uint16) { signF16Generic(dst, a) }
+
+// SignBF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on bfloat16.
+func SignBF16(dst, a []uint16) { signBF16Generic(dst, a) }
+
 // AddF16 sets dst[i] = a[i] + b[i], on float16.
 func AddF16(dst, a, b []uint16) { addF16Generic(dst, a, b) }
 
@@ -2062,6 +2110,42 @@ func SiLUBackwardF16(dst, grad, x []uint16) { siLUBackwardF16Generic(dst, grad, 
 // SiLUBackwardBF16 sets dst[i] = grad[i] times the derivative of SiLU at x[i], on bfloat16.
 func SiLUBackwardBF16(dst, grad, x []uint16) { siLUBackwardBF16Generic(dst, grad, x) }
 
+// HardsigmoidBackwardF16 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0, on float16.
+func HardsigmoidBackwardF16(dst, grad, x []uint16) { hardsigmoidBackwardF16Generic(dst, grad, x) }
+
+// HardsigmoidBackwardBF16 sets dst[i] = grad[i]/6 where -3 < x[i] < 3, else 0, on bfloat16.
+func HardsigmoidBackwardBF16(dst, grad, x []uint16) { hardsigmoidBackwardBF16Generic(dst, grad, x) }
+
+// HardswishBackwardF16 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2), on float16.
+func HardswishBackwardF16(dst, grad, x []uint16) { hardswishBackwardF16Generic(dst, grad, x) }
+
+// HardswishBackwardBF16 sets dst[i] = 0 where x[i] <= -3, grad[i] where x[i] >= 3, else grad[i]*(x[i]/3 + 1/2), on bfloat16.
+func HardswishBackwardBF16(dst, grad, x []uint16) { hardswishBackwardBF16Generic(dst, grad, x) }
+
+// CopysignF16 sets dst[i] = |a[i]| with the sign of b[i], on float16.
+func CopysignF16(dst, a, b []uint16) { copysignF16Generic(dst, a, b) }
+
+// CopysignBF16 sets dst[i] = |a[i]| with the sign of b[i], on bfloat16.
+func CopysignBF16(dst, a, b []uint16) { copysignBF16Generic(dst, a, b) }
+
+// PReLUF16 sets dst[i] = a[i] where it is > 0, else w[i]*a[i], on float16.
+func PReLUF16(dst, a, w []uint16) { pReLUF16Generic(dst, a, w) }
+
+// PReLUBF16 sets dst[i] = a[i] where it is > 0, else w[i]*a[i], on bfloat16.
+func PReLUBF16(dst, a, w []uint16) { pReLUBF16Generic(dst, a, w) }
+
+// FMaxF16 sets dst[i] = max(a[i], b[i]), the other one where one is NaN, on float16.
+func FMaxF16(dst, a, b []uint16) { fMaxF16Generic(dst, a, b) }
+
+// FMaxBF16 sets dst[i] = max(a[i], b[i]), the other one where one is NaN, on bfloat16.
+func FMaxBF16(dst, a, b []uint16) { fMaxBF16Generic(dst, a, b) }
+
+// FMinF16 sets dst[i] = min(a[i], b[i]), the other one where one is NaN, on float16.
+func FMinF16(dst, a, b []uint16) { fMinF16Generic(dst, a, b) }
+
+// FMinBF16 sets dst[i] = min(a[i], b[i]), the other one where one is NaN, on bfloat16.
+func FMinBF16(dst, a, b []uint16) { fMinBF16Generic(dst, a, b) }
+
 // AddScalarF16 sets dst[i] = a[i] + s, on float16.
 func AddScalarF16(dst, a []uint16, s float32) { addScalarF16Generic(dst, a, s) }
 
@@ -2098,6 +2182,24 @@ func RDivScalarF16(dst, a []uint16, s float32) { rDivScalarF16Generic(dst, a, s)
 // RDivScalarBF16 sets dst[i] = s / a[i], on bfloat16.
 func RDivScalarBF16(dst, a []uint16, s float32) { rDivScalarBF16Generic(dst, a, s) }
 
+// LeakyReLUF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on float16.
+func LeakyReLUF16(dst, a []uint16, slope float32) { leakyReLUF16Generic(dst, a, slope) }
+
+// LeakyReLUBF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on bfloat16.
+func LeakyReLUBF16(dst, a []uint16, slope float32) { leakyReLUBF16Generic(dst, a, slope) }
+
+// HardShrinkF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on float16.
+func HardShrinkF16(dst, a []uint16, l float32) { hardShrinkF16Generic(dst, a, l) }
+
+// HardShrinkBF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on bfloat16.
+func HardShrinkBF16(dst, a []uint16, l float32) { hardShrinkBF16Generic(dst, a, l) }
+
+// SoftShrinkF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on float16.
+func SoftShrinkF16(dst, a []uint16, l float32) { softShrinkF16Generic(dst, a, l) }
+
+// SoftShrinkBF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on bfloat16.
+func SoftShrinkBF16(dst, a []uint16, l float32) { softShrinkBF16Generic(dst, a, l) }
+
 // AddScaledF16 sets dst[i] = a[i] + alpha*b[i], rounded once, on float16.
 func AddScaledF16(dst, a, b []uint16, alpha float32) { addScaledF16Generic(dst, a, b, alpha) }
 
@@ -2112,6 +2214,62 @@ func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
 // ThresholdBackwardBF16 sets dst[i] = 0 where x[i] <= threshold, else grad[i], on bfloat16.
 func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
 	thresholdBackwardBF16Generic(dst, grad, x, threshold)
+}
+
+// ClampF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on float16.
+func ClampF16(dst, a []uint16, lo, hi float32) { clampF16Generic(dst, a, lo, hi) }
+
+// ClampBF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on bfloat16.
+func ClampBF16(dst, a []uint16, lo, hi float32) { clampBF16Generic(dst, a, lo, hi) }
+
+// AddcmulF16 sets dst[i] = a[i] + (value*b[i])*c[i], on float16.
+func AddcmulF16(dst, a, b, c []uint16, value float32) { addcmulF16Generic(dst, a, b, c, value) }
+
+// AddcmulBF16 sets dst[i] = a[i] + (value*b[i])*c[i], on bfloat16.
+func AddcmulBF16(dst, a, b, c []uint16, value float32) { addcmulBF16Generic(dst, a, b, c, value) }
+
+// AddcdivF16 sets dst[i] = a[i] + (value*b[i])/c[i], on float16.
+func AddcdivF16(dst, a, b, c []uint16, value float32) { addcdivF16Generic(dst, a, b, c, value) }
+
+// AddcdivBF16 sets dst[i] = a[i] + (value*b[i])/c[i], on bfloat16.
+func AddcdivBF16(dst, a, b, c []uint16, value float32) { addcdivBF16Generic(dst, a, b, c, value) }
+
+// LerpF16 sets dst[i] = a[i] + w*(b[i]-a[i]), on float16.
+func LerpF16(dst, a, b []uint16, w float32) { lerpF16Generic(dst, a, b, w) }
+
+// LerpBF16 sets dst[i] = a[i] + w*(b[i]-a[i]), on bfloat16.
+func LerpBF16(dst, a, b []uint16, w float32) { lerpBF16Generic(dst, a, b, w) }
+
+// LerpToF16 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end, on float16.
+func LerpToF16(dst, a, b, w []uint16) { lerpToF16Generic(dst, a, b, w) }
+
+// LerpToBF16 sets dst[i] = a[i] + w[i]*(b[i]-a[i]), starting from the nearer end, on bfloat16.
+func LerpToBF16(dst, a, b, w []uint16) { lerpToBF16Generic(dst, a, b, w) }
+
+// LeakyReLUBackwardF16 sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i], on float16.
+func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
+	leakyReLUBackwardF16Generic(dst, grad, x, slope)
+}
+
+// LeakyReLUBackwardBF16 sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i], on bfloat16.
+func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
+	leakyReLUBackwardBF16Generic(dst, grad, x, slope)
+}
+
+// ShrinkBackwardF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on float16.
+func ShrinkBackwardF16(dst, grad, x []uint16, l float32) { shrinkBackwardF16Generic(dst, grad, x, l) }
+
+// ShrinkBackwardBF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on bfloat16.
+func ShrinkBackwardBF16(dst, grad, x []uint16, l float32) { shrinkBackwardBF16Generic(dst, grad, x, l) }
+
+// HardTanhBackwardF16 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i], on float16.
+func HardTanhBackwardF16(dst, grad, x []uint16, lo, hi float32) {
+	hardTanhBackwardF16Generic(dst, grad, x, lo, hi)
+}
+
+// HardTanhBackwardBF16 sets dst[i] = 0 where x[i] <= lo or x[i] >= hi, else grad[i], on bfloat16.
+func HardTanhBackwardBF16(dst, grad, x []uint16, lo, hi float32) {
+	hardTanhBackwardBF16Generic(dst, grad, x, lo, hi)
 }
 
 // sumBlockF16 returns the sum of a block, on float16.

@@ -119,8 +119,34 @@ func Logit(b *B, x *Value) *Value { return b.log(b.Div(x, b.Sub(b.C(1), x))) }
 
 // LogAddExp is log(e^x + e^y) = max + log(1 + e^-|x-y|), the infinity itself where both are the same one.
 func LogAddExp(b *B, x, y *Value) *Value {
-	m := b.MaxN(x, y)
-	r := b.Add(m, b.log1p(b.exp(b.Neg(b.Abs(b.Sub(x, y))))))
+	return logAdd(b, x, y, b.log1p(b.exp(b.Neg(b.Abs(b.Sub(x, y))))))
+}
+
+// LogAddExp2 is the same to base 2.
+func LogAddExp2(b *B, x, y *Value) *Value {
+	d := b.Neg(b.Abs(b.Sub(x, y)))
+	e := Exp2
+	if b.wide() {
+		e = Exp264
+	}
+	return logAdd(b, x, y, b.Mul(b.log1p(e(b, d)), b.C(log2E)))
+}
+
+// Nextafter goes one up or down among the bits of x, which are those of a whole number and a sign.
+func Nextafter(b *B, x, y *Value) *Value {
+	one, minus := b.Float(b.CI(1)), b.Float(b.ISub(b.CI(0), b.CI(1)))
+	away := b.Sel(b.Cmp(GT, y, x), one, minus) // from 0, of positive numbers
+	away = b.Sel(b.Cmp(LT, x, b.C(0)), b.Float(b.ISub(b.CI(0), b.Bits(away))), away)
+	r := b.Float(b.IAdd(b.Bits(x), b.Bits(away)))
+	r = b.Sel(b.Cmp(EQ, x, b.C(0)), b.Or(one, b.Sign(y)), r)
+	r = b.Sel(b.Cmp(EQ, x, y), y, r)
+	sum := b.Add(x, y)
+	return b.Sel(b.MOr(b.Cmp(UNORD, x, x), b.Cmp(UNORD, y, y)), sum, r)
+}
+
+// logAdd adds r to the larger one of x and y.
+func logAdd(b *B, x, y, r *Value) *Value {
+	r = b.Add(b.MaxN(x, y), r)
 	inf := b.MAnd(b.Cmp(EQ, x, y), b.Cmp(EQ, b.Abs(x), b.C(math.Inf(1))))
 	return b.Sel(inf, x, r)
 }

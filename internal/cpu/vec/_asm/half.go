@@ -21,11 +21,15 @@ var halves = []struct {
 }{
 	{"Unary16", []half{{"Abs", true}, {"Neg", true}, {"ReLU", true}, {"Sqrt", false}, {"Rsqrt", false}, {"Reciprocal", false}, {"Square", false},
 		{"Exp", false}, {"Log", false}, {"Tanh", false}, {"Sigmoid", false}, {"Erf", false}, {"GELU", false}, {"GELUTanh", false},
-		{"SiLU", false}, {"Mish", false}, {"Hardsigmoid", false}, {"Hardswish", false}}},
+		{"SiLU", false}, {"Mish", false}, {"Hardsigmoid", false}, {"Hardswish", false},
+		{"Ceil", true}, {"Floor", true}, {"Round", true}, {"Trunc", true}, {"Sign", true}}},
 	{"Binary16", []half{{"Add", false}, {"Sub", false}, {"Mul", false}, {"Div", false}, {"Maximum", true}, {"Minimum", true},
-		{"TanhBackward", false}, {"SigmoidBackward", false}, {"GELUBackward", false}, {"GELUTanhBackward", false}, {"SiLUBackward", false}}},
-	{"Scalar16", []half{{"AddScalar", false}, {"SubScalar", false}, {"RSubScalar", false}, {"MulScalar", false}, {"DivScalar", false}, {"RDivScalar", false}}},
-	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"sumBlock", false}, {"sumNumbersBlock", false}, {"sumAbsBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
+		{"TanhBackward", false}, {"SigmoidBackward", false}, {"GELUBackward", false}, {"GELUTanhBackward", false}, {"SiLUBackward", false},
+		{"HardsigmoidBackward", false}, {"HardswishBackward", false}, {"Copysign", true}, {"PReLU", false}, {"FMax", true}, {"FMin", true}}},
+	{"Scalar16", []half{{"AddScalar", false}, {"SubScalar", false}, {"RSubScalar", false}, {"MulScalar", false}, {"DivScalar", false}, {"RDivScalar", false},
+		{"LeakyReLU", false}, {"HardShrink", true}, {"SoftShrink", false}}},
+	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"Clamp", false}, {"Addcmul", false}, {"Addcdiv", false}, {"Lerp", false}, {"LerpTo", false},
+		{"LeakyReLUBackward", false}, {"ShrinkBackward", true}, {"HardTanhBackward", true}, {"sumBlock", false}, {"sumNumbersBlock", false}, {"sumAbsBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
 }
 
 // sixteenBits adds the derived kernels; those that they come from stand in the list already.

@@ -61,6 +61,8 @@ func transcendental(t Type, sfx string) {
 	unary("Atanh", "the inverse hyperbolic tangent of a[i]; NaN beyond 1", Atanh)
 	unary("Logit", "log(a[i] / (1 - a[i]))", Logit)
 	binary("LogAddExp", "log(e^a[i] + e^b[i])", LogAddExp)
+	binary("LogAddExp2", "log2(2^a[i] + 2^b[i])", LogAddExp2)
+	binary("Nextafter", "the number next to a[i] in the direction of b[i]", Nextafter)
 	binary("XLogY", "a[i] * log(b[i]), 0 where a[i] is 0; NaN where b[i] is", XLogY)
 	binary("Hypot", "sqrt(a[i]² + b[i]²) without overflow on the way", Hypot)
 	backward("LogSigmoid", "the derivative of log(sigmoid)", func(b *B, x *Value) *Value { return b.sigmoid(b.Neg(x)) })
@@ -144,6 +146,10 @@ func selections(t Type, sfx string) {
 		d := b.Sub(y, x)
 		far := b.Sub(y, b.Mul(d, b.Sub(b.C(1), w)))
 		return b.Sel(b.Cmp(LT, b.Abs(w), b.C(0.5)), b.Add(x, b.Mul(w, d)), far)
+	})
+	kernel("PReLU", "sets dst[i] = a[i] where it is > 0, else w[i]*a[i].", []Arg{In("a", t), In("w", t)}, func(b *B) *Value {
+		x := b.Load("a")
+		return b.Sel(b.Cmp(GT, x, b.C(0)), x, b.Mul(x, b.Load("w")))
 	})
 	kernel("Copysign", "sets dst[i] = |a[i]| with the sign of b[i].", []Arg{In("a", t), In("b", t)}, func(b *B) *Value {
 		return b.Or(b.Abs(b.Load("a")), b.Sign(b.Load("b")))

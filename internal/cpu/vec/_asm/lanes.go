@@ -36,7 +36,13 @@ func (k *laneKernel) on(isa ISA) bool {
 	}
 	extremum := k.name == "max" || k.name == "min"
 	if isa == NEON {
+		if k.name == "shl" || k.name == "shr" {
+			return false
+		}
 		return !extremum && (k.name != "mul" || k.size.bytes < 8)
+	}
+	if shift := k.name == "shl" || k.name == "shr"; shift && (k.size.bytes == 2 || k.size.bytes == 8 && k.name == "shr") {
+		return false // nor shifts of words, nor such a shift
 	}
 	if extremum && k.size.bytes == 8 {
 		return false // nor such an extremum
@@ -63,6 +69,9 @@ func laneKernels() []*laneKernel {
 			&laneKernel{name: "sub", size: s, pred: -1, body: one("VPSUB" + s.sfx)})
 		if s.bytes > 1 {
 			list = append(list, &laneKernel{name: "mul", size: s, pred: -1, body: one("VPMULL" + s.sfx)})
+			// A distance that is too large, as unsigned number, leaves 0 or the sign.
+			list = append(list, &laneKernel{name: "shl", size: s, pred: -1, letter: "S", body: one("VPSLLV" + s.sfx)},
+				&laneKernel{name: "shr", size: s, pred: -1, letter: "S", body: one("VPSRAV" + s.sfx)})
 		}
 	}
 	for _, name := range []string{"max", "min"} {
