@@ -116,10 +116,11 @@ func MinInt[E Integer](dst, a, b []E) {
 func ShlInt[E int16 | int32 | int64](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := lanes(laneShl, dst, a, b); i < len(dst); i++ {
-		dst[i] = 0
+		var x E // dst may be a
 		if b[i] >= 0 {
-			dst[i] = a[i] << b[i]
+			x = a[i] << b[i]
 		}
+		dst[i] = x
 	}
 }
 

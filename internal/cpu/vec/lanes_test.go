@@ -110,3 +110,35 @@ func checkLanes[D, E Integer](t *testing.T, name string, f func(d []D, a, b []E)
 		}
 	}
 }
+
+// TestShifts looks at distances of every kind, in place and on every path.
+func TestShifts(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		for n := 1; n < 70; n++ {
+			a, b := make([]int64, n), make([]int64, n)
+			c, e := make([]int16, n), make([]int16, n)
+			for i := range a {
+				a[i], b[i] = int64(i*i+1)<<20*int64(1-i%3), int64(i%80)-8
+				c[i], e[i] = int16(i*997), int16(i%40)-8
+			}
+			l, r := append([]int64(nil), a...), append([]int64(nil), a...)
+			ShlInt(l, l, b)
+			ShrInt(r, r, b)
+			l16, r16 := append([]int16(nil), c...), append([]int16(nil), c...)
+			ShlInt(l16, l16, e)
+			ShrInt(r16, r16, e)
+			for i := range a {
+				wantL, wantR, wantL16, wantR16 := int64(0), a[i]>>63, int16(0), c[i]>>15
+				if b[i] >= 0 {
+					wantL, wantR = a[i]<<b[i], a[i]>>b[i]
+				}
+				if e[i] >= 0 {
+					wantL16, wantR16 = c[i]<<e[i], c[i]>>e[i]
+				}
+				if l[i] != wantL || r[i] != wantR || l16[i] != wantL16 || r16[i] != wantR16 {
+					t.Fatalf("%d, %d by %d, %d: %d %d %d %d, want %d %d %d %d", a[i], c[i], b[i], e[i], l[i], r[i], l16[i], r16[i], wantL, wantR, wantL16, wantR16)
+				}
+			}
+		}
+	})
+}
