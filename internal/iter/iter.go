@@ -527,7 +527,10 @@ func gather(d, s unsafe.Pointer, st, n, size int) {
 		copyBytes(d, s, n*size)
 	case size == 4 && st == 8 && n <= block:
 		var odd [block]float32
-		vec.DeinterleaveF32(unsafe.Slice((*float32)(d), n), odd[:n], unsafe.Slice((*float32)(s), 2*n-1))
+		vec.Deinterleave(unsafe.Slice((*float32)(d), n), odd[:n], unsafe.Slice((*float32)(s), 2*n-1))
+	case size == 8 && st == 16 && n <= block:
+		var odd [block]float64
+		vec.Deinterleave(unsafe.Slice((*float64)(d), n), odd[:n], unsafe.Slice((*float64)(s), 2*n-1))
 	default:
 		elements(d, size, s, st, n, size)
 	}
