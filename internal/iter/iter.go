@@ -239,7 +239,7 @@ func (w *walk) runRows(total int) {
 		}
 		block := w.block()
 		per := (inner + block - 1) / block
-		par.For(total/inner*per, grain/block, func(lo, hi int) {
+		par.For(total/inner*per, max(1, grain/min(inner, block)), func(lo, hi int) {
 			b := newBuffers(w)
 			var p Ptrs
 			for t := lo; t < hi; t++ {
@@ -382,6 +382,9 @@ func newBuffers(w *walk) *buffers {
 	run := 1
 	for _, n := range w.shape {
 		run *= n
+	}
+	if k := len(w.shape) - 1; w.shape[k] >= minInner {
+		run = w.shape[k] // rows are not gathered
 	}
 	return &buffers{run: min(run, w.block())}
 }

@@ -84,7 +84,9 @@ func width[E integer]() E {
 // shiftBytes shifts bytes as numbers of 16 bits, of which the low byte stays.
 func shiftBytes[E uint8 | int8](widen func(d []int16, a []E), shift func(d, a, b []int16)) func(d, a, b []E) {
 	return func(d, a, b []E) {
-		var x, y [1024]int16
+		run := runs.Get().(*run4K)
+		defer runs.Put(run)
+		x, y := elements[int16](run)[:1024], elements[int16](run)[1024:]
 		for len(d) > 0 {
 			n := min(len(d), len(x))
 			widen(x[:n], a[:n])

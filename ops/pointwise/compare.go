@@ -25,7 +25,9 @@ func neK[E comparable](d []uint8, a, b []E) {
 // logicalK runs an operation of bools on the truth of numbers.
 func logicalK[E any](truth func(d []uint8, a []E), k func(d, a, b []uint8)) func(d []uint8, a, b []E) {
 	return func(d []uint8, a, b []E) {
-		var buf [1024]uint8
+		run := runs.Get().(*run4K)
+		defer runs.Put(run)
+		buf := elements[uint8](run)
 		for len(d) > 0 {
 			n := min(len(d), len(buf))
 			truth(d[:n], a[:n])

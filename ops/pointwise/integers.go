@@ -1,6 +1,7 @@
 package pointwise
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -14,13 +15,16 @@ type run4K [512]uint64
 
 var zeroRun, onesRun run4K
 
+// runs lends runs to kernels that need a place for what comes between: their own would be new memory at every call.
+var runs = sync.Pool{New: func() any { return new(run4K) }}
+
 func init() {
 	for i := range onesRun {
 		onesRun[i] = ^uint64(0)
 	}
 }
 
-func elements[E integer](r *run4K) []E {
+func elements[E realNumber](r *run4K) []E {
 	return slice[E](unsafe.Pointer(r), int(unsafe.Sizeof(*r)/unsafe.Sizeof(E(0))))
 }
 
@@ -56,8 +60,9 @@ func absI[E integer](d, a []E) {
 		copy(d, a)
 		return
 	}
-	var run run4K
-	against(d, a, elements[E](&run), func(d, a, neg []E) {
+	run := runs.Get().(*run4K)
+	defer runs.Put(run)
+	against(d, a, elements[E](run), func(d, a, neg []E) {
 		negI(neg, a)
 		vec.MaxInt(d, a, neg)
 	})
@@ -70,8 +75,9 @@ func logicalNotI[E integer](d []uint8, a []E) { against(d, a, elements[E](&zeroR
 // clampI limits to bounds, of which nil ones do not count.
 func clampI[E integer](lo, hi *E) func(d, x []E) {
 	return func(d, x []E) {
-		var run run4K
-		r := elements[E](&run)
+		run := runs.Get().(*run4K)
+		defer runs.Put(run)
+		r := elements[E](run)
 		limit := func(bound *E, k func(d, a, b []E)) {
 			if bound == nil {
 				return

@@ -63,7 +63,9 @@ func zetaStep(x, q float64, step func(float64) float64) float64 {
 
 // inBlocks runs a kernel on blocks with a buffer of their size, which stays in the nearest cache.
 func inBlocks[E float](d, a []E, k func(d, a, buf []E)) {
-	var buf [512]E
+	run := runs.Get().(*run4K)
+	defer runs.Put(run)
+	buf := elements[E](run)
 	for len(d) > 0 {
 		n := min(len(d), len(buf))
 		k(d[:n], a[:n], buf[:n])

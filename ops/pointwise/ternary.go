@@ -211,8 +211,11 @@ func lerpC[E complex64 | complex128](d, a, b, w []E) {
 // addcmulI is addcmulK for integers.
 func addcmulI[E integer](v E) func(d, a, b, c []E) {
 	return func(d, a, b, c []E) {
-		var buf, value [512]E
-		for i := range value {
+		run := runs.Get().(*run4K)
+		defer runs.Put(run)
+		r := elements[E](run)
+		buf, value := r[:len(r)/2], r[len(r)/2:]
+		for i := range value[:min(len(value), len(d))] {
 			value[i] = v
 		}
 		for len(d) > 0 {

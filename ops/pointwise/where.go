@@ -11,7 +11,9 @@ import (
 func fillNum(t *T, n tensor.Num) { tensor.CopyRaw(t, n.Tensor()) }
 
 func clampK[E integer](d, x, lo, hi []E) {
-	var buf [512]E // d may be hi
+	run := runs.Get().(*run4K)
+	defer runs.Put(run)
+	buf := elements[E](run) // d may be hi
 	for len(d) > 0 {
 		n := min(len(d), len(buf))
 		vec.MaxInt(buf[:n], x[:n], lo[:n])
