@@ -72,7 +72,7 @@ func dropout(c *Ctx, x *T, p float64, train, feature bool) *T {
 		return y
 	}
 	m := noise(c, x, sh, p, true)
-	if feature && !m.DType().IsComplex() {
+	if feature {
 		return onFeatures(opFeature, x, m, nil)
 	}
 	return x.Mul(m)
@@ -238,7 +238,7 @@ func alphaDropout(c *Ctx, x *T, p float64, train, feature bool) *T {
 	m := noise(c, x, sh, p, false)
 	b := m.AddScalar(-1).MulScalarInPlace(alpha * a).AddScalarInPlace(alpha * a * p)
 	m.MulScalarInPlace(a)
-	if feature && !m.DType().IsComplex() {
+	if feature {
 		return onFeatures(opAlphaFeature, x, m, b)
 	}
 	return x.Mul(m).Add(b)

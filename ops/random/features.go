@@ -1,6 +1,8 @@
 package random
 
 import (
+	"slices"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
@@ -14,8 +16,16 @@ var (
 	opAlphaFeature = tensor.Slot("aten::_feature_alpha_dropout")
 )
 
-// onFeatures is x [n, c, ...] times scale [n, c, 1 ...], plus shift unless that is nil.
+// onFeatures is x [n, c, ...] times scale [n, c, 1 ...], plus shift unless that is nil. Only planes of floats that lie one after the
+// other go to the operator op.
 func onFeatures(op *tensor.Op, x, scale, shift *T) *T {
+	if !x.DType().IsFloat() || !slices.Equal(x.Strides(), tensor.FormatStrides(x.Shape(), tensor.ContiguousFormat)) {
+		y := x.Mul(scale)
+		if shift != nil {
+			y = y.Add(shift)
+		}
+		return y
+	}
 	n := tensor.NewCall(op, 3)
 	*n.Arg(0), *n.Arg(1) = tensor.TensorValue(x), tensor.TensorValue(scale)
 	if shift != nil {
@@ -30,32 +40,14 @@ func init() {
 			Schema: name + "(Tensor self, Tensor scale, Tensor? shift) -> Tensor",
 			Doc:    "multiplies each channel of each sample by a number, and adds another.",
 			Go:     "-", Grad: grad,
-			Infer: func(c *Ctx) {
-				x := c.T(0)
-				var st []int
-				if x.IsDense() && !x.IsContiguous() {
-					st = x.Strides()
-				}
-				c.AllocStrided(0, x.Shape(), st, x.DType())
-			},
+			Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
 			CPU: func(c *Ctx) {
 				x, o := c.T(0), c.Out(0)
-				run := func(d, x *T) {
-					if x.DType() == tensor.Float64 {
-						scaleFeatures(d, x, c.T(1), c.T(2), vec.MulScalarF64, vec.AddScalarF64)
-					} else {
-						scaleFeatures(d, x, c.T(1), c.T(2), vec.MulScalarF32, vec.AddScalarF32)
-					}
+				if x.DType() == tensor.Float64 {
+					scaleFeatures(o, x.Dense(), c.T(1), c.T(2), vec.MulScalarF64, vec.AddScalarF64)
+				} else {
+					scaleFeatures(o, x.Dense(), c.T(1), c.T(2), vec.MulScalarF32, vec.AddScalarF32)
 				}
-				if dt := x.DType(); !dt.IsFloat() || !o.IsContiguous() { // other orders of memory
-					y := x.Detach().Mul(c.T(1))
-					if c.Has(2) {
-						y = y.Add(c.T(2))
-					}
-					tensor.CopyRaw(o, y)
-					return
-				}
-				run(o, x.Dense())
 			},
 			Save: "scale",
 			VJP: func(c *Ctx, g *T) []*T {
