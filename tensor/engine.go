@@ -802,5 +802,3 @@ func onesLike(t *Tensor) *Tensor {
 	copyRaw(o, one)
 	return o
 }
-
-func bytesAt(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
