@@ -12,10 +12,7 @@ import (
 // Copy copies src to dst, which have the given shape; elements are converted. src may be broadcast, and strides may be negative: P is
 // where index 0 of every dimension lies. They do not overlap.
 func Copy(shape []int, dst, src Operand) {
-	total := 1
-	for _, s := range shape {
-		total *= s
-	}
+	total := numel(shape)
 	if total == 0 {
 		return
 	}

@@ -49,13 +49,19 @@ type walk struct {
 	number  int // the operand that the kernel takes by its one element, 0: none
 }
 
+// numel is the number of elements of a shape.
+func numel(shape []int) int {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	return n
+}
+
 // Run calls kernel for runs that together cover the shape once. The first nout operands are written, the others read. Reading and
 // writing the very same elements is allowed, other overlap is not.
 func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
-	total := 1
-	for _, s := range shape {
-		total *= s
-	}
+	total := numel(shape)
 	if total == 0 {
 		return
 	}
@@ -68,10 +74,7 @@ func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
 // RunNumber is Run for two operands and a result. Along rows where the second operand is one element, number is called in place of kernel,
 // and first where the first one is; a nil one is not.
 func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs, n int)) {
-	total := 1
-	for _, s := range shape {
-		total *= s
-	}
+	total := numel(shape)
 	if total == 0 {
 		return
 	}
