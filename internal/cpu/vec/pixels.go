@@ -14,8 +14,7 @@ type Tap struct{ Off, Code int }
 // of float32. They work on n pixels of cols channels: pixel p is dst[p*lddst:], and its taps are at a[p*lda+Off:]. All taps of a pixel, in
 // order, come before the next pixel, so that what is computed stays in registers.
 type Windows[E float32 | float64, S float32 | float64 | uint16] struct {
-	add, max    func(dst *E, a *S, taps *Tap, ntaps, n, cols, lddst, lda int)            // distances in bytes
-	maxAt, grad func(dst *E, a *S, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int) // nil without assembly
+	wide, narrow *windowAsm[E, S] // for AVX-512 and for AVX2, nil without assembly
 
 	// The forms for rows of one tap.
 	fill    func(dst []E, s E)
@@ -24,6 +23,12 @@ type Windows[E float32 | float64, S float32 | float64 | uint16] struct {
 	atRow   func(rows, cols int, dst []E, lddst int, at []E, ldat int, a []S, lda int, tap E)
 	gradRow func(rows, cols int, dst []E, lddst int, grad []S, ldgrad int, at []uint8, ldat int, tap E)
 	low     E
+}
+
+// windowAsm is the assembly of an instruction set; distances are in bytes.
+type windowAsm[E float32 | float64, S float32 | float64 | uint16] struct {
+	add, max    func(dst *E, a *S, taps *Tap, ntaps, n, cols, lddst, lda int)
+	maxAt, grad func(dst *E, a *S, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
 }
 
 // WindowsF32 and its like are the kernels of a type of memory.
@@ -38,9 +43,20 @@ var (
 		gradRow: MaxTapGradRowsBF16, low: -inf32}
 )
 
-// run calls f for blocks of pixels from p on and, where one has many taps, of columns from j on. It reports that there is nothing to do
-// it with. Where pixels lie side by side they are one long row.
-func (w *Windows[E, S]) run(have bool, dst []E, lddst int, a []S, lda, n, cols int, taps []Tap, f func(dst *E, a *S, i, j, n, cols int)) bool {
+// asm is the assembly for pixels of cols columns, nil if there is none.
+func (w *Windows[E, S]) asm(cols int) *windowAsm[E, S] {
+	switch {
+	case cpu.HasAVX512:
+		return w.wide
+	case cpu.HasAVX2FMA && cols*int(unsafe.Sizeof(*new(E))) >= 32: // it does whole vectors only
+		return w.narrow
+	}
+	return nil
+}
+
+// run calls f with the assembly for blocks of pixels from p on and, where one has many taps, of columns from j on. It reports that there is
+// nothing to do it with. Where pixels lie side by side they are one long row.
+func (w *Windows[E, S]) run(dst []E, lddst int, a []S, lda, n, cols int, taps []Tap, f func(k *windowAsm[E, S], dst *E, a *S, i, j, n, cols int)) bool {
 	if n <= 0 || cols <= 0 {
 		return true
 	}
@@ -48,19 +64,23 @@ func (w *Windows[E, S]) run(have bool, dst []E, lddst int, a []S, lda, n, cols i
 	for _, t := range taps {
 		_, _ = a[t.Off], a[t.Off+(n-1)*lda+cols-1]
 	}
-	if !have || !cpu.HasAVX512 || len(taps) == 0 || len(taps) > 1<<12 {
-		return false
-	}
 	if lddst == cols && lda == cols {
 		n, cols = 1, n*cols
 	}
-	const most = 1 << 17 // elements of a for one call: tens of microseconds, even from memory
-	wide := min(cols, max(64, most/len(taps)&^63))
+	k := w.asm(cols)
+	if k == nil || len(taps) == 0 || len(taps) > 1<<12 {
+		return false
+	}
+	const most, least = 1 << 17, 64 // elements of a for one call: tens of microseconds, even from memory; columns of a call
+	wide := min(cols, max(least, most/len(taps)&^63))
 	tall := max(1, most/(len(taps)*wide))
 	for j := 0; j < cols; j += wide {
+		if cols-j < least { // some columns once more
+			j = max(0, cols-least)
+		}
 		for p := 0; p < n; p += tall {
-			i, k := p*lddst+j, p*lda+j
-			f(&dst[i], &a[k], i, k, min(tall, n-p), min(wide, cols-j))
+			i, at := p*lddst+j, p*lda+j
+			f(k, &dst[i], &a[at], i, at, min(tall, n-p), min(wide, cols-j))
 			preemptible(0)
 		}
 	}
@@ -79,8 +99,8 @@ func (w *Windows[E, S]) start(dst []E, lddst, n, cols int, s E) {
 
 // Add sets each pixel to the sum of its taps.
 func (w *Windows[E, S]) Add(dst []E, lddst int, a []S, lda, n, cols int, taps []Tap) {
-	if w.run(w.add != nil, dst, lddst, a, lda, n, cols, taps, func(d *E, s *S, _, _, n, cols int) {
-		w.add(d, s, &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
+	if w.run(dst, lddst, a, lda, n, cols, taps, func(k *windowAsm[E, S], d *E, s *S, _, _, n, cols int) {
+		k.add(d, s, &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
 	}) {
 		return
 	}
@@ -92,8 +112,8 @@ func (w *Windows[E, S]) Add(dst []E, lddst int, a []S, lda, n, cols int, taps []
 
 // Max sets each pixel to the maximum of its taps, the last NaN if there is one, and -Inf without taps.
 func (w *Windows[E, S]) Max(dst []E, lddst int, a []S, lda, n, cols int, taps []Tap) {
-	if w.run(w.max != nil, dst, lddst, a, lda, n, cols, taps, func(d *E, s *S, _, _, n, cols int) {
-		w.max(d, s, &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
+	if w.run(dst, lddst, a, lda, n, cols, taps, func(k *windowAsm[E, S], d *E, s *S, _, _, n, cols int) {
+		k.max(d, s, &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
 	}) {
 		return
 	}
@@ -109,8 +129,8 @@ func (w *Windows[E, S]) MaxAt(dst []E, at []uint8, lddst int, a []S, lda, n, col
 		w.start(dst, lddst, n, cols, w.low)
 		return
 	}
-	if w.run(w.maxAt != nil, dst, lddst, a, lda, n, cols, taps, func(d *E, s *S, i, _, n, cols int) {
-		w.maxAt(d, s, &at[i], &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
+	if w.run(dst, lddst, a, lda, n, cols, taps, func(k *windowAsm[E, S], d *E, s *S, i, _, n, cols int) {
+		k.maxAt(d, s, &at[i], &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
 	}) {
 		return
 	}
@@ -129,8 +149,8 @@ func (w *Windows[E, S]) MaxAt(dst []E, at []uint8, lddst int, a []S, lda, n, col
 
 // MaxGrad sets each pixel to the sum of the gradients a of those taps whose code stands in at, beside a.
 func (w *Windows[E, S]) MaxGrad(dst []E, lddst int, a []S, at []uint8, lda, n, cols int, taps []Tap) {
-	if w.run(w.grad != nil, dst, lddst, a, lda, n, cols, taps, func(d *E, s *S, _, i, n, cols int) {
-		w.grad(d, s, &at[i], &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
+	if w.run(dst, lddst, a, lda, n, cols, taps, func(k *windowAsm[E, S], d *E, s *S, _, i, n, cols int) {
+		k.grad(d, s, &at[i], &taps[0], len(taps), n, cols, lddst*int(unsafe.Sizeof(*d)), lda*int(unsafe.Sizeof(*s)))
 	}) {
 		return
 	}

@@ -51,3 +51,62 @@ func gradWindowsF16AVX512(dst *float32, a *uint16, at *uint8, taps *Tap, ntaps, 
 
 //go:noescape
 func gradWindowsBF16AVX512(dst *float32, a *uint16, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func addWindowsF32AVX2(dst *float32, a *float32, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func addWindowsF64AVX2(dst *float64, a *float64, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func addWindowsF16AVX2(dst *float32, a *uint16, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func addWindowsBF16AVX2(dst *float32, a *uint16, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxWindowsF32AVX2(dst *float32, a *float32, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxWindowsF64AVX2(dst *float64, a *float64, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxWindowsF16AVX2(dst *float32, a *uint16, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxWindowsBF16AVX2(dst *float32, a *uint16, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxAtWindowsF32AVX2(dst *float32, a *float32, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxAtWindowsF64AVX2(dst *float64, a *float64, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxAtWindowsF16AVX2(dst *float32, a *uint16, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func maxAtWindowsBF16AVX2(dst *float32, a *uint16, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func gradWindowsF32AVX2(dst *float32, a *float32, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func gradWindowsF64AVX2(dst *float64, a *float64, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func gradWindowsF16AVX2(dst *float32, a *uint16, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+//go:noescape
+func gradWindowsBF16AVX2(dst *float32, a *uint16, at *uint8, taps *Tap, ntaps, n, cols, lddst, lda int)
+
+func init() {
+	WindowsF32.wide = &windowAsm[float32, float32]{addWindowsF32AVX512, maxWindowsF32AVX512, maxAtWindowsF32AVX512, gradWindowsF32AVX512}
+	WindowsF32.narrow = &windowAsm[float32, float32]{addWindowsF32AVX2, maxWindowsF32AVX2, maxAtWindowsF32AVX2, gradWindowsF32AVX2}
+	WindowsF64.wide = &windowAsm[float64, float64]{addWindowsF64AVX512, maxWindowsF64AVX512, maxAtWindowsF64AVX512, gradWindowsF64AVX512}
+	WindowsF64.narrow = &windowAsm[float64, float64]{addWindowsF64AVX2, maxWindowsF64AVX2, maxAtWindowsF64AVX2, gradWindowsF64AVX2}
+	WindowsF16.wide = &windowAsm[float32, uint16]{addWindowsF16AVX512, maxWindowsF16AVX512, maxAtWindowsF16AVX512, gradWindowsF16AVX512}
+	WindowsF16.narrow = &windowAsm[float32, uint16]{addWindowsF16AVX2, maxWindowsF16AVX2, maxAtWindowsF16AVX2, gradWindowsF16AVX2}
+	WindowsBF16.wide = &windowAsm[float32, uint16]{addWindowsBF16AVX512, maxWindowsBF16AVX512, maxAtWindowsBF16AVX512, gradWindowsBF16AVX512}
+	WindowsBF16.narrow = &windowAsm[float32, uint16]{addWindowsBF16AVX2, maxWindowsBF16AVX2, maxAtWindowsBF16AVX2, gradWindowsBF16AVX2}
+}

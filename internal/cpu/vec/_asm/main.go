@@ -102,7 +102,7 @@ func run(dir string) error {
 		return err
 	}
 	for _, k := range windowKernels() {
-		emitWindows(text[AVX512], k)
+		emitWindows(text[k.isa], k)
 	}
 	for isa, w := range text {
 		var b bytes.Buffer
