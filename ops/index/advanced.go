@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -75,16 +74,17 @@ func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []
 				one = one && stride[k] == stride[k+1]*shape[k+1]
 			}
 			if !one {
-				for _, l := range nonzeroLists(t) {
-					out = append(out, tensor.FromSlice(l))
-				}
+				m := truthsOf(t)
+				rows := tensor.New([]int{m.count(), t.Dim()}, tensor.Int64)
+				m.rows(rows)
+				out = append(out, rows.Unbind(tensor.UnbindOptions{Dim: 1})...)
 				continue
 			}
 			last := at + t.Dim() - 1
 			newShape = slices.Replace(newShape, at-lost, at-lost+t.Dim(), t.Numel())
 			newStride = slices.Replace(newStride, at-lost, at-lost+t.Dim(), stride[last])
 			lost += t.Dim() - 1
-			out = append(out, nonzeroPlaces(t))
+			out = append(out, truthsOf(t).places())
 		case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8:
 			out = append(out, t)
 		default:
@@ -92,67 +92,6 @@ func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []
 		}
 	}
 	return newShape, newStride, out
-}
-
-// nonzeroPlaces lists the places of the elements that are not zero in the flattened t.
-func nonzeroPlaces(t *T) *T {
-	b := raw[uint8](t.DenseAs(tensor.Bool))[:t.Numel()]
-	n := vec.CountNonzeroU8(b)
-	r := tensor.New([]int{n + 1}, tensor.Int64) // one more, which is written and not used
-	out := raw[int64](r)
-	k := 0
-	for i := 0; i < len(b); i += 64 {
-		part := b[i:min(i+64, len(b))]
-		if len(part) == 64 && [64]uint8(part) == [64]uint8{} {
-			continue
-		}
-		for j, x := range part { // no branch: which elements are zero cannot be predicted
-			out[k] = int64(i + j)
-			k += int(x)
-		}
-	}
-	return r.Alias([]int{n}, []int{1}, 0)
-}
-
-// nonzeroLists gives, per dimension, the places of the elements that are not zero.
-func nonzeroLists(t *T) [][]int64 {
-	b := raw[uint8](t.DenseAs(tensor.Bool))[:t.Numel()]
-	n := vec.CountNonzeroU8(b)
-	nd := t.Dim()
-	out := make([][]int64, nd)
-	if nd == 0 {
-		return out
-	}
-	for d := range out {
-		out[d] = make([]int64, n+1) // one more, which is written and not used
-	}
-	sh := t.Shape()
-	row, last := sh[nd-1], out[nd-1]
-	at := make([]int64, nd-1)
-	k := 0
-	for i := 0; i < len(b); i += row {
-		from := k
-		for j, x := range b[i : i+row] { // no branch: which elements are zero cannot be predicted
-			last[k] = int64(j)
-			k += int(x)
-		}
-		for d, x := range at {
-			l := out[d][from:k]
-			for j := range l {
-				l[j] = x
-			}
-		}
-		for d := nd - 2; d >= 0; d-- {
-			if at[d]++; int(at[d]) < sh[d] {
-				break
-			}
-			at[d] = 0
-		}
-	}
-	for d := range out {
-		out[d] = out[d][:n]
-	}
-	return out
 }
 
 // prepare makes an index list ready for a tensor of the given shape and strides. Negative indices count from the end.
@@ -335,16 +274,24 @@ func read[E moved](a *advanced, dst, src []E) {
 }
 
 // write calls f for parts of the picked rows in such a way that no two tasks meet in one place, and that places that are picked more than
-// once are come upon in order.
-func (a *advanced) write(f func(row, s int, off []int64)) {
-	k := len(a.off)
-	par.For(a.beforeN, max(1, walkTask/max(1, k*a.afterN)), func(lo, hi int) { a.rows(lo*k, hi*k, f) })
+// once are come upon in order. Of each row f is to write what lies from lo to hi.
+func (a *advanced) write(f func(row, s int, off []int64, lo, hi int)) {
+	k, m := len(a.off), a.afterN
+	if threads := par.NumThreads(); a.beforeN == 1 && m > 1 && k*m > walkTask && threads > 1 {
+		// Tasks have some columns of all rows; their number may depend on the threads, since no place is written by two of them.
+		tasks := min(1+k*m/walkTask, 2*threads)
+		par.For(m, max(32, (m+tasks-1)/tasks), func(lo, hi int) { f(0, 0, a.off, lo, hi) })
+		return
+	}
+	par.For(a.beforeN, max(1, walkTask/max(1, k*m)), func(lo, hi int) {
+		a.rows(lo*k, hi*k, func(row, s int, off []int64) { f(row, s, off, 0, m) })
+	})
 }
 
 // put writes src in order to the chosen places.
 func put[E moved](a *advanced, dst, src []E) {
 	m := a.afterN
-	a.write(func(row, s int, off []int64) {
+	a.write(func(row, s int, off []int64, lo, hi int) {
 		dst := dst[s:]
 		switch {
 		case a.runContig && m == 1:
@@ -354,13 +301,13 @@ func put[E moved](a *advanced, dst, src []E) {
 			}
 		case a.runContig:
 			for i, o := range off {
-				copy(dst[o:][:m], src[(row+i)*m:][:m])
+				copy(dst[int(o)+lo:][:hi-lo], src[(row+i)*m+lo:])
 			}
 		default:
 			for i, o := range off {
 				v, dst := src[(row+i)*m:][:m], dst[o:]
-				for j, q := range a.afterOff {
-					dst[q] = v[j]
+				for j, q := range a.afterOff[lo:hi] {
+					dst[q] = v[lo+j]
 				}
 			}
 		}
@@ -370,7 +317,7 @@ func put[E moved](a *advanced, dst, src []E) {
 // putAdd adds src in order to the chosen places.
 func putAdd[E number](a *advanced, dst, src []E) {
 	m := a.afterN
-	a.write(func(row, s int, off []int64) {
+	a.write(func(row, s int, off []int64, lo, hi int) {
 		dst := dst[s:]
 		switch {
 		case a.runContig && m == 1:
@@ -380,13 +327,13 @@ func putAdd[E number](a *advanced, dst, src []E) {
 			}
 		case a.runContig:
 			for i, o := range off {
-				addTo(dst[o:][:m], src[(row+i)*m:][:m])
+				addTo(dst[int(o)+lo:][:hi-lo], src[(row+i)*m+lo:])
 			}
 		default:
 			for i, o := range off {
 				v, dst := src[(row+i)*m:][:m], dst[o:]
-				for j, q := range a.afterOff {
-					dst[q] += v[j]
+				for j, q := range a.afterOff[lo:hi] {
+					dst[q] += v[lo+j]
 				}
 			}
 		}

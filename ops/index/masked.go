@@ -8,14 +8,7 @@ import (
 )
 
 // invert is the logical negation of a mask, without gradient.
-func invert(t *T) *T {
-	w := t.Detach().DenseAs(tensor.Bool).CloneRaw()
-	b := tensor.Data[bool](w)
-	for i := range b {
-		b[i] = !b[i]
-	}
-	return w
-}
+func invert(t *T) *T { return call1("logical_not", t.Detach()) }
 
 func operand(t *T, shape []int, as tensor.DType) iter.Operand {
 	st := t.Strides()
@@ -122,22 +115,16 @@ func init() {
 				noOverlap(c, g)
 			}
 			sh := c.BroadcastArgs(0, 1)
-			m := expand(c.T(1), sh).Dense()
-			n := 0
-			for _, b := range tensor.Data[bool](m) {
-				if b {
-					n++
-				}
-			}
+			m := truthsOf(expand(c.T(1), sh))
 			c.Keep(m)
-			c.Alloc(0, []int{n}, c.ArgDType(0))
+			c.Alloc(0, []int{m.count()}, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			m, o := c.Kept().(*T), c.Out(0)
-			self := expand(c.T(0), m.Shape()).Dense()
-			b := tensor.Data[bool](m)
-			bySize(o, func() { sel(raw[uint8](o), raw[uint8](self), b) }, func() { sel(raw[uint16](o), raw[uint16](self), b) },
-				func() { sel(raw[uint32](o), raw[uint32](self), b) }, func() { sel(raw[uint64](o), raw[uint64](self), b) }, func() { sel(raw[wide](o), raw[wide](self), b) })
+			m, o := c.Kept().(*truths), c.Out(0)
+			self := expand(c.T(0), m.shape).Dense()
+			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](self)) }, func() { sel(m, raw[uint16](o), raw[uint16](self)) },
+				func() { sel(m, raw[uint32](o), raw[uint32](self)) }, func() { sel(m, raw[uint64](o), raw[uint64](self)) },
+				func() { sel(m, raw[wide](o), raw[wide](self)) })
 			c.Keep(nil)
 		},
 		Save: "mask",
@@ -161,14 +148,8 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
-			m := tensor.Data[bool](expand(c.T(1), o.Shape()).Dense())
-			src := c.T(2).Dense()
-			n := 0
-			for _, b := range m {
-				if b {
-					n++
-				}
-			}
+			m := truthsOf(expand(c.T(1), o.Shape()))
+			src, n := c.T(2).Dense(), m.count()
 			if n > src.Numel() {
 				c.Fail(tensor.ErrShape, "masked_scatter: expected the number of elements in source to be greater than or equal to the number of ones in mask: got %d and %d", src.Numel(), n)
 			}
@@ -178,8 +159,9 @@ func init() {
 			if o != c.T(0) {
 				tensor.CopyRaw(o, c.T(0))
 			}
-			bySize(o, func() { place(raw[uint8](o), raw[uint8](src), m) }, func() { place(raw[uint16](o), raw[uint16](src), m) },
-				func() { place(raw[uint32](o), raw[uint32](src), m) }, func() { place(raw[uint64](o), raw[uint64](src), m) }, func() { place(raw[wide](o), raw[wide](src), m) })
+			bySize(o, func() { place(m, raw[uint8](o), raw[uint8](src)) }, func() { place(m, raw[uint16](o), raw[uint16](src)) },
+				func() { place(m, raw[uint32](o), raw[uint32](src)) }, func() { place(m, raw[uint64](o), raw[uint64](src)) },
+				func() { placeWide(m, raw[wide](o), raw[wide](src)) })
 		},
 		Save: "mask",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -203,25 +185,14 @@ func init() {
 		Out:    true, NoGrad: "integer result",
 		Aliases: []string{"argwhere"},
 		Infer: func(c *Ctx) {
-			l := nonzeroLists(c.T(0))
-			n := 0
-			if len(l) > 0 {
-				n = len(l[0])
-			} else {
-				n = countTrue(c.T(0))
-			}
-			c.Keep(l)
-			c.Alloc(0, []int{n, len(l)}, tensor.Int64)
+			m := truthsOf(c.T(0))
+			c.Keep(m)
+			c.Alloc(0, []int{m.count(), len(m.shape)}, tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
-			l := c.Kept().([][]int64)
-			d := tensor.Data[int64](c.Out(0))
-			for k, col := range l {
-				for i, x := range col {
-					d[i*len(l)+k] = x
-				}
-			}
+			m := c.Kept().(*truths)
 			c.Keep(nil)
+			m.rows(c.Out(0))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -246,16 +217,17 @@ func init() {
 			c.Alloc(0, []int{c.Int(1), c.T(0).Dim()}, tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
-			l := nonzeroLists(c.T(0))
-			d := tensor.Data[int64](c.Out(0))
-			for i := range d {
-				d[i] = int64(c.Int(2))
+			m, o := truthsOf(c.T(0)), c.Out(0)
+			n, size := m.count(), o.Size(0)
+			if n <= size {
+				m.rows(o.Narrow(0, 0, n))
+				tensor.CopyRaw(o.Narrow(0, n, size-n), tensor.IntValue(c.Int(2)).Num().Tensor())
+				return
 			}
-			for k, col := range l {
-				for i, x := range col[:min(len(col), c.Int(1))] {
-					d[i*len(l)+k] = x
-				}
-			}
+			all := tensor.New([]int{n, len(m.shape)}, tensor.Int64)
+			m.rows(all)
+			tensor.CopyRaw(o, all.Narrow(0, 0, size))
+			all.ReleaseRaw()
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -277,42 +249,12 @@ func init() {
 	})
 }
 
-func countTrue(t *T) int {
-	n := 0
-	for _, b := range tensor.Data[bool](t.DenseAs(tensor.Bool)) {
-		if b {
-			n++
-		}
-	}
-	return n
-}
-
 // expand sees t with a larger shape, without recording.
 func expand(t *T, shape []int) *T {
 	if tensor.SameShape(t.Shape(), shape) {
 		return t
 	}
 	return t.Alias(shape, tensor.ExpandStrides(t, shape), t.StorageOffset())
-}
-
-func sel[E moved](dst, src []E, m []bool) {
-	k := 0
-	for i, b := range m {
-		if b {
-			dst[k] = src[i]
-			k++
-		}
-	}
-}
-
-func place[E moved](dst, src []E, m []bool) {
-	k := 0
-	for i, b := range m {
-		if b {
-			dst[i] = src[k]
-			k++
-		}
-	}
 }
 
 func cppName(dt tensor.DType) string {
