@@ -1,6 +1,7 @@
 package norm
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -47,39 +48,41 @@ func checkNormalized(c *Ctx, sh, norm []int, w, b *T) {
 	}
 }
 
-func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps float64) {
-	if w == nil && b != nil {
-		w = make([]E, n)
-		for i := range w {
-			w[i] = 1
+// given fills in the parameter that is missing beside the other one: ones for the weight, and for the bias zeros of the sign that leaves
+// every product as it is.
+func given[E float](w, b []E, n int) (_, _ []E) {
+	fill := func(v E) []E {
+		x := make([]E, n)
+		for i := range x {
+			x[i] = v
 		}
+		return x
 	}
+	switch {
+	case w == nil && b != nil:
+		w = fill(1)
+	case w != nil && b == nil:
+		b = fill(E(math.Copysign(0, -1)))
+	}
+	return w, b
+}
+
+// layerTile is the number of elements of rows that are worked on at a time, step by step: few enough to stay in the first-level cache.
+const layerTile = 2048
+
+func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps float64) {
+	w, b = given(w, b, n)
 	narrow := x.narrow()
+	few := max(1, layerTile/max(1, n))
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
-		few := min(hi-lo, perTile(max(1, n))) // rows that are widened at once
-		buf := half.Borrow[E](few * n)
+		buf := half.Borrow[E](min(few, hi-lo) * n)
 		defer half.Return(buf)
-		var as, ds []E
-		for r := lo; r < hi; r++ {
-			at := (r - lo) % few * n
-			if at == 0 {
-				size := min(few, hi-r) * n
-				as, ds = x.load(r*n, (*buf)[:size]), out.place(r*n, (*buf)[:size])
-			}
-			a, d := as[at:at+n], ds[at:at+n]
-			switch d := any(d).(type) {
-			case []float32:
-				a := any(a).([]float32)
-				ahead(narrow, r+1, n)
-				mu, rs := vec.LayerNormF32(d, a, any(w).([]float32), any(b).([]float32), float32(eps))
-				mean[r], rstd[r] = E(mu), E(rs)
-			case []float64:
-				mu, rs := vec.LayerNormF64(d, any(a).([]float64), any(w).([]float64), any(b).([]float64), eps)
-				mean[r], rstd[r] = E(mu), E(rs)
-			}
-			if at+n == len(ds) {
-				out.store((r+1)*n-len(ds), ds)
-			}
+		for r := lo; r < hi; r += few {
+			k := min(few, hi-r)
+			a, d := x.load(r*n, (*buf)[:k*n]), out.place(r*n, (*buf)[:k*n])
+			ahead(narrow, (r+k)*n, k*n)
+			vec.LayerNormRows(d, a, w, b, n, E(eps), mean[r:r+k], rstd[r:r+k])
+			out.store(r*n, d)
 		}
 	})
 }
@@ -92,10 +95,10 @@ func (m field[E]) narrow() []float32 {
 	return tensor.Memory[float32](m.t)[m.off:]
 }
 
-// ahead fetches row r of n elements, if there is such a row.
-func ahead(x []float32, r, n int) {
-	if (r+1)*n <= len(x) {
-		vec.Ahead(x[r*n:][:n])
+// ahead fetches n elements from i on, if there are as many.
+func ahead(x []float32, i, n int) {
+	if i+n <= len(x) {
+		vec.Ahead(x[i:][:n])
 	}
 }
 
@@ -110,53 +113,26 @@ func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w,
 		dw, db = make([]E, blocks*n), make([]E, blocks*n)
 	}
 	ng, nx := g.narrow(), x.narrow()
+	few := max(1, layerTile/max(1, n))
 	par.For(m, block, func(lo, hi int) {
-		few := min(hi-lo, perTile(max(1, n))) // rows that are widened at once
-		buf := half.Borrow[E](3 * few * n)
+		size := min(few, hi-lo) * n
+		buf := half.Borrow[E](3*size + 2*few)
 		defer half.Return(buf)
-		tg, tx, td := (*buf)[:few*n], (*buf)[few*n:2*few*n], (*buf)[2*few*n:]
-		var gs, xs, ds []E
-		var pw, pb []E
-		if params {
-			k := lo / block
-			pw, pb = dw[k*n:k*n+n], db[k*n:k*n+n]
-		}
-		for r := lo; r < hi; r++ {
-			at := (r - lo) % few * n
-			if at == 0 {
-				size := min(few, hi-r) * n
-				gs, xs = g.load(r*n, tg[:size]), x.load(r*n, tx[:size])
-				if gx.given() {
-					ds = gx.place(r*n, td[:size])
-				}
-			}
-			gr, xr := gs[at:at+n], xs[at:at+n]
-			ahead(ng, r+1, n)
-			ahead(nx, r+1, n)
-			var d []E
+		tg, tx, td, tmp := (*buf)[:size], (*buf)[size:2*size], (*buf)[2*size:3*size], (*buf)[3*size:]
+		for r := lo; r < hi; r += few {
+			k := min(few, hi-r)
+			gr, xr := g.load(r*n, tg[:k*n]), x.load(r*n, tx[:k*n])
+			ahead(ng, (r+k)*n, k*n)
+			ahead(nx, (r+k)*n, k*n)
+			mu, rs := mean[r:r+k], rstd[r:r+k]
 			if gx.given() {
-				d = ds[at : at+n]
+				d := gx.place(r*n, td[:k*n])
+				vec.LayerNormGradRows(d, gr, w, xr, n, mu, rs, tmp)
+				gx.store(r*n, d)
 			}
-			switch gr := any(gr).(type) {
-			case []float32:
-				xr := any(xr).([]float32)
-				if d != nil {
-					vec.LayerNormGradF32(any(d).([]float32), gr, any(w).([]float32), xr, float32(mean[r]), float32(rstd[r]))
-				}
-				if params {
-					vec.NormalizeParamsBackwardF32(any(pw).([]float32), any(pb).([]float32), gr, xr, float32(mean[r]), float32(rstd[r]))
-				}
-			case []float64:
-				xr := any(xr).([]float64)
-				if d != nil {
-					vec.LayerNormGradF64(any(d).([]float64), gr, any(w).([]float64), xr, float64(mean[r]), float64(rstd[r]))
-				}
-				if params {
-					vec.NormalizeParamsBackwardF64(any(pw).([]float64), any(pb).([]float64), gr, xr, float64(mean[r]), float64(rstd[r]))
-				}
-			}
-			if d != nil && at+n == len(ds) {
-				gx.store((r+1)*n-len(ds), ds)
+			if params {
+				at := lo / block * n
+				vec.LayerNormParamsRows(dw[at:at+n], db[at:at+n], gr, xr, n, mu, rs)
 			}
 		}
 	})
@@ -170,9 +146,7 @@ func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w,
 				copy(p[0], src)
 				continue
 			}
-			for i, v := range src {
-				p[0][i] += v
-			}
+			add(p[0], src)
 		}
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// rowKernel computes a line of adjacent elements: dst from the input, or from the gradient and the result.
-type rowKernel[E half.Real] func(dst []E, src [][]E)
+// rowKernel computes lines of n adjacent elements: dst from the input, or from the gradient and the result. tmp has room for two
+// numbers a line.
+type rowKernel[E half.Real] func(dst []E, src [][]E, n int, tmp []E)
 
 // lines are the kernels of one direction of softmax or log_softmax.
 type lines struct {
@@ -21,19 +22,36 @@ type lines struct {
 	cols64 columnKernel[float64]
 }
 
-func one[E half.Real](f func(dst, a []E)) rowKernel[E] {
-	return func(dst []E, src [][]E) { f(dst, src[0]) }
+func one(f func(dst, a []float32, n int, tmp []float32)) rowKernel[float32] {
+	return func(dst []float32, src [][]float32, n int, tmp []float32) { f(dst, src[0], n, tmp) }
 }
 
-func two[E half.Real](f func(dst, grad, y []E)) rowKernel[E] {
-	return func(dst []E, src [][]E) { f(dst, src[0], src[1]) }
+func two(f func(dst, grad, y []float32, n int, tmp []float32)) rowKernel[float32] {
+	return func(dst []float32, src [][]float32, n int, tmp []float32) { f(dst, src[0], src[1], n, tmp) }
+}
+
+// one64 and two64 go line by line.
+func one64(f func(dst, a []float64)) rowKernel[float64] {
+	return func(dst []float64, src [][]float64, n int, _ []float64) {
+		for i := 0; i < len(dst); i += n {
+			f(dst[i:i+n], src[0][i:i+n])
+		}
+	}
+}
+
+func two64(f func(dst, grad, y []float64)) rowKernel[float64] {
+	return func(dst []float64, src [][]float64, n int, _ []float64) {
+		for i := 0; i < len(dst); i += n {
+			f(dst[i:i+n], src[0][i:i+n], src[1][i:i+n])
+		}
+	}
 }
 
 var (
-	softmax     = lines{one(vec.SoftmaxF32), one(vec.SoftmaxF64), softmaxColumns[float32], softmaxColumns[float64]}
-	softmaxGrad = lines{two(vec.SoftmaxGradF32), two(vec.SoftmaxGradF64), softmaxGradColumns[float32], softmaxGradColumns[float64]}
-	logarithm   = lines{one(vec.LogSoftmaxF32), one(vec.LogSoftmaxF64), logSoftmaxColumns[float32], logSoftmaxColumns[float64]}
-	logGrad     = lines{two(vec.LogSoftmaxGradF32), two(vec.LogSoftmaxGradF64), logSoftmaxGradColumns[float32], logSoftmaxGradColumns[float64]}
+	softmax     = lines{one(vec.SoftmaxRowsF32), one64(vec.SoftmaxF64), softmaxColumns[float32], softmaxColumns[float64]}
+	softmaxGrad = lines{two(vec.SoftmaxGradRowsF32), two64(vec.SoftmaxGradF64), softmaxGradColumns[float32], softmaxGradColumns[float64]}
+	logarithm   = lines{one(vec.LogSoftmaxRowsF32), one64(vec.LogSoftmaxF64), logSoftmaxColumns[float32], logSoftmaxColumns[float64]}
+	logGrad     = lines{two(vec.LogSoftmaxGradRowsF32), two64(vec.LogSoftmaxGradF64), logSoftmaxGradColumns[float32], logSoftmaxGradColumns[float64]}
 )
 
 func slice[E any](t *T) []E {
@@ -59,19 +77,23 @@ func split(shape []int, dim int) (outer, n, inner int) {
 	return outer, n, inner
 }
 
-// longRows computes adjacent lines of n elements one by one.
+// longRows computes adjacent lines of n elements, as many at a time as stay in the first-level cache.
 func longRows[E half.Real](f rowKernel[E], out *T, in []*T, rows, n int) {
 	par.For(rows, max(1, 16*1024/n), func(lo, hi int) {
-		buf := half.Borrow[E]((1 + len(in)) * n)
+		few := min(hi-lo, max(1, 2048/n))
+		size := few * n
+		buf := half.Borrow[E]((1+len(in))*size + 2*few)
 		defer half.Return(buf)
+		tmp := (*buf)[(1+len(in))*size:]
 		src := make([][]E, len(in))
-		for r := lo; r < hi; r++ {
+		for ; lo < hi; lo += few {
+			at, size := lo*n, min(few, hi-lo)*n
 			for i, s := range in {
-				src[i] = half.Load(s, r*n, (*buf)[(1+i)*n:][:n])
+				src[i] = half.Load(s, at, (*buf)[(1+i)*few*n:][:size])
 			}
-			d := half.Place(out, r*n, (*buf)[:n])
-			f(d, src)
-			half.Store(out, r*n, d)
+			d := half.Place(out, at, (*buf)[:size])
+			f(d, src, n, tmp)
+			half.Store(out, at, d)
 		}
 	})
 }
@@ -83,9 +105,9 @@ func gathered[E half.Real](f rowKernel[E], out *T, in []*T, outer, n, inner int)
 		if out.DType().Size() == 2 || in[0].DType().Size() == 2 {
 			wide = size
 		}
-		buf := half.Borrow[E]((1 + len(in)) * (wide + n))
+		buf := half.Borrow[E]((1+len(in))*(wide+n) + 2)
 		defer half.Return(buf)
-		flat := (*buf)[(1+len(in))*n:]
+		tmp, flat := (*buf)[(1+len(in))*n:][:2], (*buf)[(1+len(in))*n+2:]
 		src, all := make([][]E, len(in)), make([][]E, len(in))
 		for o := lo; o < hi; o++ {
 			var d []E
@@ -109,7 +131,7 @@ func gathered[E half.Real](f rowKernel[E], out *T, in []*T, outer, n, inner int)
 						src[i][k] = all[i][k*inner+j]
 					}
 				}
-				f(row, src)
+				f(row, src, n, tmp)
 				for k, v := range row {
 					d[k*inner+j] = v
 				}

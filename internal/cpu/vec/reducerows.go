@@ -80,14 +80,14 @@ func SumAbsRowsF64(dst, a []float64, rows, cols, lda int) {
 // SumSquaresRowsF64 is SumSquaresF64 of rows, around 0.
 func SumSquaresRowsF64(dst, a []float64, rows, cols, lda int) {
 	overRows(dst, a, rows, cols, lda, func(rows, cols int, dst, a []float64, lda int) {
-		sumSqBlockRowsF64(rows, cols, dst, a, lda, 0)
+		sumSqBlockRowsF64(rows, cols, dst, a, lda, []float64{0}, 0)
 	}, func(a []float64) float64 { return SumSquaresF64(a, 0) })
 }
 
 // SumSquaresRowsF32As64 is SumSquaresF32As64 of rows, around 0.
 func SumSquaresRowsF32As64(dst []float64, a []float32, rows, cols, lda int) {
 	overRows(dst, a, rows, cols, lda, func(rows, cols int, dst []float64, a []float32, lda int) {
-		sumSqBlockRowsF32As64(rows, cols, dst, a, lda, 0)
+		sumSqBlockRowsF32As64(rows, cols, dst, a, lda, []float64{0}, 0)
 	}, func(a []float32) float64 { return SumSquaresF32As64(a, 0) })
 }
 

@@ -500,6 +500,42 @@ func mulScalarF32AVX512(dst *float32, a *float32, s float32, n int)
 //go:noescape
 func mulScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 
+// MulScalarRowsF32 does what MulScalarF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulScalarRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				mulScalarRowsF32AVX512(&dst[r*lddst], &a[r*lda], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				mulScalarRowsF32AVX2(&dst[r*lddst], &a[r*lda], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MulScalarF32(dst[r*lddst:][:cols], a[r*lda:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func mulScalarRowsF32AVX512(dst *float32, a *float32, s *float32, n, rows, ld_dst, ld_a, ld_s int)
+
+//go:noescape
+func mulScalarRowsF32AVX2(dst *float32, a *float32, s *float32, n, rows, ld_dst, ld_a, ld_s int)
+
 // DivScalarF32 sets dst[i] = a[i] / s.
 func DivScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
@@ -1602,6 +1638,43 @@ func softmaxBackwardF32AVX512(dst *float32, grad *float32, y *float32, dot float
 //go:noescape
 func softmaxBackwardF32AVX2(dst *float32, grad *float32, y *float32, dot float32, n int)
 
+// SoftmaxBackwardRowsF32 does what SoftmaxBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SoftmaxBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, y []float32, ldy int, dot []float32, lddot int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = y[(rows-1)*ldy+cols-1]
+	_ = dot[(rows-1)*lddot]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				softmaxBackwardRowsF32AVX512(&dst[r*lddst], &grad[r*ldgrad], &y[r*ldy], &dot[r*lddot], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldy, 4*lddot)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				softmaxBackwardRowsF32AVX2(&dst[r*lddst], &grad[r*ldgrad], &y[r*ldy], &dot[r*lddot], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldy, 4*lddot)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		SoftmaxBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], dot[r*lddot])
+	}
+}
+
+//go:noescape
+func softmaxBackwardRowsF32AVX512(dst *float32, grad *float32, y *float32, dot *float32, n, rows, ld_dst, ld_grad, ld_y, ld_dot int)
+
+//go:noescape
+func softmaxBackwardRowsF32AVX2(dst *float32, grad *float32, y *float32, dot *float32, n, rows, ld_dst, ld_grad, ld_y, ld_dot int)
+
 // FillF32 sets dst[i] = s.
 func FillF32(dst []float32, s float32) {
 	n, i := len(dst), 0
@@ -2301,39 +2374,40 @@ func sumSqBlockF32AVX512(a *float32, c float32, n int) (sum float32)
 func sumSqBlockF32AVX2(a *float32, c float32, n int) (sum float32)
 
 // sumSqBlockRowsF32 does what sumSqBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c float32) {
+func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c []float32, ldc int) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
 	_ = a[(rows-1)*lda+cols-1]
+	_ = c[(rows-1)*ldc]
 	_ = sums[rows-1]
 	if cols <= chunk {
 		per := max(chunk/(cols+32), 1)
 		switch {
 		case cpu.HasAVX512:
 			for r := 0; r < rows; r += per {
-				sumSqBlockRowsF32AVX512(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				sumSqBlockRowsF32AVX512(&a[r*lda], &c[r*ldc], cols, min(per, rows-r), 4*lda, 4*ldc, &sums[r])
 				yield(r+per, rows)
 			}
 			return
 		case cpu.HasAVX2FMA:
 			for r := 0; r < rows; r += per {
-				sumSqBlockRowsF32AVX2(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				sumSqBlockRowsF32AVX2(&a[r*lda], &c[r*ldc], cols, min(per, rows-r), 4*lda, 4*ldc, &sums[r])
 				yield(r+per, rows)
 			}
 			return
 		}
 	}
 	for r := range rows {
-		sums[r] = sumSqBlockF32(a[r*lda:][:cols], c)
+		sums[r] = sumSqBlockF32(a[r*lda:][:cols], c[r*ldc])
 	}
 }
 
 //go:noescape
-func sumSqBlockRowsF32AVX512(a *float32, c float32, n, rows, ld_a int, sum *float32)
+func sumSqBlockRowsF32AVX512(a *float32, c *float32, n, rows, ld_a, ld_c int, sum *float32)
 
 //go:noescape
-func sumSqBlockRowsF32AVX2(a *float32, c float32, n, rows, ld_a int, sum *float32)
+func sumSqBlockRowsF32AVX2(a *float32, c *float32, n, rows, ld_a, ld_c int, sum *float32)
 
 // sumAbsBlockF32 returns the sum of |x| over a block.
 func sumAbsBlockF32(a []float32) (sum float32) {
@@ -2408,6 +2482,42 @@ func dotBlockF32AVX512(a *float32, b *float32, n int) (sum float32)
 
 //go:noescape
 func dotBlockF32AVX2(a *float32, b *float32, n int) (sum float32)
+
+// dotBlockRowsF32 does what dotBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func dotBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				dotBlockRowsF32AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				dotBlockRowsF32AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = dotBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func dotBlockRowsF32AVX512(a *float32, b *float32, n, rows, ld_a, ld_b int, sum *float32)
+
+//go:noescape
+func dotBlockRowsF32AVX2(a *float32, b *float32, n, rows, ld_a, ld_b int, sum *float32)
 
 // maxBlockF32 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF32(a []float32) (m float32) {
@@ -2537,6 +2647,44 @@ func gradSumsBlockF32AVX512(grad *float32, x *float32, mean float32, n int) (s0,
 //go:noescape
 func gradSumsBlockF32AVX2(grad *float32, x *float32, mean float32, n int) (s0, s1 float32)
 
+// gradSumsBlockRowsF32 does what gradSumsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsBlockRowsF32(rows, cols int, s0s []float32, s1s []float32, grad []float32, ldgrad int, x []float32, ldx int, mean []float32, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				gradSumsBlockRowsF32AVX512(&grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 4*ldgrad, 4*ldx, 4*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				gradSumsBlockRowsF32AVX2(&grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 4*ldgrad, 4*ldx, 4*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsBlockF32(grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
+}
+
+//go:noescape
+func gradSumsBlockRowsF32AVX512(grad *float32, x *float32, mean *float32, n, rows, ld_grad, ld_x, ld_mean int, s0 *float32, s1 *float32)
+
+//go:noescape
+func gradSumsBlockRowsF32AVX2(grad *float32, x *float32, mean *float32, n, rows, ld_grad, ld_x, ld_mean int, s0 *float32, s1 *float32)
+
 // gradSumsWeightBlockF32 returns the sums of grad*w and of grad*w*(x-mean) over a block.
 func gradSumsWeightBlockF32(grad, w, x []float32, mean float32) (s0, s1 float32) {
 	w = w[:len(grad)]
@@ -2557,6 +2705,45 @@ func gradSumsWeightBlockF32AVX512(grad *float32, w *float32, x *float32, mean fl
 
 //go:noescape
 func gradSumsWeightBlockF32AVX2(grad *float32, w *float32, x *float32, mean float32, n int) (s0, s1 float32)
+
+// gradSumsWeightBlockRowsF32 does what gradSumsWeightBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsWeightBlockRowsF32(rows, cols int, s0s []float32, s1s []float32, grad []float32, ldgrad int, w []float32, ldw int, x []float32, ldx int, mean []float32, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				gradSumsWeightBlockRowsF32AVX512(&grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 4*ldgrad, 4*ldw, 4*ldx, 4*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				gradSumsWeightBlockRowsF32AVX2(&grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 4*ldgrad, 4*ldw, 4*ldx, 4*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsWeightBlockF32(grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
+}
+
+//go:noescape
+func gradSumsWeightBlockRowsF32AVX512(grad *float32, w *float32, x *float32, mean *float32, n, rows, ld_grad, ld_w, ld_x, ld_mean int, s0 *float32, s1 *float32)
+
+//go:noescape
+func gradSumsWeightBlockRowsF32AVX2(grad *float32, w *float32, x *float32, mean *float32, n, rows, ld_grad, ld_w, ld_x, ld_mean int, s0 *float32, s1 *float32)
 
 // ExpOrZeroF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87.
 func ExpOrZeroF32(dst, a []float32, m float32) {
@@ -2640,6 +2827,43 @@ func normalizeF32AVX512(dst *float32, a *float32, mean float32, rstd float32, n 
 //go:noescape
 func normalizeF32AVX2(dst *float32, a *float32, mean float32, rstd float32, n int)
 
+// NormalizeRowsF32 does what NormalizeF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, mean []float32, ldmean int, rstd []float32, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeRowsF32AVX512(&dst[r*lddst], &a[r*lda], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldmean, 4*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeRowsF32AVX2(&dst[r*lddst], &a[r*lda], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldmean, 4*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeF32(dst[r*lddst:][:cols], a[r*lda:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
+//go:noescape
+func normalizeRowsF32AVX512(dst *float32, a *float32, mean *float32, rstd *float32, n, rows, ld_dst, ld_a, ld_mean, ld_rstd int)
+
+//go:noescape
+func normalizeRowsF32AVX2(dst *float32, a *float32, mean *float32, rstd *float32, n, rows, ld_dst, ld_a, ld_mean, ld_rstd int)
+
 // NormalizeAffineF32 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
 func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
 	a = a[:len(dst)]
@@ -2672,6 +2896,45 @@ func normalizeAffineF32AVX512(dst *float32, a *float32, w *float32, c *float32, 
 
 //go:noescape
 func normalizeAffineF32AVX2(dst *float32, a *float32, w *float32, c *float32, mean float32, rstd float32, n int)
+
+// NormalizeAffineRowsF32 does what NormalizeAffineF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, w []float32, ldw int, c []float32, ldc int, mean []float32, ldmean int, rstd []float32, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeAffineRowsF32AVX512(&dst[r*lddst], &a[r*lda], &w[r*ldw], &c[r*ldc], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldw, 4*ldc, 4*ldmean, 4*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeAffineRowsF32AVX2(&dst[r*lddst], &a[r*lda], &w[r*ldw], &c[r*ldc], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldw, 4*ldc, 4*ldmean, 4*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeAffineF32(dst[r*lddst:][:cols], a[r*lda:][:cols], w[r*ldw:][:cols], c[r*ldc:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
+//go:noescape
+func normalizeAffineRowsF32AVX512(dst *float32, a *float32, w *float32, c *float32, mean *float32, rstd *float32, n, rows, ld_dst, ld_a, ld_w, ld_c, ld_mean, ld_rstd int)
+
+//go:noescape
+func normalizeAffineRowsF32AVX2(dst *float32, a *float32, w *float32, c *float32, mean *float32, rstd *float32, n, rows, ld_dst, ld_a, ld_w, ld_c, ld_mean, ld_rstd int)
 
 // NormalizeBackwardF32 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
 // with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
@@ -2706,6 +2969,46 @@ func normalizeBackwardF32AVX512(dst *float32, grad *float32, x *float32, mean fl
 //go:noescape
 func normalizeBackwardF32AVX2(dst *float32, grad *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
 
+// NormalizeBackwardRowsF32 does what NormalizeBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, x []float32, ldx int, mean []float32, ldmean int, rstd []float32, ldrstd int, c1 []float32, ldc1 int, c2 []float32, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeBackwardRowsF32AVX512(&dst[r*lddst], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldx, 4*ldmean, 4*ldrstd, 4*ldc1, 4*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeBackwardRowsF32AVX2(&dst[r*lddst], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldx, 4*ldmean, 4*ldrstd, 4*ldc1, 4*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
+}
+
+//go:noescape
+func normalizeBackwardRowsF32AVX512(dst *float32, grad *float32, x *float32, mean *float32, rstd *float32, c1 *float32, c2 *float32, n, rows, ld_dst, ld_grad, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
+
+//go:noescape
+func normalizeBackwardRowsF32AVX2(dst *float32, grad *float32, x *float32, mean *float32, rstd *float32, c1 *float32, c2 *float32, n, rows, ld_dst, ld_grad, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
+
 // NormalizeAffineBackwardF32 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
 func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
 	grad = grad[:len(dst)]
@@ -2738,6 +3041,47 @@ func normalizeAffineBackwardF32AVX512(dst *float32, grad *float32, w *float32, x
 
 //go:noescape
 func normalizeAffineBackwardF32AVX2(dst *float32, grad *float32, w *float32, x *float32, mean float32, rstd float32, c1 float32, c2 float32, n int)
+
+// NormalizeAffineBackwardRowsF32 does what NormalizeAffineBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, w []float32, ldw int, x []float32, ldx int, mean []float32, ldmean int, rstd []float32, ldrstd int, c1 []float32, ldc1 int, c2 []float32, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeAffineBackwardRowsF32AVX512(&dst[r*lddst], &grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldw, 4*ldx, 4*ldmean, 4*ldrstd, 4*ldc1, 4*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeAffineBackwardRowsF32AVX2(&dst[r*lddst], &grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldw, 4*ldx, 4*ldmean, 4*ldrstd, 4*ldc1, 4*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeAffineBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
+}
+
+//go:noescape
+func normalizeAffineBackwardRowsF32AVX512(dst *float32, grad *float32, w *float32, x *float32, mean *float32, rstd *float32, c1 *float32, c2 *float32, n, rows, ld_dst, ld_grad, ld_w, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
+
+//go:noescape
+func normalizeAffineBackwardRowsF32AVX2(dst *float32, grad *float32, w *float32, x *float32, mean *float32, rstd *float32, c1 *float32, c2 *float32, n, rows, ld_dst, ld_grad, ld_w, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
 
 // NormalizeParamsBackwardF32 adds a row's share to the gradients of the affine parameters:
 // dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
@@ -2772,6 +3116,45 @@ func normalizeParamsBackwardF32AVX512(dw *float32, db *float32, grad *float32, x
 
 //go:noescape
 func normalizeParamsBackwardF32AVX2(dw *float32, db *float32, grad *float32, x *float32, mean float32, rstd float32, n int)
+
+// NormalizeParamsBackwardRowsF32 does what NormalizeParamsBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeParamsBackwardRowsF32(rows, cols int, dw []float32, lddw int, db []float32, lddb int, grad []float32, ldgrad int, x []float32, ldx int, mean []float32, ldmean int, rstd []float32, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dw[(rows-1)*lddw+cols-1]
+	_ = db[(rows-1)*lddb+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeParamsBackwardRowsF32AVX512(&dw[r*lddw], &db[r*lddb], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 4*lddw, 4*lddb, 4*ldgrad, 4*ldx, 4*ldmean, 4*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeParamsBackwardRowsF32AVX2(&dw[r*lddw], &db[r*lddb], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 4*lddw, 4*lddb, 4*ldgrad, 4*ldx, 4*ldmean, 4*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeParamsBackwardF32(dw[r*lddw:][:cols], db[r*lddb:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
+//go:noescape
+func normalizeParamsBackwardRowsF32AVX512(dw *float32, db *float32, grad *float32, x *float32, mean *float32, rstd *float32, n, rows, ld_dw, ld_db, ld_grad, ld_x, ld_mean, ld_rstd int)
+
+//go:noescape
+func normalizeParamsBackwardRowsF32AVX2(dw *float32, db *float32, grad *float32, x *float32, mean *float32, rstd *float32, n, rows, ld_dw, ld_db, ld_grad, ld_x, ld_mean, ld_rstd int)
 
 // AccumulateSquaresF32 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
 func AccumulateSquaresF32(dst, a, mean []float32) {
@@ -5880,6 +6263,42 @@ func mulScalarF64AVX512(dst *float64, a *float64, s float64, n int)
 //go:noescape
 func mulScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 
+// MulScalarRowsF64 does what MulScalarF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulScalarRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				mulScalarRowsF64AVX512(&dst[r*lddst], &a[r*lda], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				mulScalarRowsF64AVX2(&dst[r*lddst], &a[r*lda], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MulScalarF64(dst[r*lddst:][:cols], a[r*lda:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func mulScalarRowsF64AVX512(dst *float64, a *float64, s *float64, n, rows, ld_dst, ld_a, ld_s int)
+
+//go:noescape
+func mulScalarRowsF64AVX2(dst *float64, a *float64, s *float64, n, rows, ld_dst, ld_a, ld_s int)
+
 // DivScalarF64 sets dst[i] = a[i] / s.
 func DivScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
@@ -6982,6 +7401,43 @@ func softmaxBackwardF64AVX512(dst *float64, grad *float64, y *float64, dot float
 //go:noescape
 func softmaxBackwardF64AVX2(dst *float64, grad *float64, y *float64, dot float64, n int)
 
+// SoftmaxBackwardRowsF64 does what SoftmaxBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SoftmaxBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, y []float64, ldy int, dot []float64, lddot int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = y[(rows-1)*ldy+cols-1]
+	_ = dot[(rows-1)*lddot]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				softmaxBackwardRowsF64AVX512(&dst[r*lddst], &grad[r*ldgrad], &y[r*ldy], &dot[r*lddot], cols, min(per, rows-r), 8*lddst, 8*ldgrad, 8*ldy, 8*lddot)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				softmaxBackwardRowsF64AVX2(&dst[r*lddst], &grad[r*ldgrad], &y[r*ldy], &dot[r*lddot], cols, min(per, rows-r), 8*lddst, 8*ldgrad, 8*ldy, 8*lddot)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		SoftmaxBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], dot[r*lddot])
+	}
+}
+
+//go:noescape
+func softmaxBackwardRowsF64AVX512(dst *float64, grad *float64, y *float64, dot *float64, n, rows, ld_dst, ld_grad, ld_y, ld_dot int)
+
+//go:noescape
+func softmaxBackwardRowsF64AVX2(dst *float64, grad *float64, y *float64, dot *float64, n, rows, ld_dst, ld_grad, ld_y, ld_dot int)
+
 // FillF64 sets dst[i] = s.
 func FillF64(dst []float64, s float64) {
 	n, i := len(dst), 0
@@ -7681,39 +8137,40 @@ func sumSqBlockF64AVX512(a *float64, c float64, n int) (sum float64)
 func sumSqBlockF64AVX2(a *float64, c float64, n int) (sum float64)
 
 // sumSqBlockRowsF64 does what sumSqBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c float64) {
+func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c []float64, ldc int) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
 	_ = a[(rows-1)*lda+cols-1]
+	_ = c[(rows-1)*ldc]
 	_ = sums[rows-1]
 	if cols <= chunk {
 		per := max(chunk/(cols+32), 1)
 		switch {
 		case cpu.HasAVX512:
 			for r := 0; r < rows; r += per {
-				sumSqBlockRowsF64AVX512(&a[r*lda], c, cols, min(per, rows-r), 8*lda, &sums[r])
+				sumSqBlockRowsF64AVX512(&a[r*lda], &c[r*ldc], cols, min(per, rows-r), 8*lda, 8*ldc, &sums[r])
 				yield(r+per, rows)
 			}
 			return
 		case cpu.HasAVX2FMA:
 			for r := 0; r < rows; r += per {
-				sumSqBlockRowsF64AVX2(&a[r*lda], c, cols, min(per, rows-r), 8*lda, &sums[r])
+				sumSqBlockRowsF64AVX2(&a[r*lda], &c[r*ldc], cols, min(per, rows-r), 8*lda, 8*ldc, &sums[r])
 				yield(r+per, rows)
 			}
 			return
 		}
 	}
 	for r := range rows {
-		sums[r] = sumSqBlockF64(a[r*lda:][:cols], c)
+		sums[r] = sumSqBlockF64(a[r*lda:][:cols], c[r*ldc])
 	}
 }
 
 //go:noescape
-func sumSqBlockRowsF64AVX512(a *float64, c float64, n, rows, ld_a int, sum *float64)
+func sumSqBlockRowsF64AVX512(a *float64, c *float64, n, rows, ld_a, ld_c int, sum *float64)
 
 //go:noescape
-func sumSqBlockRowsF64AVX2(a *float64, c float64, n, rows, ld_a int, sum *float64)
+func sumSqBlockRowsF64AVX2(a *float64, c *float64, n, rows, ld_a, ld_c int, sum *float64)
 
 // sumAbsBlockF64 returns the sum of |x| over a block.
 func sumAbsBlockF64(a []float64) (sum float64) {
@@ -7788,6 +8245,42 @@ func dotBlockF64AVX512(a *float64, b *float64, n int) (sum float64)
 
 //go:noescape
 func dotBlockF64AVX2(a *float64, b *float64, n int) (sum float64)
+
+// dotBlockRowsF64 does what dotBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func dotBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				dotBlockRowsF64AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				dotBlockRowsF64AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = dotBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func dotBlockRowsF64AVX512(a *float64, b *float64, n, rows, ld_a, ld_b int, sum *float64)
+
+//go:noescape
+func dotBlockRowsF64AVX2(a *float64, b *float64, n, rows, ld_a, ld_b int, sum *float64)
 
 // maxBlockF64 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF64(a []float64) (m float64) {
@@ -7917,6 +8410,44 @@ func gradSumsBlockF64AVX512(grad *float64, x *float64, mean float64, n int) (s0,
 //go:noescape
 func gradSumsBlockF64AVX2(grad *float64, x *float64, mean float64, n int) (s0, s1 float64)
 
+// gradSumsBlockRowsF64 does what gradSumsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsBlockRowsF64(rows, cols int, s0s []float64, s1s []float64, grad []float64, ldgrad int, x []float64, ldx int, mean []float64, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				gradSumsBlockRowsF64AVX512(&grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 8*ldgrad, 8*ldx, 8*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				gradSumsBlockRowsF64AVX2(&grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 8*ldgrad, 8*ldx, 8*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsBlockF64(grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
+}
+
+//go:noescape
+func gradSumsBlockRowsF64AVX512(grad *float64, x *float64, mean *float64, n, rows, ld_grad, ld_x, ld_mean int, s0 *float64, s1 *float64)
+
+//go:noescape
+func gradSumsBlockRowsF64AVX2(grad *float64, x *float64, mean *float64, n, rows, ld_grad, ld_x, ld_mean int, s0 *float64, s1 *float64)
+
 // gradSumsWeightBlockF64 returns the sums of grad*w and of grad*w*(x-mean) over a block.
 func gradSumsWeightBlockF64(grad, w, x []float64, mean float64) (s0, s1 float64) {
 	w = w[:len(grad)]
@@ -7937,6 +8468,45 @@ func gradSumsWeightBlockF64AVX512(grad *float64, w *float64, x *float64, mean fl
 
 //go:noescape
 func gradSumsWeightBlockF64AVX2(grad *float64, w *float64, x *float64, mean float64, n int) (s0, s1 float64)
+
+// gradSumsWeightBlockRowsF64 does what gradSumsWeightBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsWeightBlockRowsF64(rows, cols int, s0s []float64, s1s []float64, grad []float64, ldgrad int, w []float64, ldw int, x []float64, ldx int, mean []float64, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				gradSumsWeightBlockRowsF64AVX512(&grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 8*ldgrad, 8*ldw, 8*ldx, 8*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				gradSumsWeightBlockRowsF64AVX2(&grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], cols, min(per, rows-r), 8*ldgrad, 8*ldw, 8*ldx, 8*ldmean, &s0s[r], &s1s[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsWeightBlockF64(grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
+}
+
+//go:noescape
+func gradSumsWeightBlockRowsF64AVX512(grad *float64, w *float64, x *float64, mean *float64, n, rows, ld_grad, ld_w, ld_x, ld_mean int, s0 *float64, s1 *float64)
+
+//go:noescape
+func gradSumsWeightBlockRowsF64AVX2(grad *float64, w *float64, x *float64, mean *float64, n, rows, ld_grad, ld_w, ld_x, ld_mean int, s0 *float64, s1 *float64)
 
 // sumBlockF32As64 returns the sum of a block, added up in float64.
 func sumBlockF32As64(a []float32) (sum float64) {
@@ -7977,39 +8547,40 @@ func sumSqBlockF32As64AVX512(a *float32, c float64, n int) (sum float64)
 func sumSqBlockF32As64AVX2(a *float32, c float64, n int) (sum float64)
 
 // sumSqBlockRowsF32As64 does what sumSqBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumSqBlockRowsF32As64(rows, cols int, sums []float64, a []float32, lda int, c float64) {
+func sumSqBlockRowsF32As64(rows, cols int, sums []float64, a []float32, lda int, c []float64, ldc int) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
 	_ = a[(rows-1)*lda+cols-1]
+	_ = c[(rows-1)*ldc]
 	_ = sums[rows-1]
 	if cols <= chunk {
 		per := max(chunk/(cols+32), 1)
 		switch {
 		case cpu.HasAVX512:
 			for r := 0; r < rows; r += per {
-				sumSqBlockRowsF32As64AVX512(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				sumSqBlockRowsF32As64AVX512(&a[r*lda], &c[r*ldc], cols, min(per, rows-r), 4*lda, 8*ldc, &sums[r])
 				yield(r+per, rows)
 			}
 			return
 		case cpu.HasAVX2FMA:
 			for r := 0; r < rows; r += per {
-				sumSqBlockRowsF32As64AVX2(&a[r*lda], c, cols, min(per, rows-r), 4*lda, &sums[r])
+				sumSqBlockRowsF32As64AVX2(&a[r*lda], &c[r*ldc], cols, min(per, rows-r), 4*lda, 8*ldc, &sums[r])
 				yield(r+per, rows)
 			}
 			return
 		}
 	}
 	for r := range rows {
-		sums[r] = sumSqBlockF32As64(a[r*lda:][:cols], c)
+		sums[r] = sumSqBlockF32As64(a[r*lda:][:cols], c[r*ldc])
 	}
 }
 
 //go:noescape
-func sumSqBlockRowsF32As64AVX512(a *float32, c float64, n, rows, ld_a int, sum *float64)
+func sumSqBlockRowsF32As64AVX512(a *float32, c *float64, n, rows, ld_a, ld_c int, sum *float64)
 
 //go:noescape
-func sumSqBlockRowsF32As64AVX2(a *float32, c float64, n, rows, ld_a int, sum *float64)
+func sumSqBlockRowsF32As64AVX2(a *float32, c *float64, n, rows, ld_a, ld_c int, sum *float64)
 
 // dotBlockF32As64 returns the sum of a*b over a block, in float64.
 func dotBlockF32As64(a, b []float32) (sum float64) {
@@ -8546,6 +9117,43 @@ func normalizeF64AVX512(dst *float64, a *float64, mean float64, rstd float64, n 
 //go:noescape
 func normalizeF64AVX2(dst *float64, a *float64, mean float64, rstd float64, n int)
 
+// NormalizeRowsF64 does what NormalizeF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, mean []float64, ldmean int, rstd []float64, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeRowsF64AVX512(&dst[r*lddst], &a[r*lda], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldmean, 8*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeRowsF64AVX2(&dst[r*lddst], &a[r*lda], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldmean, 8*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeF64(dst[r*lddst:][:cols], a[r*lda:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
+//go:noescape
+func normalizeRowsF64AVX512(dst *float64, a *float64, mean *float64, rstd *float64, n, rows, ld_dst, ld_a, ld_mean, ld_rstd int)
+
+//go:noescape
+func normalizeRowsF64AVX2(dst *float64, a *float64, mean *float64, rstd *float64, n, rows, ld_dst, ld_a, ld_mean, ld_rstd int)
+
 // NormalizeAffineF64 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
 func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
 	a = a[:len(dst)]
@@ -8578,6 +9186,45 @@ func normalizeAffineF64AVX512(dst *float64, a *float64, w *float64, c *float64, 
 
 //go:noescape
 func normalizeAffineF64AVX2(dst *float64, a *float64, w *float64, c *float64, mean float64, rstd float64, n int)
+
+// NormalizeAffineRowsF64 does what NormalizeAffineF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, w []float64, ldw int, c []float64, ldc int, mean []float64, ldmean int, rstd []float64, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeAffineRowsF64AVX512(&dst[r*lddst], &a[r*lda], &w[r*ldw], &c[r*ldc], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldw, 8*ldc, 8*ldmean, 8*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeAffineRowsF64AVX2(&dst[r*lddst], &a[r*lda], &w[r*ldw], &c[r*ldc], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldw, 8*ldc, 8*ldmean, 8*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeAffineF64(dst[r*lddst:][:cols], a[r*lda:][:cols], w[r*ldw:][:cols], c[r*ldc:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
+//go:noescape
+func normalizeAffineRowsF64AVX512(dst *float64, a *float64, w *float64, c *float64, mean *float64, rstd *float64, n, rows, ld_dst, ld_a, ld_w, ld_c, ld_mean, ld_rstd int)
+
+//go:noescape
+func normalizeAffineRowsF64AVX2(dst *float64, a *float64, w *float64, c *float64, mean *float64, rstd *float64, n, rows, ld_dst, ld_a, ld_w, ld_c, ld_mean, ld_rstd int)
 
 // NormalizeBackwardF64 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
 // with c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².
@@ -8612,6 +9259,46 @@ func normalizeBackwardF64AVX512(dst *float64, grad *float64, x *float64, mean fl
 //go:noescape
 func normalizeBackwardF64AVX2(dst *float64, grad *float64, x *float64, mean float64, rstd float64, c1 float64, c2 float64, n int)
 
+// NormalizeBackwardRowsF64 does what NormalizeBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, x []float64, ldx int, mean []float64, ldmean int, rstd []float64, ldrstd int, c1 []float64, ldc1 int, c2 []float64, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeBackwardRowsF64AVX512(&dst[r*lddst], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 8*lddst, 8*ldgrad, 8*ldx, 8*ldmean, 8*ldrstd, 8*ldc1, 8*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeBackwardRowsF64AVX2(&dst[r*lddst], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 8*lddst, 8*ldgrad, 8*ldx, 8*ldmean, 8*ldrstd, 8*ldc1, 8*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
+}
+
+//go:noescape
+func normalizeBackwardRowsF64AVX512(dst *float64, grad *float64, x *float64, mean *float64, rstd *float64, c1 *float64, c2 *float64, n, rows, ld_dst, ld_grad, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
+
+//go:noescape
+func normalizeBackwardRowsF64AVX2(dst *float64, grad *float64, x *float64, mean *float64, rstd *float64, c1 *float64, c2 *float64, n, rows, ld_dst, ld_grad, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
+
 // NormalizeAffineBackwardF64 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
 func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 float64) {
 	grad = grad[:len(dst)]
@@ -8644,6 +9331,47 @@ func normalizeAffineBackwardF64AVX512(dst *float64, grad *float64, w *float64, x
 
 //go:noescape
 func normalizeAffineBackwardF64AVX2(dst *float64, grad *float64, w *float64, x *float64, mean float64, rstd float64, c1 float64, c2 float64, n int)
+
+// NormalizeAffineBackwardRowsF64 does what NormalizeAffineBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, w []float64, ldw int, x []float64, ldx int, mean []float64, ldmean int, rstd []float64, ldrstd int, c1 []float64, ldc1 int, c2 []float64, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeAffineBackwardRowsF64AVX512(&dst[r*lddst], &grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 8*lddst, 8*ldgrad, 8*ldw, 8*ldx, 8*ldmean, 8*ldrstd, 8*ldc1, 8*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeAffineBackwardRowsF64AVX2(&dst[r*lddst], &grad[r*ldgrad], &w[r*ldw], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], &c1[r*ldc1], &c2[r*ldc2], cols, min(per, rows-r), 8*lddst, 8*ldgrad, 8*ldw, 8*ldx, 8*ldmean, 8*ldrstd, 8*ldc1, 8*ldc2)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeAffineBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
+}
+
+//go:noescape
+func normalizeAffineBackwardRowsF64AVX512(dst *float64, grad *float64, w *float64, x *float64, mean *float64, rstd *float64, c1 *float64, c2 *float64, n, rows, ld_dst, ld_grad, ld_w, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
+
+//go:noescape
+func normalizeAffineBackwardRowsF64AVX2(dst *float64, grad *float64, w *float64, x *float64, mean *float64, rstd *float64, c1 *float64, c2 *float64, n, rows, ld_dst, ld_grad, ld_w, ld_x, ld_mean, ld_rstd, ld_c1, ld_c2 int)
 
 // NormalizeParamsBackwardF64 adds a row's share to the gradients of the affine parameters:
 // dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
@@ -8678,6 +9406,45 @@ func normalizeParamsBackwardF64AVX512(dw *float64, db *float64, grad *float64, x
 
 //go:noescape
 func normalizeParamsBackwardF64AVX2(dw *float64, db *float64, grad *float64, x *float64, mean float64, rstd float64, n int)
+
+// NormalizeParamsBackwardRowsF64 does what NormalizeParamsBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeParamsBackwardRowsF64(rows, cols int, dw []float64, lddw int, db []float64, lddb int, grad []float64, ldgrad int, x []float64, ldx int, mean []float64, ldmean int, rstd []float64, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dw[(rows-1)*lddw+cols-1]
+	_ = db[(rows-1)*lddb+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				normalizeParamsBackwardRowsF64AVX512(&dw[r*lddw], &db[r*lddb], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 8*lddw, 8*lddb, 8*ldgrad, 8*ldx, 8*ldmean, 8*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				normalizeParamsBackwardRowsF64AVX2(&dw[r*lddw], &db[r*lddb], &grad[r*ldgrad], &x[r*ldx], &mean[r*ldmean], &rstd[r*ldrstd], cols, min(per, rows-r), 8*lddw, 8*lddb, 8*ldgrad, 8*ldx, 8*ldmean, 8*ldrstd)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		NormalizeParamsBackwardF64(dw[r*lddw:][:cols], db[r*lddb:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
+//go:noescape
+func normalizeParamsBackwardRowsF64AVX512(dw *float64, db *float64, grad *float64, x *float64, mean *float64, rstd *float64, n, rows, ld_dw, ld_db, ld_grad, ld_x, ld_mean, ld_rstd int)
+
+//go:noescape
+func normalizeParamsBackwardRowsF64AVX2(dw *float64, db *float64, grad *float64, x *float64, mean *float64, rstd *float64, n, rows, ld_dw, ld_db, ld_grad, ld_x, ld_mean, ld_rstd int)
 
 // AccumulateSquaresF64 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
 func AccumulateSquaresF64(dst, a, mean []float64) {
@@ -11316,6 +12083,43 @@ func expSumBlockF32AVX512(dst *float32, a *float32, m float32, n int) (sum float
 //go:noescape
 func expSumBlockF32AVX2(dst *float32, a *float32, m float32, n int) (sum float32)
 
+// expSumBlockRowsF32 does what expSumBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func expSumBlockRowsF32(rows, cols int, sums []float32, dst []float32, lddst int, a []float32, lda int, m []float32, ldm int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = m[(rows-1)*ldm]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				expSumBlockRowsF32AVX512(&dst[r*lddst], &a[r*lda], &m[r*ldm], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldm, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				expSumBlockRowsF32AVX2(&dst[r*lddst], &a[r*lda], &m[r*ldm], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldm, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = expSumBlockF32(dst[r*lddst:][:cols], a[r*lda:][:cols], m[r*ldm])
+	}
+}
+
+//go:noescape
+func expSumBlockRowsF32AVX512(dst *float32, a *float32, m *float32, n, rows, ld_dst, ld_a, ld_m int, sum *float32)
+
+//go:noescape
+func expSumBlockRowsF32AVX2(dst *float32, a *float32, m *float32, n, rows, ld_dst, ld_a, ld_m int, sum *float32)
+
 // sumExpBlockF32 returns the sum of e^(a[i]-m).
 func sumExpBlockF32(a []float32, m float32) (sum float32) {
 	if n := len(a); n > 0 {
@@ -11334,6 +12138,42 @@ func sumExpBlockF32AVX512(a *float32, m float32, n int) (sum float32)
 
 //go:noescape
 func sumExpBlockF32AVX2(a *float32, m float32, n int) (sum float32)
+
+// sumExpBlockRowsF32 does what sumExpBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumExpBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, m []float32, ldm int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = m[(rows-1)*ldm]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumExpBlockRowsF32AVX512(&a[r*lda], &m[r*ldm], cols, min(per, rows-r), 4*lda, 4*ldm, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumExpBlockRowsF32AVX2(&a[r*lda], &m[r*ldm], cols, min(per, rows-r), 4*lda, 4*ldm, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sumExpBlockF32(a[r*lda:][:cols], m[r*ldm])
+	}
+}
+
+//go:noescape
+func sumExpBlockRowsF32AVX512(a *float32, m *float32, n, rows, ld_a, ld_m int, sum *float32)
+
+//go:noescape
+func sumExpBlockRowsF32AVX2(a *float32, m *float32, n, rows, ld_a, ld_m int, sum *float32)
 
 // LogSoftmaxBackwardF32 sets dst[i] = grad[i] - e^y[i]*sum, where y is the result of log_softmax and sum the sum of grad over the row.
 func LogSoftmaxBackwardF32(dst, grad, y []float32, sum float32) {
@@ -11367,6 +12207,43 @@ func logSoftmaxBackwardF32AVX512(dst *float32, grad *float32, y *float32, sum fl
 //go:noescape
 func logSoftmaxBackwardF32AVX2(dst *float32, grad *float32, y *float32, sum float32, n int)
 
+// LogSoftmaxBackwardRowsF32 does what LogSoftmaxBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LogSoftmaxBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, y []float32, ldy int, sum []float32, ldsum int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = y[(rows-1)*ldy+cols-1]
+	_ = sum[(rows-1)*ldsum]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				logSoftmaxBackwardRowsF32AVX512(&dst[r*lddst], &grad[r*ldgrad], &y[r*ldy], &sum[r*ldsum], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldy, 4*ldsum)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				logSoftmaxBackwardRowsF32AVX2(&dst[r*lddst], &grad[r*ldgrad], &y[r*ldy], &sum[r*ldsum], cols, min(per, rows-r), 4*lddst, 4*ldgrad, 4*ldy, 4*ldsum)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		LogSoftmaxBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], sum[r*ldsum])
+	}
+}
+
+//go:noescape
+func logSoftmaxBackwardRowsF32AVX512(dst *float32, grad *float32, y *float32, sum *float32, n, rows, ld_dst, ld_grad, ld_y, ld_sum int)
+
+//go:noescape
+func logSoftmaxBackwardRowsF32AVX2(dst *float32, grad *float32, y *float32, sum *float32, n, rows, ld_dst, ld_grad, ld_y, ld_sum int)
+
 // logSoftmaxShiftF32 sets dst[i] = (a[i] - m) - s.
 func logSoftmaxShiftF32(dst, a []float32, m, s float32) {
 	a = a[:len(dst)]
@@ -11397,6 +12274,43 @@ func logSoftmaxShiftF32AVX512(dst *float32, a *float32, m float32, s float32, n 
 
 //go:noescape
 func logSoftmaxShiftF32AVX2(dst *float32, a *float32, m float32, s float32, n int)
+
+// logSoftmaxShiftRowsF32 does what logSoftmaxShiftF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func logSoftmaxShiftRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, m []float32, ldm int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = m[(rows-1)*ldm]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				logSoftmaxShiftRowsF32AVX512(&dst[r*lddst], &a[r*lda], &m[r*ldm], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldm, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				logSoftmaxShiftRowsF32AVX2(&dst[r*lddst], &a[r*lda], &m[r*ldm], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldm, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		logSoftmaxShiftF32(dst[r*lddst:][:cols], a[r*lda:][:cols], m[r*ldm], s[r*lds])
+	}
+}
+
+//go:noescape
+func logSoftmaxShiftRowsF32AVX512(dst *float32, a *float32, m *float32, s *float32, n, rows, ld_dst, ld_a, ld_m, ld_s int)
+
+//go:noescape
+func logSoftmaxShiftRowsF32AVX2(dst *float32, a *float32, m *float32, s *float32, n, rows, ld_dst, ld_a, ld_m, ld_s int)
 
 // F16ToF32s widens half-precision values.
 func F16ToF32s(dst []float32, a []uint16) {

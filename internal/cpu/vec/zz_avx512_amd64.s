@@ -2750,6 +2750,72 @@ done:
 	VZEROUPPER
 	RET
 
+// mulScalarRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, s scalar; BX=elements left.
+// Constants: Z0-Z0.
+TEXT ·mulScalarRowsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+24(FP), BX
+	MOVQ s+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z1
+	VMULPS Z0, Z1, Z1
+	VMOVUPS Z1, (DI)
+	VMOVUPS 64(SI), Z1
+	VMULPS Z0, Z1, Z1
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS 128(SI), Z1
+	VMULPS Z0, Z1, Z1
+	VMOVUPS Z1, 128(DI)
+	VMOVUPS 192(SI), Z1
+	VMULPS Z0, Z1, Z1
+	VMOVUPS Z1, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z1
+	VMULPS Z0, Z1, Z1
+	VMOVUPS Z1, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z1
+	VMULPS Z0, Z1, Z1
+	VMOVUPS Z1, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ s+16(FP), AX
+	ADDQ ld_s+56(FP), AX
+	MOVQ AX, s+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // divScalarF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, s scalar; BX=elements left.
 // Constants: Z0-Z0.
 TEXT ·divScalarF32AVX512(SB), NOSPLIT, $0-32
@@ -6352,6 +6418,90 @@ done:
 	VZEROUPPER
 	RET
 
+// softmaxBackwardRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=grad float32, DX=y float32, dot scalar; BX=elements left.
+// Constants: Z0-Z0.
+TEXT ·softmaxBackwardRowsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ y+16(FP), DX
+row:
+	MOVQ n+32(FP), BX
+	MOVQ dot+24(FP), AX
+	VBROADCASTSS (AX), Z0
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (DX), Z1
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z2, Z1, Z1
+	VMOVUPS Z1, (DI)
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 64(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z2, Z1, Z1
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS 128(DX), Z1
+	VMOVUPS 128(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z2, Z1, Z1
+	VMOVUPS Z1, 128(DI)
+	VMOVUPS 192(DX), Z1
+	VMOVUPS 192(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z2, Z1, Z1
+	VMOVUPS Z1, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (DX), Z1
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z2, Z1, Z1
+	VMOVUPS Z1, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (SI), K1, Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z2, Z1, Z1
+	VMOVUPS Z1, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+56(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ y+16(FP), DX
+	ADDQ ld_y+64(FP), DX
+	MOVQ DX, y+16(FP)
+	MOVQ dot+24(FP), AX
+	ADDQ ld_dot+72(FP), AX
+	MOVQ AX, dot+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // fillF32AVX512: 16 lanes x 4. DI=dst float32, s scalar; BX=elements left.
 // Constants: Z0-Z0.
 TEXT ·fillF32AVX512(SB), NOSPLIT, $0-24
@@ -8763,11 +8913,12 @@ done:
 // sumSqBlockRowsF32AVX512: 16 lanes x 4. DI=a float32, c scalar; BX=elements left.
 // Accumulator sum: Z0-Z3.
 // Constants: Z4-Z4.
-TEXT ·sumSqBlockRowsF32AVX512(SB), NOSPLIT, $0-48
+TEXT ·sumSqBlockRowsF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ a+0(FP), DI
-	VBROADCASTSS c+8(FP), Z4
 row:
 	MOVQ n+16(FP), BX
+	MOVQ c+8(FP), AX
+	VBROADCASTSS (AX), Z4
 	VPXOR X0, X0, X0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -8884,13 +9035,16 @@ done:
 	VADDPS X5, X0, X0
 	VPERMILPS $0x01, X0, X5
 	VADDPS X5, X0, X0
-	MOVQ sum+40(FP), AX
+	MOVQ sum+48(FP), AX
 	VMOVSS X0, (AX)
 	ADDQ $4, AX
-	MOVQ AX, sum+40(FP)
+	MOVQ AX, sum+48(FP)
 	MOVQ a+0(FP), DI
 	ADDQ ld_a+32(FP), DI
 	MOVQ DI, a+0(FP)
+	MOVQ c+8(FP), AX
+	ADDQ ld_c+40(FP), AX
+	MOVQ AX, c+8(FP)
 	DECQ rows+24(FP)
 	JNE row
 	VZEROUPPER
@@ -9275,6 +9429,145 @@ done:
 	VPERMILPS $0x01, X0, X4
 	VADDPS X4, X0, X0
 	VMOVSS X0, sum+24(FP)
+	VZEROUPPER
+	RET
+
+// dotBlockRowsF32AVX512: 16 lanes x 4. DI=a float32, SI=b float32; BX=elements left.
+// Accumulator sum: Z0-Z3.
+TEXT ·dotBlockRowsF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ a+0(FP), DI
+	MOVQ b+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (DI), Z4
+	VMOVUPS (SI), Z5
+	VFMADD231PS Z5, Z4, Z0
+	VMOVUPS 64(DI), Z4
+	VMOVUPS 64(SI), Z5
+	VFMADD231PS Z5, Z4, Z1
+	VMOVUPS 128(DI), Z4
+	VMOVUPS 128(SI), Z5
+	VFMADD231PS Z5, Z4, Z2
+	VMOVUPS 192(DI), Z4
+	VMOVUPS 192(SI), Z5
+	VFMADD231PS Z5, Z4, Z3
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT part0
+	VMOVUPS (DI), Z4
+	VMOVUPS (SI), Z5
+	VFMADD231PS Z5, Z4, Z0
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JLT part1
+	VMOVUPS (DI), Z4
+	VMOVUPS (SI), Z5
+	VFMADD231PS Z5, Z4, Z1
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JLT part2
+	VMOVUPS (DI), Z4
+	VMOVUPS (SI), Z5
+	VFMADD231PS Z5, Z4, Z2
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JLT part3
+	VMOVUPS (DI), Z4
+	VMOVUPS (SI), Z5
+	VFMADD231PS Z5, Z4, Z3
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z (SI), K1, Z5
+	VFMADD213PS Z0, Z5, Z4
+	VMOVAPS Z4, K1, Z0
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z (SI), K1, Z5
+	VFMADD213PS Z1, Z5, Z4
+	VMOVAPS Z4, K1, Z1
+	JMP done
+part2:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z (SI), K1, Z5
+	VFMADD213PS Z2, Z5, Z4
+	VMOVAPS Z4, K1, Z2
+	JMP done
+part3:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z (SI), K1, Z5
+	VFMADD213PS Z3, Z5, Z4
+	VMOVAPS Z4, K1, Z3
+done:
+	VADDPS Z2, Z0, Z0
+	VADDPS Z3, Z1, Z1
+	VADDPS Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y4
+	VADDPS Y4, Y0, Y0
+	VEXTRACTF128 $1, Y0, X4
+	VADDPS X4, X0, X0
+	VPERMILPS $0x0e, X0, X4
+	VADDPS X4, X0, X0
+	VPERMILPS $0x01, X0, X4
+	VADDPS X4, X0, X0
+	MOVQ sum+48(FP), AX
+	VMOVSS X0, (AX)
+	ADDQ $4, AX
+	MOVQ AX, sum+48(FP)
+	MOVQ a+0(FP), DI
+	ADDQ ld_a+32(FP), DI
+	MOVQ DI, a+0(FP)
+	MOVQ b+8(FP), SI
+	ADDQ ld_b+40(FP), SI
+	MOVQ SI, b+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -10022,6 +10315,131 @@ done:
 	VZEROUPPER
 	RET
 
+// gradSumsBlockRowsF32AVX512: 16 lanes x 2. DI=grad float32, SI=x float32, mean scalar; BX=elements left.
+// Accumulator s0: Z0-Z1.
+// Accumulator s1: Z2-Z3.
+// Constants: Z4-Z4.
+TEXT ·gradSumsBlockRowsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ grad+0(FP), DI
+	MOVQ x+8(FP), SI
+row:
+	MOVQ n+24(FP), BX
+	MOVQ mean+16(FP), AX
+	VBROADCASTSS (AX), Z4
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	VPXOR X2, X2, X2
+	VMOVAPS Z2, Z3
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Z5
+	VADDPS Z5, Z0, Z0
+	VMOVUPS (SI), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z2
+	VMOVUPS 64(DI), Z5
+	VADDPS Z5, Z1, Z1
+	VMOVUPS 64(SI), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z3
+	ADDQ $128, DI
+	ADDQ $128, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT part0
+	VMOVUPS (DI), Z5
+	VADDPS Z5, Z0, Z0
+	VMOVUPS (SI), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z2
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JLT part1
+	VMOVUPS (DI), Z5
+	VADDPS Z5, Z1, Z1
+	VMOVUPS (SI), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z3
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z5
+	VADDPS Z5, Z0, Z6
+	VMOVAPS Z6, K1, Z0
+	VMOVUPS.Z (SI), K1, Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD213PS Z2, Z6, Z5
+	VMOVAPS Z5, K1, Z2
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z5
+	VADDPS Z5, Z1, Z6
+	VMOVAPS Z6, K1, Z1
+	VMOVUPS.Z (SI), K1, Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD213PS Z3, Z6, Z5
+	VMOVAPS Z5, K1, Z3
+done:
+	VADDPS Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y5
+	VADDPS Y5, Y0, Y0
+	VEXTRACTF128 $1, Y0, X5
+	VADDPS X5, X0, X0
+	VPERMILPS $0x0e, X0, X5
+	VADDPS X5, X0, X0
+	VPERMILPS $0x01, X0, X5
+	VADDPS X5, X0, X0
+	MOVQ s0+64(FP), AX
+	VMOVSS X0, (AX)
+	ADDQ $4, AX
+	MOVQ AX, s0+64(FP)
+	VADDPS Z3, Z2, Z2
+	VEXTRACTF64X4 $1, Z2, Y5
+	VADDPS Y5, Y2, Y2
+	VEXTRACTF128 $1, Y2, X5
+	VADDPS X5, X2, X2
+	VPERMILPS $0x0e, X2, X5
+	VADDPS X5, X2, X2
+	VPERMILPS $0x01, X2, X5
+	VADDPS X5, X2, X2
+	MOVQ s1+72(FP), AX
+	VMOVSS X2, (AX)
+	ADDQ $4, AX
+	MOVQ AX, s1+72(FP)
+	MOVQ grad+0(FP), DI
+	ADDQ ld_grad+40(FP), DI
+	MOVQ DI, grad+0(FP)
+	MOVQ x+8(FP), SI
+	ADDQ ld_x+48(FP), SI
+	MOVQ SI, x+8(FP)
+	MOVQ mean+16(FP), AX
+	ADDQ ld_mean+56(FP), AX
+	MOVQ AX, mean+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // gradSumsWeightBlockF32AVX512: 16 lanes x 2. DI=grad float32, SI=w float32, DX=x float32, mean scalar; BX=elements left.
 // Accumulator s0: Z0-Z1.
 // Accumulator s1: Z2-Z3.
@@ -10141,6 +10559,150 @@ done:
 	VPERMILPS $0x01, X2, X5
 	VADDPS X5, X2, X2
 	VMOVSS X2, s1+44(FP)
+	VZEROUPPER
+	RET
+
+// gradSumsWeightBlockRowsF32AVX512: 16 lanes x 2. DI=grad float32, SI=w float32, DX=x float32, mean scalar; BX=elements left.
+// Accumulator s0: Z0-Z1.
+// Accumulator s1: Z2-Z3.
+// Constants: Z4-Z4.
+TEXT ·gradSumsWeightBlockRowsF32AVX512(SB), NOSPLIT, $0-96
+	MOVQ grad+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ x+16(FP), DX
+row:
+	MOVQ n+32(FP), BX
+	MOVQ mean+24(FP), AX
+	VBROADCASTSS (AX), Z4
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	VPXOR X2, X2, X2
+	VMOVAPS Z2, Z3
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Z5
+	VMOVUPS (SI), Z6
+	VMULPS Z6, Z5, Z5
+	VADDPS Z5, Z0, Z0
+	VMOVUPS (DX), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z2
+	VMOVUPS 64(DI), Z5
+	VMOVUPS 64(SI), Z6
+	VMULPS Z6, Z5, Z5
+	VADDPS Z5, Z1, Z1
+	VMOVUPS 64(DX), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z3
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT part0
+	VMOVUPS (DI), Z5
+	VMOVUPS (SI), Z6
+	VMULPS Z6, Z5, Z5
+	VADDPS Z5, Z0, Z0
+	VMOVUPS (DX), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z2
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JLT part1
+	VMOVUPS (DI), Z5
+	VMOVUPS (SI), Z6
+	VMULPS Z6, Z5, Z5
+	VADDPS Z5, Z1, Z1
+	VMOVUPS (DX), Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD231PS Z6, Z5, Z3
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z5
+	VMOVUPS.Z (SI), K1, Z6
+	VMULPS Z6, Z5, Z5
+	VADDPS Z5, Z0, Z6
+	VMOVAPS Z6, K1, Z0
+	VMOVUPS.Z (DX), K1, Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD213PS Z2, Z6, Z5
+	VMOVAPS Z5, K1, Z2
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z5
+	VMOVUPS.Z (SI), K1, Z6
+	VMULPS Z6, Z5, Z5
+	VADDPS Z5, Z1, Z6
+	VMOVAPS Z6, K1, Z1
+	VMOVUPS.Z (DX), K1, Z6
+	VSUBPS Z4, Z6, Z6
+	VFMADD213PS Z3, Z6, Z5
+	VMOVAPS Z5, K1, Z3
+done:
+	VADDPS Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y5
+	VADDPS Y5, Y0, Y0
+	VEXTRACTF128 $1, Y0, X5
+	VADDPS X5, X0, X0
+	VPERMILPS $0x0e, X0, X5
+	VADDPS X5, X0, X0
+	VPERMILPS $0x01, X0, X5
+	VADDPS X5, X0, X0
+	MOVQ s0+80(FP), AX
+	VMOVSS X0, (AX)
+	ADDQ $4, AX
+	MOVQ AX, s0+80(FP)
+	VADDPS Z3, Z2, Z2
+	VEXTRACTF64X4 $1, Z2, Y5
+	VADDPS Y5, Y2, Y2
+	VEXTRACTF128 $1, Y2, X5
+	VADDPS X5, X2, X2
+	VPERMILPS $0x0e, X2, X5
+	VADDPS X5, X2, X2
+	VPERMILPS $0x01, X2, X5
+	VADDPS X5, X2, X2
+	MOVQ s1+88(FP), AX
+	VMOVSS X2, (AX)
+	ADDQ $4, AX
+	MOVQ AX, s1+88(FP)
+	MOVQ grad+0(FP), DI
+	ADDQ ld_grad+48(FP), DI
+	MOVQ DI, grad+0(FP)
+	MOVQ w+8(FP), SI
+	ADDQ ld_w+56(FP), SI
+	MOVQ SI, w+8(FP)
+	MOVQ x+16(FP), DX
+	ADDQ ld_x+64(FP), DX
+	MOVQ DX, x+16(FP)
+	MOVQ mean+24(FP), AX
+	ADDQ ld_mean+72(FP), AX
+	MOVQ AX, mean+24(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -10796,6 +11358,83 @@ done:
 	VZEROUPPER
 	RET
 
+// normalizeRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, mean scalar, rstd scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·normalizeRowsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+32(FP), BX
+	MOVQ mean+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ rstd+24(FP), AX
+	VBROADCASTSS (AX), Z1
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, (DI)
+	VMOVUPS 64(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS 128(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS 192(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+56(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ mean+16(FP), AX
+	ADDQ ld_mean+64(FP), AX
+	MOVQ AX, mean+16(FP)
+	MOVQ rstd+24(FP), AX
+	ADDQ ld_rstd+72(FP), AX
+	MOVQ AX, rstd+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // normalizeAffineF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=w float32, CX=c float32, mean scalar, rstd scalar; BX=elements left.
 // Constants: Z0-Z1.
 TEXT ·normalizeAffineF32AVX512(SB), NOSPLIT, $0-48
@@ -10936,6 +11575,113 @@ done:
 	VZEROUPPER
 	RET
 
+// normalizeAffineRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=w float32, CX=c float32, mean scalar, rstd scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·normalizeAffineRowsF32AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ w+16(FP), DX
+	MOVQ c+24(FP), CX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ mean+32(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ rstd+40(FP), AX
+	VBROADCASTSS (AX), Z1
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS (DX), Z3
+	VMOVUPS (CX), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, (DI)
+	VMOVUPS 64(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS 64(DX), Z3
+	VMOVUPS 64(CX), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, 64(DI)
+	VMOVUPS 128(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS 128(DX), Z3
+	VMOVUPS 128(CX), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS 192(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 192(CX), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, CX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS (DX), Z3
+	VMOVUPS (CX), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, CX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z2
+	VSUBPS Z0, Z2, Z2
+	VMULPS Z1, Z2, Z2
+	VMOVUPS.Z (DX), K1, Z3
+	VMOVUPS.Z (CX), K1, Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+64(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+72(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ w+16(FP), DX
+	ADDQ ld_w+80(FP), DX
+	MOVQ DX, w+16(FP)
+	MOVQ c+24(FP), CX
+	ADDQ ld_c+88(FP), CX
+	MOVQ CX, c+24(FP)
+	MOVQ mean+32(FP), AX
+	ADDQ ld_mean+96(FP), AX
+	MOVQ AX, mean+32(FP)
+	MOVQ rstd+40(FP), AX
+	ADDQ ld_rstd+104(FP), AX
+	MOVQ AX, rstd+40(FP)
+	DECQ rows+56(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // normalizeBackwardF32AVX512: 16 lanes x 4. DI=dst float32, SI=grad float32, DX=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
 // Constants: Z0-Z3.
 TEXT ·normalizeBackwardF32AVX512(SB), NOSPLIT, $0-48
@@ -11070,6 +11816,117 @@ done:
 	VZEROUPPER
 	RET
 
+// normalizeBackwardRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=grad float32, DX=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
+// Constants: Z0-Z3.
+TEXT ·normalizeBackwardRowsF32AVX512(SB), NOSPLIT, $0-128
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ x+16(FP), DX
+row:
+	MOVQ n+56(FP), BX
+	MOVQ c1+40(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ mean+24(FP), AX
+	VBROADCASTSS (AX), Z1
+	MOVQ c2+48(FP), AX
+	VBROADCASTSS (AX), Z2
+	MOVQ rstd+32(FP), AX
+	VBROADCASTSS (AX), Z3
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS (DX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, (DI)
+	VMOVUPS 64(SI), Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS 64(DX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, 64(DI)
+	VMOVUPS 128(SI), Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS 128(DX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS 192(SI), Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS 192(DX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS (DX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS.Z (DX), K1, Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+72(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+80(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ x+16(FP), DX
+	ADDQ ld_x+88(FP), DX
+	MOVQ DX, x+16(FP)
+	MOVQ mean+24(FP), AX
+	ADDQ ld_mean+96(FP), AX
+	MOVQ AX, mean+24(FP)
+	MOVQ rstd+32(FP), AX
+	ADDQ ld_rstd+104(FP), AX
+	MOVQ AX, rstd+32(FP)
+	MOVQ c1+40(FP), AX
+	ADDQ ld_c1+112(FP), AX
+	MOVQ AX, c1+40(FP)
+	MOVQ c2+48(FP), AX
+	ADDQ ld_c2+120(FP), AX
+	MOVQ AX, c2+48(FP)
+	DECQ rows+64(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // normalizeAffineBackwardF32AVX512: 16 lanes x 2. DI=dst float32, SI=grad float32, DX=w float32, CX=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
 // Constants: Z0-Z3.
 TEXT ·normalizeAffineBackwardF32AVX512(SB), NOSPLIT, $0-56
@@ -11185,6 +12042,117 @@ tail:
 	VMULPS Z3, Z4, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// normalizeAffineBackwardRowsF32AVX512: 16 lanes x 2. DI=dst float32, SI=grad float32, DX=w float32, CX=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
+// Constants: Z0-Z3.
+TEXT ·normalizeAffineBackwardRowsF32AVX512(SB), NOSPLIT, $0-144
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ w+16(FP), DX
+	MOVQ x+24(FP), CX
+row:
+	MOVQ n+64(FP), BX
+	MOVQ c1+48(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ mean+32(FP), AX
+	VBROADCASTSS (AX), Z1
+	MOVQ c2+56(FP), AX
+	VBROADCASTSS (AX), Z2
+	MOVQ rstd+40(FP), AX
+	VBROADCASTSS (AX), Z3
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Z4
+	VMOVUPS (DX), Z5
+	VMULPS Z5, Z4, Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS (CX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, (DI)
+	VMOVUPS 64(SI), Z4
+	VMOVUPS 64(DX), Z5
+	VMULPS Z5, Z4, Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS 64(CX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, 64(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, CX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z4
+	VMOVUPS (DX), Z5
+	VMULPS Z5, Z4, Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS (CX), Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, CX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z (DX), K1, Z5
+	VMULPS Z5, Z4, Z4
+	VSUBPS Z0, Z4, Z4
+	VMOVUPS.Z (CX), K1, Z5
+	VSUBPS Z1, Z5, Z5
+	VFNMADD231PS Z2, Z5, Z4
+	VMULPS Z3, Z4, Z4
+	VMOVUPS Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+80(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+88(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ w+16(FP), DX
+	ADDQ ld_w+96(FP), DX
+	MOVQ DX, w+16(FP)
+	MOVQ x+24(FP), CX
+	ADDQ ld_x+104(FP), CX
+	MOVQ CX, x+24(FP)
+	MOVQ mean+32(FP), AX
+	ADDQ ld_mean+112(FP), AX
+	MOVQ AX, mean+32(FP)
+	MOVQ rstd+40(FP), AX
+	ADDQ ld_rstd+120(FP), AX
+	MOVQ AX, rstd+40(FP)
+	MOVQ c1+48(FP), AX
+	ADDQ ld_c1+128(FP), AX
+	MOVQ AX, c1+48(FP)
+	MOVQ c2+56(FP), AX
+	ADDQ ld_c2+136(FP), AX
+	MOVQ AX, c2+56(FP)
+	DECQ rows+72(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -11307,6 +12275,111 @@ tail:
 	VADDPS Z2, Z3, Z2
 	VMOVUPS Z2, K1, (SI)
 done:
+	VZEROUPPER
+	RET
+
+// normalizeParamsBackwardRowsF32AVX512: 16 lanes x 2. DI=dw float32, SI=db float32, DX=grad float32, CX=x float32, mean scalar, rstd scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·normalizeParamsBackwardRowsF32AVX512(SB), NOSPLIT, $0-112
+	MOVQ dw+0(FP), DI
+	MOVQ db+8(FP), SI
+	MOVQ grad+16(FP), DX
+	MOVQ x+24(FP), CX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ mean+32(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ rstd+40(FP), AX
+	VBROADCASTSS (AX), Z1
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DX), Z2
+	VMOVUPS (CX), Z3
+	VSUBPS Z0, Z3, Z3
+	VMULPS Z1, Z3, Z3
+	VMOVUPS (DI), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, (DI)
+	VMOVUPS (SI), Z3
+	VADDPS Z2, Z3, Z2
+	VMOVUPS Z2, (SI)
+	VMOVUPS 64(DX), Z2
+	VMOVUPS 64(CX), Z3
+	VSUBPS Z0, Z3, Z3
+	VMULPS Z1, Z3, Z3
+	VMOVUPS 64(DI), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, 64(DI)
+	VMOVUPS 64(SI), Z3
+	VADDPS Z2, Z3, Z2
+	VMOVUPS Z2, 64(SI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, CX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (DX), Z2
+	VMOVUPS (CX), Z3
+	VSUBPS Z0, Z3, Z3
+	VMULPS Z1, Z3, Z3
+	VMOVUPS (DI), Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, (DI)
+	VMOVUPS (SI), Z3
+	VADDPS Z2, Z3, Z2
+	VMOVUPS Z2, (SI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, CX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DX), K1, Z2
+	VMOVUPS.Z (CX), K1, Z3
+	VSUBPS Z0, Z3, Z3
+	VMULPS Z1, Z3, Z3
+	VMOVUPS.Z (DI), K1, Z4
+	VFMADD231PS Z3, Z2, Z4
+	VMOVUPS Z4, K1, (DI)
+	VMOVUPS.Z (SI), K1, Z3
+	VADDPS Z2, Z3, Z2
+	VMOVUPS Z2, K1, (SI)
+done:
+	MOVQ dw+0(FP), DI
+	ADDQ ld_dw+64(FP), DI
+	MOVQ DI, dw+0(FP)
+	MOVQ db+8(FP), SI
+	ADDQ ld_db+72(FP), SI
+	MOVQ SI, db+8(FP)
+	MOVQ grad+16(FP), DX
+	ADDQ ld_grad+80(FP), DX
+	MOVQ DX, grad+16(FP)
+	MOVQ x+24(FP), CX
+	ADDQ ld_x+88(FP), CX
+	MOVQ CX, x+24(FP)
+	MOVQ mean+32(FP), AX
+	ADDQ ld_mean+96(FP), AX
+	MOVQ AX, mean+32(FP)
+	MOVQ rstd+40(FP), AX
+	ADDQ ld_rstd+104(FP), AX
+	MOVQ AX, rstd+40(FP)
+	DECQ rows+56(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -32511,6 +33584,72 @@ done:
 	VZEROUPPER
 	RET
 
+// mulScalarRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, s scalar; BX=elements left.
+// Constants: Z0-Z0.
+TEXT ·mulScalarRowsF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+24(FP), BX
+	MOVQ s+16(FP), AX
+	VBROADCASTSD (AX), Z0
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z1
+	VMULPD Z0, Z1, Z1
+	VMOVUPD Z1, (DI)
+	VMOVUPD 64(SI), Z1
+	VMULPD Z0, Z1, Z1
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD 128(SI), Z1
+	VMULPD Z0, Z1, Z1
+	VMOVUPD Z1, 128(DI)
+	VMOVUPD 192(SI), Z1
+	VMULPD Z0, Z1, Z1
+	VMOVUPD Z1, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z1
+	VMULPD Z0, Z1, Z1
+	VMOVUPD Z1, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z1
+	VMULPD Z0, Z1, Z1
+	VMOVUPD Z1, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ s+16(FP), AX
+	ADDQ ld_s+56(FP), AX
+	MOVQ AX, s+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // divScalarF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, s scalar; BX=elements left.
 // Constants: Z0-Z0.
 TEXT ·divScalarF64AVX512(SB), NOSPLIT, $0-32
@@ -36113,6 +37252,90 @@ done:
 	VZEROUPPER
 	RET
 
+// softmaxBackwardRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=grad float64, DX=y float64, dot scalar; BX=elements left.
+// Constants: Z0-Z0.
+TEXT ·softmaxBackwardRowsF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ y+16(FP), DX
+row:
+	MOVQ n+32(FP), BX
+	MOVQ dot+24(FP), AX
+	VBROADCASTSD (AX), Z0
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (DX), Z1
+	VMOVUPD (SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z2, Z1, Z1
+	VMOVUPD Z1, (DI)
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 64(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z2, Z1, Z1
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD 128(DX), Z1
+	VMOVUPD 128(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z2, Z1, Z1
+	VMOVUPD Z1, 128(DI)
+	VMOVUPD 192(DX), Z1
+	VMOVUPD 192(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z2, Z1, Z1
+	VMOVUPD Z1, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (DX), Z1
+	VMOVUPD (SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z2, Z1, Z1
+	VMOVUPD Z1, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DX), K1, Z1
+	VMOVUPD.Z (SI), K1, Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z2, Z1, Z1
+	VMOVUPD Z1, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+56(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ y+16(FP), DX
+	ADDQ ld_y+64(FP), DX
+	MOVQ DX, y+16(FP)
+	MOVQ dot+24(FP), AX
+	ADDQ ld_dot+72(FP), AX
+	MOVQ AX, dot+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // fillF64AVX512: 8 lanes x 4. DI=dst float64, s scalar; BX=elements left.
 // Constants: Z0-Z0.
 TEXT ·fillF64AVX512(SB), NOSPLIT, $0-24
@@ -38514,11 +39737,12 @@ done:
 // sumSqBlockRowsF64AVX512: 8 lanes x 4. DI=a float64, c scalar; BX=elements left.
 // Accumulator sum: Z0-Z3.
 // Constants: Z4-Z4.
-TEXT ·sumSqBlockRowsF64AVX512(SB), NOSPLIT, $0-48
+TEXT ·sumSqBlockRowsF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ a+0(FP), DI
-	VBROADCASTSD c+8(FP), Z4
 row:
 	MOVQ n+16(FP), BX
+	MOVQ c+8(FP), AX
+	VBROADCASTSD (AX), Z4
 	VPXOR X0, X0, X0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -38633,13 +39857,16 @@ done:
 	VADDPD X5, X0, X0
 	VPERMILPD $1, X0, X5
 	VADDPD X5, X0, X0
-	MOVQ sum+40(FP), AX
+	MOVQ sum+48(FP), AX
 	VMOVSD X0, (AX)
 	ADDQ $8, AX
-	MOVQ AX, sum+40(FP)
+	MOVQ AX, sum+48(FP)
 	MOVQ a+0(FP), DI
 	ADDQ ld_a+32(FP), DI
 	MOVQ DI, a+0(FP)
+	MOVQ c+8(FP), AX
+	ADDQ ld_c+40(FP), AX
+	MOVQ AX, c+8(FP)
 	DECQ rows+24(FP)
 	JNE row
 	VZEROUPPER
@@ -39018,6 +40245,143 @@ done:
 	VPERMILPD $1, X0, X4
 	VADDPD X4, X0, X0
 	VMOVSD X0, sum+24(FP)
+	VZEROUPPER
+	RET
+
+// dotBlockRowsF64AVX512: 8 lanes x 4. DI=a float64, SI=b float64; BX=elements left.
+// Accumulator sum: Z0-Z3.
+TEXT ·dotBlockRowsF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ a+0(FP), DI
+	MOVQ b+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (DI), Z4
+	VMOVUPD (SI), Z5
+	VFMADD231PD Z5, Z4, Z0
+	VMOVUPD 64(DI), Z4
+	VMOVUPD 64(SI), Z5
+	VFMADD231PD Z5, Z4, Z1
+	VMOVUPD 128(DI), Z4
+	VMOVUPD 128(SI), Z5
+	VFMADD231PD Z5, Z4, Z2
+	VMOVUPD 192(DI), Z4
+	VMOVUPD 192(SI), Z5
+	VFMADD231PD Z5, Z4, Z3
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT part0
+	VMOVUPD (DI), Z4
+	VMOVUPD (SI), Z5
+	VFMADD231PD Z5, Z4, Z0
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JLT part1
+	VMOVUPD (DI), Z4
+	VMOVUPD (SI), Z5
+	VFMADD231PD Z5, Z4, Z1
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JLT part2
+	VMOVUPD (DI), Z4
+	VMOVUPD (SI), Z5
+	VFMADD231PD Z5, Z4, Z2
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JLT part3
+	VMOVUPD (DI), Z4
+	VMOVUPD (SI), Z5
+	VFMADD231PD Z5, Z4, Z3
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z4
+	VMOVUPD.Z (SI), K1, Z5
+	VFMADD213PD Z0, Z5, Z4
+	VMOVAPD Z4, K1, Z0
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z4
+	VMOVUPD.Z (SI), K1, Z5
+	VFMADD213PD Z1, Z5, Z4
+	VMOVAPD Z4, K1, Z1
+	JMP done
+part2:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z4
+	VMOVUPD.Z (SI), K1, Z5
+	VFMADD213PD Z2, Z5, Z4
+	VMOVAPD Z4, K1, Z2
+	JMP done
+part3:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z4
+	VMOVUPD.Z (SI), K1, Z5
+	VFMADD213PD Z3, Z5, Z4
+	VMOVAPD Z4, K1, Z3
+done:
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VADDPD Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y4
+	VADDPD Y4, Y0, Y0
+	VEXTRACTF128 $1, Y0, X4
+	VADDPD X4, X0, X0
+	VPERMILPD $1, X0, X4
+	VADDPD X4, X0, X0
+	MOVQ sum+48(FP), AX
+	VMOVSD X0, (AX)
+	ADDQ $8, AX
+	MOVQ AX, sum+48(FP)
+	MOVQ a+0(FP), DI
+	ADDQ ld_a+32(FP), DI
+	MOVQ DI, a+0(FP)
+	MOVQ b+8(FP), SI
+	ADDQ ld_b+40(FP), SI
+	MOVQ SI, b+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -39745,6 +41109,127 @@ done:
 	VZEROUPPER
 	RET
 
+// gradSumsBlockRowsF64AVX512: 8 lanes x 2. DI=grad float64, SI=x float64, mean scalar; BX=elements left.
+// Accumulator s0: Z0-Z1.
+// Accumulator s1: Z2-Z3.
+// Constants: Z4-Z4.
+TEXT ·gradSumsBlockRowsF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ grad+0(FP), DI
+	MOVQ x+8(FP), SI
+row:
+	MOVQ n+24(FP), BX
+	MOVQ mean+16(FP), AX
+	VBROADCASTSD (AX), Z4
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	VPXOR X2, X2, X2
+	VMOVAPS Z2, Z3
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (DI), Z5
+	VADDPD Z5, Z0, Z0
+	VMOVUPD (SI), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z2
+	VMOVUPD 64(DI), Z5
+	VADDPD Z5, Z1, Z1
+	VMOVUPD 64(SI), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z3
+	ADDQ $128, DI
+	ADDQ $128, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT part0
+	VMOVUPD (DI), Z5
+	VADDPD Z5, Z0, Z0
+	VMOVUPD (SI), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z2
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JLT part1
+	VMOVUPD (DI), Z5
+	VADDPD Z5, Z1, Z1
+	VMOVUPD (SI), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z3
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z5
+	VADDPD Z5, Z0, Z6
+	VMOVAPD Z6, K1, Z0
+	VMOVUPD.Z (SI), K1, Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD213PD Z2, Z6, Z5
+	VMOVAPD Z5, K1, Z2
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z5
+	VADDPD Z5, Z1, Z6
+	VMOVAPD Z6, K1, Z1
+	VMOVUPD.Z (SI), K1, Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD213PD Z3, Z6, Z5
+	VMOVAPD Z5, K1, Z3
+done:
+	VADDPD Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y5
+	VADDPD Y5, Y0, Y0
+	VEXTRACTF128 $1, Y0, X5
+	VADDPD X5, X0, X0
+	VPERMILPD $1, X0, X5
+	VADDPD X5, X0, X0
+	MOVQ s0+64(FP), AX
+	VMOVSD X0, (AX)
+	ADDQ $8, AX
+	MOVQ AX, s0+64(FP)
+	VADDPD Z3, Z2, Z2
+	VEXTRACTF64X4 $1, Z2, Y5
+	VADDPD Y5, Y2, Y2
+	VEXTRACTF128 $1, Y2, X5
+	VADDPD X5, X2, X2
+	VPERMILPD $1, X2, X5
+	VADDPD X5, X2, X2
+	MOVQ s1+72(FP), AX
+	VMOVSD X2, (AX)
+	ADDQ $8, AX
+	MOVQ AX, s1+72(FP)
+	MOVQ grad+0(FP), DI
+	ADDQ ld_grad+40(FP), DI
+	MOVQ DI, grad+0(FP)
+	MOVQ x+8(FP), SI
+	ADDQ ld_x+48(FP), SI
+	MOVQ SI, x+8(FP)
+	MOVQ mean+16(FP), AX
+	ADDQ ld_mean+56(FP), AX
+	MOVQ AX, mean+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // gradSumsWeightBlockF64AVX512: 8 lanes x 2. DI=grad float64, SI=w float64, DX=x float64, mean scalar; BX=elements left.
 // Accumulator s0: Z0-Z1.
 // Accumulator s1: Z2-Z3.
@@ -39860,6 +41345,146 @@ done:
 	VPERMILPD $1, X2, X5
 	VADDPD X5, X2, X2
 	VMOVSD X2, s1+48(FP)
+	VZEROUPPER
+	RET
+
+// gradSumsWeightBlockRowsF64AVX512: 8 lanes x 2. DI=grad float64, SI=w float64, DX=x float64, mean scalar; BX=elements left.
+// Accumulator s0: Z0-Z1.
+// Accumulator s1: Z2-Z3.
+// Constants: Z4-Z4.
+TEXT ·gradSumsWeightBlockRowsF64AVX512(SB), NOSPLIT, $0-96
+	MOVQ grad+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ x+16(FP), DX
+row:
+	MOVQ n+32(FP), BX
+	MOVQ mean+24(FP), AX
+	VBROADCASTSD (AX), Z4
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	VPXOR X2, X2, X2
+	VMOVAPS Z2, Z3
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (DI), Z5
+	VMOVUPD (SI), Z6
+	VMULPD Z6, Z5, Z5
+	VADDPD Z5, Z0, Z0
+	VMOVUPD (DX), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z2
+	VMOVUPD 64(DI), Z5
+	VMOVUPD 64(SI), Z6
+	VMULPD Z6, Z5, Z5
+	VADDPD Z5, Z1, Z1
+	VMOVUPD 64(DX), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z3
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT part0
+	VMOVUPD (DI), Z5
+	VMOVUPD (SI), Z6
+	VMULPD Z6, Z5, Z5
+	VADDPD Z5, Z0, Z0
+	VMOVUPD (DX), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z2
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JLT part1
+	VMOVUPD (DI), Z5
+	VMOVUPD (SI), Z6
+	VMULPD Z6, Z5, Z5
+	VADDPD Z5, Z1, Z1
+	VMOVUPD (DX), Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD231PD Z6, Z5, Z3
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z5
+	VMOVUPD.Z (SI), K1, Z6
+	VMULPD Z6, Z5, Z5
+	VADDPD Z5, Z0, Z6
+	VMOVAPD Z6, K1, Z0
+	VMOVUPD.Z (DX), K1, Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD213PD Z2, Z6, Z5
+	VMOVAPD Z5, K1, Z2
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DI), K1, Z5
+	VMOVUPD.Z (SI), K1, Z6
+	VMULPD Z6, Z5, Z5
+	VADDPD Z5, Z1, Z6
+	VMOVAPD Z6, K1, Z1
+	VMOVUPD.Z (DX), K1, Z6
+	VSUBPD Z4, Z6, Z6
+	VFMADD213PD Z3, Z6, Z5
+	VMOVAPD Z5, K1, Z3
+done:
+	VADDPD Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y5
+	VADDPD Y5, Y0, Y0
+	VEXTRACTF128 $1, Y0, X5
+	VADDPD X5, X0, X0
+	VPERMILPD $1, X0, X5
+	VADDPD X5, X0, X0
+	MOVQ s0+80(FP), AX
+	VMOVSD X0, (AX)
+	ADDQ $8, AX
+	MOVQ AX, s0+80(FP)
+	VADDPD Z3, Z2, Z2
+	VEXTRACTF64X4 $1, Z2, Y5
+	VADDPD Y5, Y2, Y2
+	VEXTRACTF128 $1, Y2, X5
+	VADDPD X5, X2, X2
+	VPERMILPD $1, X2, X5
+	VADDPD X5, X2, X2
+	MOVQ s1+88(FP), AX
+	VMOVSD X2, (AX)
+	ADDQ $8, AX
+	MOVQ AX, s1+88(FP)
+	MOVQ grad+0(FP), DI
+	ADDQ ld_grad+48(FP), DI
+	MOVQ DI, grad+0(FP)
+	MOVQ w+8(FP), SI
+	ADDQ ld_w+56(FP), SI
+	MOVQ SI, w+8(FP)
+	MOVQ x+16(FP), DX
+	ADDQ ld_x+64(FP), DX
+	MOVQ DX, x+16(FP)
+	MOVQ mean+24(FP), AX
+	ADDQ ld_mean+72(FP), AX
+	MOVQ AX, mean+24(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -40098,11 +41723,12 @@ done:
 // sumSqBlockRowsF32As64AVX512: 8 lanes x 4. DI=a float32, c scalar; BX=elements left.
 // Accumulator sum: Z0-Z3.
 // Constants: Z4-Z4.
-TEXT ·sumSqBlockRowsF32As64AVX512(SB), NOSPLIT, $0-48
+TEXT ·sumSqBlockRowsF32As64AVX512(SB), NOSPLIT, $0-56
 	MOVQ a+0(FP), DI
-	VBROADCASTSD c+8(FP), Z4
 row:
 	MOVQ n+16(FP), BX
+	MOVQ c+8(FP), AX
+	VBROADCASTSD (AX), Z4
 	VPXOR X0, X0, X0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -40217,13 +41843,16 @@ done:
 	VADDPD X5, X0, X0
 	VPERMILPD $1, X0, X5
 	VADDPD X5, X0, X0
-	MOVQ sum+40(FP), AX
+	MOVQ sum+48(FP), AX
 	VMOVSD X0, (AX)
 	ADDQ $8, AX
-	MOVQ AX, sum+40(FP)
+	MOVQ AX, sum+48(FP)
 	MOVQ a+0(FP), DI
 	ADDQ ld_a+32(FP), DI
 	MOVQ DI, a+0(FP)
+	MOVQ c+8(FP), AX
+	ADDQ ld_c+40(FP), AX
+	MOVQ AX, c+8(FP)
 	DECQ rows+24(FP)
 	JNE row
 	VZEROUPPER
@@ -42699,6 +44328,83 @@ done:
 	VZEROUPPER
 	RET
 
+// normalizeRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, mean scalar, rstd scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·normalizeRowsF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+32(FP), BX
+	MOVQ mean+16(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ rstd+24(FP), AX
+	VBROADCASTSD (AX), Z1
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD Z2, (DI)
+	VMOVUPD 64(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD 128(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD 192(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD Z2, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD Z2, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD Z2, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+56(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ mean+16(FP), AX
+	ADDQ ld_mean+64(FP), AX
+	MOVQ AX, mean+16(FP)
+	MOVQ rstd+24(FP), AX
+	ADDQ ld_rstd+72(FP), AX
+	MOVQ AX, rstd+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // normalizeAffineF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=w float64, CX=c float64, mean scalar, rstd scalar; BX=elements left.
 // Constants: Z0-Z1.
 TEXT ·normalizeAffineF64AVX512(SB), NOSPLIT, $0-56
@@ -42839,6 +44545,113 @@ done:
 	VZEROUPPER
 	RET
 
+// normalizeAffineRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=w float64, CX=c float64, mean scalar, rstd scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·normalizeAffineRowsF64AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ w+16(FP), DX
+	MOVQ c+24(FP), CX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ mean+32(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ rstd+40(FP), AX
+	VBROADCASTSD (AX), Z1
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD (DX), Z3
+	VMOVUPD (CX), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, (DI)
+	VMOVUPD 64(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD 64(DX), Z3
+	VMOVUPD 64(CX), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, 64(DI)
+	VMOVUPD 128(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD 128(DX), Z3
+	VMOVUPD 128(CX), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, 128(DI)
+	VMOVUPD 192(SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD 192(DX), Z3
+	VMOVUPD 192(CX), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	ADDQ $256, CX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD (DX), Z3
+	VMOVUPD (CX), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, CX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z2
+	VSUBPD Z0, Z2, Z2
+	VMULPD Z1, Z2, Z2
+	VMOVUPD.Z (DX), K1, Z3
+	VMOVUPD.Z (CX), K1, Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+64(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+72(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ w+16(FP), DX
+	ADDQ ld_w+80(FP), DX
+	MOVQ DX, w+16(FP)
+	MOVQ c+24(FP), CX
+	ADDQ ld_c+88(FP), CX
+	MOVQ CX, c+24(FP)
+	MOVQ mean+32(FP), AX
+	ADDQ ld_mean+96(FP), AX
+	MOVQ AX, mean+32(FP)
+	MOVQ rstd+40(FP), AX
+	ADDQ ld_rstd+104(FP), AX
+	MOVQ AX, rstd+40(FP)
+	DECQ rows+56(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // normalizeBackwardF64AVX512: 8 lanes x 4. DI=dst float64, SI=grad float64, DX=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
 // Constants: Z0-Z3.
 TEXT ·normalizeBackwardF64AVX512(SB), NOSPLIT, $0-64
@@ -42973,6 +44786,117 @@ done:
 	VZEROUPPER
 	RET
 
+// normalizeBackwardRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=grad float64, DX=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
+// Constants: Z0-Z3.
+TEXT ·normalizeBackwardRowsF64AVX512(SB), NOSPLIT, $0-128
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ x+16(FP), DX
+row:
+	MOVQ n+56(FP), BX
+	MOVQ c1+40(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ mean+24(FP), AX
+	VBROADCASTSD (AX), Z1
+	MOVQ c2+48(FP), AX
+	VBROADCASTSD (AX), Z2
+	MOVQ rstd+32(FP), AX
+	VBROADCASTSD (AX), Z3
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD (DX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, (DI)
+	VMOVUPD 64(SI), Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD 64(DX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, 64(DI)
+	VMOVUPD 128(SI), Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD 128(DX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, 128(DI)
+	VMOVUPD 192(SI), Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD 192(DX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD (DX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD.Z (DX), K1, Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+72(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+80(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ x+16(FP), DX
+	ADDQ ld_x+88(FP), DX
+	MOVQ DX, x+16(FP)
+	MOVQ mean+24(FP), AX
+	ADDQ ld_mean+96(FP), AX
+	MOVQ AX, mean+24(FP)
+	MOVQ rstd+32(FP), AX
+	ADDQ ld_rstd+104(FP), AX
+	MOVQ AX, rstd+32(FP)
+	MOVQ c1+40(FP), AX
+	ADDQ ld_c1+112(FP), AX
+	MOVQ AX, c1+40(FP)
+	MOVQ c2+48(FP), AX
+	ADDQ ld_c2+120(FP), AX
+	MOVQ AX, c2+48(FP)
+	DECQ rows+64(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // normalizeAffineBackwardF64AVX512: 8 lanes x 2. DI=dst float64, SI=grad float64, DX=w float64, CX=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
 // Constants: Z0-Z3.
 TEXT ·normalizeAffineBackwardF64AVX512(SB), NOSPLIT, $0-72
@@ -43088,6 +45012,117 @@ tail:
 	VMULPD Z3, Z4, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// normalizeAffineBackwardRowsF64AVX512: 8 lanes x 2. DI=dst float64, SI=grad float64, DX=w float64, CX=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; BX=elements left.
+// Constants: Z0-Z3.
+TEXT ·normalizeAffineBackwardRowsF64AVX512(SB), NOSPLIT, $0-144
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ w+16(FP), DX
+	MOVQ x+24(FP), CX
+row:
+	MOVQ n+64(FP), BX
+	MOVQ c1+48(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ mean+32(FP), AX
+	VBROADCASTSD (AX), Z1
+	MOVQ c2+56(FP), AX
+	VBROADCASTSD (AX), Z2
+	MOVQ rstd+40(FP), AX
+	VBROADCASTSD (AX), Z3
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (SI), Z4
+	VMOVUPD (DX), Z5
+	VMULPD Z5, Z4, Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD (CX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, (DI)
+	VMOVUPD 64(SI), Z4
+	VMOVUPD 64(DX), Z5
+	VMULPD Z5, Z4, Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD 64(CX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, 64(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, CX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z4
+	VMOVUPD (DX), Z5
+	VMULPD Z5, Z4, Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD (CX), Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, CX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z4
+	VMOVUPD.Z (DX), K1, Z5
+	VMULPD Z5, Z4, Z4
+	VSUBPD Z0, Z4, Z4
+	VMOVUPD.Z (CX), K1, Z5
+	VSUBPD Z1, Z5, Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMULPD Z3, Z4, Z4
+	VMOVUPD Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+80(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+88(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ w+16(FP), DX
+	ADDQ ld_w+96(FP), DX
+	MOVQ DX, w+16(FP)
+	MOVQ x+24(FP), CX
+	ADDQ ld_x+104(FP), CX
+	MOVQ CX, x+24(FP)
+	MOVQ mean+32(FP), AX
+	ADDQ ld_mean+112(FP), AX
+	MOVQ AX, mean+32(FP)
+	MOVQ rstd+40(FP), AX
+	ADDQ ld_rstd+120(FP), AX
+	MOVQ AX, rstd+40(FP)
+	MOVQ c1+48(FP), AX
+	ADDQ ld_c1+128(FP), AX
+	MOVQ AX, c1+48(FP)
+	MOVQ c2+56(FP), AX
+	ADDQ ld_c2+136(FP), AX
+	MOVQ AX, c2+56(FP)
+	DECQ rows+72(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -43210,6 +45245,111 @@ tail:
 	VADDPD Z2, Z3, Z2
 	VMOVUPD Z2, K1, (SI)
 done:
+	VZEROUPPER
+	RET
+
+// normalizeParamsBackwardRowsF64AVX512: 8 lanes x 2. DI=dw float64, SI=db float64, DX=grad float64, CX=x float64, mean scalar, rstd scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·normalizeParamsBackwardRowsF64AVX512(SB), NOSPLIT, $0-112
+	MOVQ dw+0(FP), DI
+	MOVQ db+8(FP), SI
+	MOVQ grad+16(FP), DX
+	MOVQ x+24(FP), CX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ mean+32(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ rstd+40(FP), AX
+	VBROADCASTSD (AX), Z1
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (DX), Z2
+	VMOVUPD (CX), Z3
+	VSUBPD Z0, Z3, Z3
+	VMULPD Z1, Z3, Z3
+	VMOVUPD (DI), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, (DI)
+	VMOVUPD (SI), Z3
+	VADDPD Z2, Z3, Z2
+	VMOVUPD Z2, (SI)
+	VMOVUPD 64(DX), Z2
+	VMOVUPD 64(CX), Z3
+	VSUBPD Z0, Z3, Z3
+	VMULPD Z1, Z3, Z3
+	VMOVUPD 64(DI), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, 64(DI)
+	VMOVUPD 64(SI), Z3
+	VADDPD Z2, Z3, Z2
+	VMOVUPD Z2, 64(SI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	ADDQ $128, CX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (DX), Z2
+	VMOVUPD (CX), Z3
+	VSUBPD Z0, Z3, Z3
+	VMULPD Z1, Z3, Z3
+	VMOVUPD (DI), Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, (DI)
+	VMOVUPD (SI), Z3
+	VADDPD Z2, Z3, Z2
+	VMOVUPD Z2, (SI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, CX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (DX), K1, Z2
+	VMOVUPD.Z (CX), K1, Z3
+	VSUBPD Z0, Z3, Z3
+	VMULPD Z1, Z3, Z3
+	VMOVUPD.Z (DI), K1, Z4
+	VFMADD231PD Z3, Z2, Z4
+	VMOVUPD Z4, K1, (DI)
+	VMOVUPD.Z (SI), K1, Z3
+	VADDPD Z2, Z3, Z2
+	VMOVUPD Z2, K1, (SI)
+done:
+	MOVQ dw+0(FP), DI
+	ADDQ ld_dw+64(FP), DI
+	MOVQ DI, dw+0(FP)
+	MOVQ db+8(FP), SI
+	ADDQ ld_db+72(FP), SI
+	MOVQ SI, db+8(FP)
+	MOVQ grad+16(FP), DX
+	ADDQ ld_grad+80(FP), DX
+	MOVQ DX, grad+16(FP)
+	MOVQ x+24(FP), CX
+	ADDQ ld_x+88(FP), CX
+	MOVQ CX, x+24(FP)
+	MOVQ mean+32(FP), AX
+	ADDQ ld_mean+96(FP), AX
+	MOVQ AX, mean+32(FP)
+	MOVQ rstd+40(FP), AX
+	ADDQ ld_rstd+104(FP), AX
+	MOVQ AX, rstd+40(FP)
+	DECQ rows+56(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -62574,6 +64714,227 @@ done:
 	VZEROUPPER
 	RET
 
+// expSumBlockRowsF32AVX512: 16 lanes x 2, 2 together. DI=dst float32, SI=a float32, m scalar; BX=elements left.
+// Accumulator sum: Z0-Z1.
+// Constants: Z2-Z14.
+TEXT ·expSumBlockRowsF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	VBROADCASTSS c32_4b400000<>(SB), Z3
+	VBROADCASTSS c32_42d00000<>(SB), Z4
+	VBROADCASTSS c32_c2d00000<>(SB), Z5
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Z6
+	VBROADCASTSS c32_3f317218<>(SB), Z7
+	VBROADCASTSS c32_b102e308<>(SB), Z8
+	VBROADCASTSS c32_3c091d06<>(SB), Z9
+	VBROADCASTSS c32_3e2aaa49<>(SB), Z10
+	VBROADCASTSS c32_3ab511f8<>(SB), Z11
+	VBROADCASTSS c32_3d2aac79<>(SB), Z12
+	VBROADCASTSS c32_3efffffe<>(SB), Z13
+	VBROADCASTSS c32_3f800000<>(SB), Z14
+row:
+	MOVQ n+24(FP), BX
+	MOVQ m+16(FP), AX
+	VBROADCASTSS (AX), Z2
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Z15
+	VMOVUPS 64(SI), Z16
+	VSUBPS Z2, Z15, Z15
+	VSUBPS Z2, Z16, Z16
+	VMINPS Z15, Z4, Z15
+	VMINPS Z16, Z4, Z16
+	VMAXPS Z15, Z5, Z15
+	VMAXPS Z16, Z5, Z16
+	VMOVAPS Z3, Z17
+	VFMADD231PS Z6, Z15, Z17
+	VMOVAPS Z3, Z18
+	VFMADD231PS Z6, Z16, Z18
+	VSUBPS Z3, Z17, Z17
+	VSUBPS Z3, Z18, Z18
+	VFNMADD231PS Z7, Z17, Z15
+	VFNMADD231PS Z7, Z18, Z16
+	VFNMADD231PS Z8, Z17, Z15
+	VFNMADD231PS Z8, Z18, Z16
+	VMULPS Z15, Z15, Z19
+	VMULPS Z16, Z16, Z20
+	VMOVAPS Z10, Z21
+	VFMADD231PS Z19, Z9, Z21
+	VMOVAPS Z10, Z22
+	VFMADD231PS Z20, Z9, Z22
+	VMOVAPS Z12, Z23
+	VFMADD231PS Z19, Z11, Z23
+	VMOVAPS Z12, Z24
+	VFMADD231PS Z20, Z11, Z24
+	VFMADD213PS Z13, Z19, Z23
+	VFMADD213PS Z13, Z20, Z24
+	VFMADD231PS Z15, Z21, Z23
+	VFMADD231PS Z16, Z22, Z24
+	VMULPS Z15, Z15, Z19
+	VMULPS Z16, Z16, Z20
+	VFMADD231PS Z23, Z19, Z15
+	VFMADD231PS Z24, Z20, Z16
+	VADDPS Z14, Z15, Z15
+	VADDPS Z14, Z16, Z16
+	VSCALEFPS Z17, Z15, Z15
+	VSCALEFPS Z18, Z16, Z16
+	VMOVUPS Z15, (DI)
+	VMOVUPS Z16, 64(DI)
+	VADDPS Z15, Z0, Z0
+	VADDPS Z16, Z1, Z1
+	ADDQ $128, DI
+	ADDQ $128, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT part0
+	VMOVUPS (SI), Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VMOVUPS Z15, (DI)
+	VADDPS Z15, Z0, Z0
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JLT part1
+	VMOVUPS (SI), Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VMOVUPS Z15, (DI)
+	VADDPS Z15, Z1, Z1
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VMOVUPS Z15, K1, (DI)
+	VADDPS Z15, Z0, Z15
+	VMOVAPS Z15, K1, Z0
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VMOVUPS Z15, K1, (DI)
+	VADDPS Z15, Z1, Z15
+	VMOVAPS Z15, K1, Z1
+done:
+	VADDPS Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y15
+	VADDPS Y15, Y0, Y0
+	VEXTRACTF128 $1, Y0, X15
+	VADDPS X15, X0, X0
+	VPERMILPS $0x0e, X0, X15
+	VADDPS X15, X0, X0
+	VPERMILPS $0x01, X0, X15
+	VADDPS X15, X0, X0
+	MOVQ sum+64(FP), AX
+	VMOVSS X0, (AX)
+	ADDQ $4, AX
+	MOVQ AX, sum+64(FP)
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ m+16(FP), AX
+	ADDQ ld_m+56(FP), AX
+	MOVQ AX, m+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // sumExpBlockF32AVX512: 16 lanes x 2, 2 together. DI=a float32, m scalar; BX=elements left.
 // Accumulator sum: Z0-Z1.
 // Constants: Z2-Z14.
@@ -62766,6 +65127,214 @@ done:
 	VPERMILPS $0x01, X0, X15
 	VADDPS X15, X0, X0
 	VMOVSS X0, sum+24(FP)
+	VZEROUPPER
+	RET
+
+// sumExpBlockRowsF32AVX512: 16 lanes x 2, 2 together. DI=a float32, m scalar; BX=elements left.
+// Accumulator sum: Z0-Z1.
+// Constants: Z2-Z14.
+TEXT ·sumExpBlockRowsF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ a+0(FP), DI
+	VBROADCASTSS c32_4b400000<>(SB), Z3
+	VBROADCASTSS c32_42d00000<>(SB), Z4
+	VBROADCASTSS c32_c2d00000<>(SB), Z5
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Z6
+	VBROADCASTSS c32_3f317218<>(SB), Z7
+	VBROADCASTSS c32_b102e308<>(SB), Z8
+	VBROADCASTSS c32_3c091d06<>(SB), Z9
+	VBROADCASTSS c32_3e2aaa49<>(SB), Z10
+	VBROADCASTSS c32_3ab511f8<>(SB), Z11
+	VBROADCASTSS c32_3d2aac79<>(SB), Z12
+	VBROADCASTSS c32_3efffffe<>(SB), Z13
+	VBROADCASTSS c32_3f800000<>(SB), Z14
+row:
+	MOVQ n+16(FP), BX
+	MOVQ m+8(FP), AX
+	VBROADCASTSS (AX), Z2
+	VPXOR X0, X0, X0
+	VMOVAPS Z0, Z1
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Z15
+	VMOVUPS 64(DI), Z16
+	VSUBPS Z2, Z15, Z15
+	VSUBPS Z2, Z16, Z16
+	VMINPS Z15, Z4, Z15
+	VMINPS Z16, Z4, Z16
+	VMAXPS Z15, Z5, Z15
+	VMAXPS Z16, Z5, Z16
+	VMOVAPS Z3, Z17
+	VFMADD231PS Z6, Z15, Z17
+	VMOVAPS Z3, Z18
+	VFMADD231PS Z6, Z16, Z18
+	VSUBPS Z3, Z17, Z17
+	VSUBPS Z3, Z18, Z18
+	VFNMADD231PS Z7, Z17, Z15
+	VFNMADD231PS Z7, Z18, Z16
+	VFNMADD231PS Z8, Z17, Z15
+	VFNMADD231PS Z8, Z18, Z16
+	VMULPS Z15, Z15, Z19
+	VMULPS Z16, Z16, Z20
+	VMOVAPS Z10, Z21
+	VFMADD231PS Z19, Z9, Z21
+	VMOVAPS Z10, Z22
+	VFMADD231PS Z20, Z9, Z22
+	VMOVAPS Z12, Z23
+	VFMADD231PS Z19, Z11, Z23
+	VMOVAPS Z12, Z24
+	VFMADD231PS Z20, Z11, Z24
+	VFMADD213PS Z13, Z19, Z23
+	VFMADD213PS Z13, Z20, Z24
+	VFMADD231PS Z15, Z21, Z23
+	VFMADD231PS Z16, Z22, Z24
+	VMULPS Z15, Z15, Z19
+	VMULPS Z16, Z16, Z20
+	VFMADD231PS Z23, Z19, Z15
+	VFMADD231PS Z24, Z20, Z16
+	VADDPS Z14, Z15, Z15
+	VADDPS Z14, Z16, Z16
+	VSCALEFPS Z17, Z15, Z15
+	VSCALEFPS Z18, Z16, Z16
+	VADDPS Z15, Z0, Z0
+	VADDPS Z16, Z1, Z1
+	ADDQ $128, DI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT part0
+	VMOVUPS (DI), Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VADDPS Z15, Z0, Z0
+	ADDQ $64, DI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JLT part1
+	VMOVUPS (DI), Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VADDPS Z15, Z1, Z1
+	ADDQ $64, DI
+	SUBQ $16, BX
+	JMP done
+part0:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VADDPS Z15, Z0, Z15
+	VMOVAPS Z15, K1, Z0
+	JMP done
+part1:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DI), K1, Z15
+	VSUBPS Z2, Z15, Z15
+	VMINPS Z15, Z4, Z15
+	VMAXPS Z15, Z5, Z15
+	VMOVAPS Z3, Z16
+	VFMADD231PS Z6, Z15, Z16
+	VSUBPS Z3, Z16, Z16
+	VFNMADD231PS Z7, Z16, Z15
+	VFNMADD231PS Z8, Z16, Z15
+	VMULPS Z15, Z15, Z17
+	VMOVAPS Z10, Z18
+	VFMADD231PS Z17, Z9, Z18
+	VMOVAPS Z12, Z19
+	VFMADD231PS Z17, Z11, Z19
+	VFMADD213PS Z13, Z17, Z19
+	VFMADD231PS Z15, Z18, Z19
+	VMULPS Z15, Z15, Z17
+	VFMADD231PS Z19, Z17, Z15
+	VADDPS Z14, Z15, Z15
+	VSCALEFPS Z16, Z15, Z15
+	VADDPS Z15, Z1, Z15
+	VMOVAPS Z15, K1, Z1
+done:
+	VADDPS Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y15
+	VADDPS Y15, Y0, Y0
+	VEXTRACTF128 $1, Y0, X15
+	VADDPS X15, X0, X0
+	VPERMILPS $0x0e, X0, X15
+	VADDPS X15, X0, X0
+	VPERMILPS $0x01, X0, X15
+	VADDPS X15, X0, X0
+	MOVQ sum+48(FP), AX
+	VMOVSS X0, (AX)
+	ADDQ $4, AX
+	MOVQ AX, sum+48(FP)
+	MOVQ a+0(FP), DI
+	ADDQ ld_a+32(FP), DI
+	MOVQ DI, a+0(FP)
+	MOVQ m+8(FP), AX
+	ADDQ ld_m+40(FP), AX
+	MOVQ AX, m+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -63071,6 +65640,209 @@ done:
 	VZEROUPPER
 	RET
 
+// logSoftmaxBackwardRowsF32AVX512: 16 lanes x 4, 4 together. DI=dst float32, SI=grad float32, DX=y float32, sum scalar; BX=elements left.
+// Constants: Z0-Z11 (1 more are read from memory).
+TEXT ·logSoftmaxBackwardRowsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ y+16(FP), DX
+	VBROADCASTSS c32_4b400000<>(SB), Z1
+	VBROADCASTSS c32_42d00000<>(SB), Z2
+	VBROADCASTSS c32_c2d00000<>(SB), Z3
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Z4
+	VBROADCASTSS c32_3f317218<>(SB), Z5
+	VBROADCASTSS c32_b102e308<>(SB), Z6
+	VBROADCASTSS c32_3c091d06<>(SB), Z7
+	VBROADCASTSS c32_3e2aaa49<>(SB), Z8
+	VBROADCASTSS c32_3ab511f8<>(SB), Z9
+	VBROADCASTSS c32_3d2aac79<>(SB), Z10
+	VBROADCASTSS c32_3efffffe<>(SB), Z11
+row:
+	MOVQ n+32(FP), BX
+	MOVQ sum+24(FP), AX
+	VBROADCASTSS (AX), Z0
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	VMOVUPS 128(DX), Z14
+	VMOVUPS 192(DX), Z15
+	VMINPS Z12, Z2, Z12
+	VMINPS Z13, Z2, Z13
+	VMINPS Z14, Z2, Z14
+	VMINPS Z15, Z2, Z15
+	VMAXPS Z12, Z3, Z12
+	VMAXPS Z13, Z3, Z13
+	VMAXPS Z14, Z3, Z14
+	VMAXPS Z15, Z3, Z15
+	VMOVAPS Z1, Z16
+	VFMADD231PS Z4, Z12, Z16
+	VMOVAPS Z1, Z17
+	VFMADD231PS Z4, Z13, Z17
+	VMOVAPS Z1, Z18
+	VFMADD231PS Z4, Z14, Z18
+	VMOVAPS Z1, Z19
+	VFMADD231PS Z4, Z15, Z19
+	VSUBPS Z1, Z16, Z16
+	VSUBPS Z1, Z17, Z17
+	VSUBPS Z1, Z18, Z18
+	VSUBPS Z1, Z19, Z19
+	VFNMADD231PS Z5, Z16, Z12
+	VFNMADD231PS Z5, Z17, Z13
+	VFNMADD231PS Z5, Z18, Z14
+	VFNMADD231PS Z5, Z19, Z15
+	VFNMADD231PS Z6, Z16, Z12
+	VFNMADD231PS Z6, Z17, Z13
+	VFNMADD231PS Z6, Z18, Z14
+	VFNMADD231PS Z6, Z19, Z15
+	VMULPS Z12, Z12, Z20
+	VMULPS Z13, Z13, Z21
+	VMULPS Z14, Z14, Z22
+	VMULPS Z15, Z15, Z23
+	VMOVAPS Z8, Z24
+	VFMADD231PS Z20, Z7, Z24
+	VMOVAPS Z8, Z25
+	VFMADD231PS Z21, Z7, Z25
+	VMOVAPS Z8, Z26
+	VFMADD231PS Z22, Z7, Z26
+	VMOVAPS Z8, Z27
+	VFMADD231PS Z23, Z7, Z27
+	VMOVAPS Z10, Z28
+	VFMADD231PS Z20, Z9, Z28
+	VMOVAPS Z10, Z29
+	VFMADD231PS Z21, Z9, Z29
+	VMOVAPS Z10, Z30
+	VFMADD231PS Z22, Z9, Z30
+	VMOVAPS Z10, Z31
+	VFMADD231PS Z23, Z9, Z31
+	VFMADD213PS Z11, Z20, Z28
+	VFMADD213PS Z11, Z21, Z29
+	VFMADD213PS Z11, Z22, Z30
+	VFMADD213PS Z11, Z23, Z31
+	VFMADD231PS Z12, Z24, Z28
+	VFMADD231PS Z13, Z25, Z29
+	VFMADD231PS Z14, Z26, Z30
+	VFMADD231PS Z15, Z27, Z31
+	VMULPS Z12, Z12, Z20
+	VMULPS Z13, Z13, Z21
+	VMULPS Z14, Z14, Z22
+	VMULPS Z15, Z15, Z23
+	VFMADD231PS Z28, Z20, Z12
+	VFMADD231PS Z29, Z21, Z13
+	VFMADD231PS Z30, Z22, Z14
+	VFMADD231PS Z31, Z23, Z15
+	VBROADCASTSS c32_3f800000<>(SB), Z20
+	VADDPS Z20, Z12, Z12
+	VBROADCASTSS c32_3f800000<>(SB), Z20
+	VADDPS Z20, Z13, Z13
+	VBROADCASTSS c32_3f800000<>(SB), Z20
+	VADDPS Z20, Z14, Z14
+	VBROADCASTSS c32_3f800000<>(SB), Z20
+	VADDPS Z20, Z15, Z15
+	VSCALEFPS Z16, Z12, Z12
+	VSCALEFPS Z17, Z13, Z13
+	VSCALEFPS Z18, Z14, Z14
+	VSCALEFPS Z19, Z15, Z15
+	VMOVUPS (SI), Z16
+	VMOVUPS 64(SI), Z17
+	VMOVUPS 128(SI), Z18
+	VMOVUPS 192(SI), Z19
+	VFNMADD231PS Z0, Z12, Z16
+	VFNMADD231PS Z0, Z13, Z17
+	VFNMADD231PS Z0, Z14, Z18
+	VFNMADD231PS Z0, Z15, Z19
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	VMOVUPS Z18, 128(DI)
+	VMOVUPS Z19, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (DX), Z12
+	VMINPS Z12, Z2, Z12
+	VMAXPS Z12, Z3, Z12
+	VMOVAPS Z1, Z13
+	VFMADD231PS Z4, Z12, Z13
+	VSUBPS Z1, Z13, Z13
+	VFNMADD231PS Z5, Z13, Z12
+	VFNMADD231PS Z6, Z13, Z12
+	VMULPS Z12, Z12, Z14
+	VMOVAPS Z8, Z15
+	VFMADD231PS Z14, Z7, Z15
+	VMOVAPS Z10, Z16
+	VFMADD231PS Z14, Z9, Z16
+	VFMADD213PS Z11, Z14, Z16
+	VFMADD231PS Z12, Z15, Z16
+	VMULPS Z12, Z12, Z14
+	VFMADD231PS Z16, Z14, Z12
+	VBROADCASTSS c32_3f800000<>(SB), Z14
+	VADDPS Z14, Z12, Z12
+	VSCALEFPS Z13, Z12, Z12
+	VMOVUPS (SI), Z13
+	VFNMADD231PS Z0, Z12, Z13
+	VMOVUPS Z13, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (DX), K1, Z12
+	VMINPS Z12, Z2, Z12
+	VMAXPS Z12, Z3, Z12
+	VMOVAPS Z1, Z13
+	VFMADD231PS Z4, Z12, Z13
+	VSUBPS Z1, Z13, Z13
+	VFNMADD231PS Z5, Z13, Z12
+	VFNMADD231PS Z6, Z13, Z12
+	VMULPS Z12, Z12, Z14
+	VMOVAPS Z8, Z15
+	VFMADD231PS Z14, Z7, Z15
+	VMOVAPS Z10, Z16
+	VFMADD231PS Z14, Z9, Z16
+	VFMADD213PS Z11, Z14, Z16
+	VFMADD231PS Z12, Z15, Z16
+	VMULPS Z12, Z12, Z14
+	VFMADD231PS Z16, Z14, Z12
+	VBROADCASTSS c32_3f800000<>(SB), Z14
+	VADDPS Z14, Z12, Z12
+	VSCALEFPS Z13, Z12, Z12
+	VMOVUPS.Z (SI), K1, Z13
+	VFNMADD231PS Z0, Z12, Z13
+	VMOVUPS Z13, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+56(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ y+16(FP), DX
+	ADDQ ld_y+64(FP), DX
+	MOVQ DX, y+16(FP)
+	MOVQ sum+24(FP), AX
+	ADDQ ld_sum+72(FP), AX
+	MOVQ AX, sum+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // logSoftmaxShiftF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, m scalar, s scalar; BX=elements left.
 // Constants: Z0-Z1.
 TEXT ·logSoftmaxShiftF32AVX512(SB), NOSPLIT, $0-32
@@ -63162,6 +65934,83 @@ tail:
 	VSUBPS Z1, Z2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// logSoftmaxShiftRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, m scalar, s scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·logSoftmaxShiftRowsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+32(FP), BX
+	MOVQ m+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ s+24(FP), AX
+	VBROADCASTSS (AX), Z1
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VSUBPS Z1, Z2, Z2
+	VMOVUPS Z2, (DI)
+	VMOVUPS 64(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VSUBPS Z1, Z2, Z2
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS 128(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VSUBPS Z1, Z2, Z2
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS 192(SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VSUBPS Z1, Z2, Z2
+	VMOVUPS Z2, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z2
+	VSUBPS Z0, Z2, Z2
+	VSUBPS Z1, Z2, Z2
+	VMOVUPS Z2, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z2
+	VSUBPS Z0, Z2, Z2
+	VSUBPS Z1, Z2, Z2
+	VMOVUPS Z2, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+56(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ m+16(FP), AX
+	ADDQ ld_m+64(FP), AX
+	MOVQ AX, m+16(FP)
+	MOVQ s+24(FP), AX
+	ADDQ ld_s+72(FP), AX
+	MOVQ AX, s+24(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 

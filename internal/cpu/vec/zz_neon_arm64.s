@@ -2607,6 +2607,89 @@ l4:
 done:
 	RET
 
+// mulScalarRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·mulScalarRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	MOVD s+16(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R1), F1
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F1
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R1), F1
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F1
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F1
+l2:
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD F1, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F1, (R0)
+l4:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD s+16(FP), R12
+	MOVD ld_s+56(FP), R10
+	ADD R10, R12
+	MOVD R12, s+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // divScalarF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, s scalar; R9=elements left.
 // Constants: V0-V0.
 TEXT ·divScalarF32NEON(SB), NOSPLIT, $0-32
@@ -5447,6 +5530,116 @@ l5:
 	FMOVS F1, (R0)
 l6:
 done:
+	RET
+
+// softmaxBackwardRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=y float32, dot scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·softmaxBackwardRowsF32NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD dot+24(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R2), F1
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R2), F1
+	FMOVQ 16(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R2), F1
+	FMOVQ 32(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R2), F1
+	FMOVQ 48(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F1
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F1
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F2
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F2
+l4:
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+56(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD y+16(FP), R2
+	MOVD ld_y+64(FP), R10
+	ADD R10, R2
+	MOVD R2, y+16(FP)
+	MOVD dot+24(FP), R12
+	MOVD ld_dot+72(FP), R10
+	ADD R10, R12
+	MOVD R12, dot+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
 	RET
 
 // fillF32NEON: 4 lanes x 4. R0=dst float32, s scalar; R9=elements left.
@@ -13473,6 +13666,102 @@ l4:
 done:
 	RET
 
+// normalizeRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, mean scalar, rstd scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·normalizeRowsF32NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD mean+16(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD rstd+24(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	TBZ $1, R9, l3
+	FMOVD F2, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F2, (R0)
+l4:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD mean+16(FP), R12
+	MOVD ld_mean+64(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+16(FP)
+	MOVD rstd+24(FP), R12
+	MOVD ld_rstd+72(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
 // normalizeAffineF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=w float32, R3=c float32, mean scalar, rstd scalar; R9=elements left.
 // Constants: V0-V1.
 TEXT ·normalizeAffineF32NEON(SB), NOSPLIT, $0-48
@@ -13586,6 +13875,150 @@ l8:
 done:
 	RET
 
+// normalizeAffineRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=w float32, R3=c float32, mean scalar, rstd scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·normalizeAffineRowsF32NEON(SB), NOSPLIT, $0-112
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+48(FP), R9
+	MOVD mean+32(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD rstd+40(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ (R2), F3
+	FMOVQ (R3), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ 16(R2), F3
+	FMOVQ 16(R3), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ 32(R2), F3
+	FMOVQ 32(R3), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ 48(R2), F3
+	FMOVQ 48(R3), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	ADD $64, R3
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ (R2), F3
+	FMOVQ (R3), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	TBZ $1, R9, l3
+	FMOVD (R2), F3
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F3
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R3), F4
+	TBZ $0, R9, l6
+	ADD $8, R3, R10
+	VLD1 (R10), V4.S[2]
+	JMP l6
+l5:
+	FMOVS (R3), F4
+l6:
+	VFMLA V3.S4, V2.S4, V4.S4
+	TBZ $1, R9, l7
+	FMOVD F4, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F4, (R0)
+l8:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+64(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+72(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD w+16(FP), R2
+	MOVD ld_w+80(FP), R10
+	ADD R10, R2
+	MOVD R2, w+16(FP)
+	MOVD c+24(FP), R3
+	MOVD ld_c+88(FP), R10
+	ADD R10, R3
+	MOVD R3, c+24(FP)
+	MOVD mean+32(FP), R12
+	MOVD ld_mean+96(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+32(FP)
+	MOVD rstd+40(FP), R12
+	MOVD ld_rstd+104(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
+	RET
+
 // normalizeBackwardF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
 // Constants: V0-V3.
 TEXT ·normalizeBackwardF32NEON(SB), NOSPLIT, $0-48
@@ -13690,6 +14123,149 @@ l5:
 	FMOVS F4, (R0)
 l6:
 done:
+	RET
+
+// normalizeBackwardRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·normalizeBackwardRowsF32NEON(SB), NOSPLIT, $0-128
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+56(FP), R9
+	MOVD c1+40(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD mean+24(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	MOVD c2+48(FP), R10
+	FMOVS (R10), F2
+	VDUP V2.S[0], V2.S4
+	MOVD rstd+32(FP), R10
+	FMOVS (R10), F3
+	VDUP V3.S[0], V3.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ (R2), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F4
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ 16(R2), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F4
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ 32(R2), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F4
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ 48(R2), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ (R2), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F4
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V4.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F4
+l2:
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	TBZ $1, R9, l3
+	FMOVD (R2), F5
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V5.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F5
+l4:
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	TBZ $1, R9, l5
+	FMOVD F4, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F4, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+72(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+80(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD x+16(FP), R2
+	MOVD ld_x+88(FP), R10
+	ADD R10, R2
+	MOVD R2, x+16(FP)
+	MOVD mean+24(FP), R12
+	MOVD ld_mean+96(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+24(FP)
+	MOVD rstd+32(FP), R12
+	MOVD ld_rstd+104(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+32(FP)
+	MOVD c1+40(FP), R12
+	MOVD ld_c1+112(FP), R10
+	ADD R10, R12
+	MOVD R12, c1+40(FP)
+	MOVD c2+48(FP), R12
+	MOVD ld_c2+120(FP), R10
+	ADD R10, R12
+	MOVD R12, c2+48(FP)
+	MOVD rows+64(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+64(FP)
+	CBNZ R10, row
 	RET
 
 // normalizeAffineBackwardF32NEON: 4 lanes x 2. R0=dst float32, R1=grad float32, R2=w float32, R3=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
@@ -13801,6 +14377,158 @@ l7:
 	FMOVS F4, (R0)
 l8:
 done:
+	RET
+
+// normalizeAffineBackwardRowsF32NEON: 4 lanes x 2. R0=dst float32, R1=grad float32, R2=w float32, R3=x float32, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·normalizeAffineBackwardRowsF32NEON(SB), NOSPLIT, $0-144
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD x+24(FP), R3
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+64(FP), R9
+	MOVD c1+48(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD mean+32(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	MOVD c2+56(FP), R10
+	FMOVS (R10), F2
+	VDUP V2.S[0], V2.S4
+	MOVD rstd+40(FP), R10
+	FMOVS (R10), F3
+	VDUP V3.S[0], V3.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ (R3), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F4
+	FMOVQ 16(R2), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ 16(R3), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	FMOVQ (R3), F5
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F4
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V4.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F4
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F5
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V5.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F5
+l4:
+	WORD $0x6e25dc84 // fmul v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0d484 // fsub v4.4s, v4.4s, v0.4s
+	TBZ $1, R9, l5
+	FMOVD (R3), F5
+	TBZ $0, R9, l6
+	ADD $8, R3, R10
+	VLD1 (R10), V5.S[2]
+	JMP l6
+l5:
+	FMOVS (R3), F5
+l6:
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	VFMLS V2.S4, V5.S4, V4.S4
+	WORD $0x6e23dc84 // fmul v4.4s, v4.4s, v3.4s
+	TBZ $1, R9, l7
+	FMOVD F4, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F4, (R0)
+l8:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+80(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+88(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD w+16(FP), R2
+	MOVD ld_w+96(FP), R10
+	ADD R10, R2
+	MOVD R2, w+16(FP)
+	MOVD x+24(FP), R3
+	MOVD ld_x+104(FP), R10
+	ADD R10, R3
+	MOVD R3, x+24(FP)
+	MOVD mean+32(FP), R12
+	MOVD ld_mean+112(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+32(FP)
+	MOVD rstd+40(FP), R12
+	MOVD ld_rstd+120(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+40(FP)
+	MOVD c1+48(FP), R12
+	MOVD ld_c1+128(FP), R10
+	ADD R10, R12
+	MOVD R12, c1+48(FP)
+	MOVD c2+56(FP), R12
+	MOVD ld_c2+136(FP), R10
+	ADD R10, R12
+	MOVD R12, c2+56(FP)
+	MOVD rows+72(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+72(FP)
+	CBNZ R10, row
 	RET
 
 // normalizeParamsBackwardF32NEON: 4 lanes x 2. R0=dw float32, R1=db float32, R2=grad float32, R3=x float32, mean scalar, rstd scalar; R9=elements left.
@@ -13928,6 +14656,164 @@ l11:
 	FMOVS F3, (R1)
 l12:
 done:
+	RET
+
+// normalizeParamsBackwardRowsF32NEON: 4 lanes x 2. R0=dw float32, R1=db float32, R2=grad float32, R3=x float32, mean scalar, rstd scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·normalizeParamsBackwardRowsF32NEON(SB), NOSPLIT, $0-112
+	MOVD dw+0(FP), R0
+	MOVD db+8(FP), R1
+	MOVD grad+16(FP), R2
+	MOVD x+24(FP), R3
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+48(FP), R9
+	MOVD mean+32(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD rstd+40(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	FMOVQ (R0), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, (R0)
+	FMOVQ (R1), F3
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R1)
+	FMOVQ 16(R2), F2
+	FMOVQ 16(R3), F3
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	FMOVQ 16(R0), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, 16(R0)
+	FMOVQ 16(R1), F3
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	FMOVQ (R0), F4
+	VFMLA V3.S4, V2.S4, V4.S4
+	FMOVQ F4, (R0)
+	FMOVQ (R1), F3
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F2
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F2
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R3), F3
+	TBZ $0, R9, l4
+	ADD $8, R3, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R3), F3
+l4:
+	WORD $0x4ea0d463 // fsub v3.4s, v3.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD (R0), F4
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V4.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F4
+l6:
+	VFMLA V3.S4, V2.S4, V4.S4
+	TBZ $1, R9, l7
+	FMOVD F4, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F4, (R0)
+l8:
+	TBZ $1, R9, l9
+	FMOVD (R1), F3
+	TBZ $0, R9, l10
+	ADD $8, R1, R10
+	VLD1 (R10), V3.S[2]
+	JMP l10
+l9:
+	FMOVS (R1), F3
+l10:
+	WORD $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	TBZ $1, R9, l11
+	FMOVD F3, (R1)
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VST1 V3.S[2], (R10)
+	JMP l12
+l11:
+	FMOVS F3, (R1)
+l12:
+done:
+	MOVD dw+0(FP), R0
+	MOVD ld_dw+64(FP), R10
+	ADD R10, R0
+	MOVD R0, dw+0(FP)
+	MOVD db+8(FP), R1
+	MOVD ld_db+72(FP), R10
+	ADD R10, R1
+	MOVD R1, db+8(FP)
+	MOVD grad+16(FP), R2
+	MOVD ld_grad+80(FP), R10
+	ADD R10, R2
+	MOVD R2, grad+16(FP)
+	MOVD x+24(FP), R3
+	MOVD ld_x+88(FP), R10
+	ADD R10, R3
+	MOVD R3, x+24(FP)
+	MOVD mean+32(FP), R12
+	MOVD ld_mean+96(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+32(FP)
+	MOVD rstd+40(FP), R12
+	MOVD ld_rstd+104(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
 	RET
 
 // accumulateSquaresF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=mean float32; R9=elements left.
@@ -30219,6 +31105,73 @@ tail:
 done:
 	RET
 
+// mulScalarRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·mulScalarRowsF64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	MOVD s+16(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVQ F1, (R0)
+	FMOVQ 16(R1), F1
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F1
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R1), F1
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F1
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	FMOVD F1, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD s+16(FP), R12
+	MOVD ld_s+56(FP), R10
+	ADD R10, R12
+	MOVD R12, s+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // divScalarF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, s scalar; R9=elements left.
 // Constants: V0-V0.
 TEXT ·divScalarF64NEON(SB), NOSPLIT, $0-32
@@ -32363,6 +33316,92 @@ tail:
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVD F1, (R0)
 done:
+	RET
+
+// softmaxBackwardRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=grad float64, R2=y float64, dot scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·softmaxBackwardRowsF64NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD dot+24(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R2), F1
+	FMOVQ (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
+	FMOVQ F1, (R0)
+	FMOVQ 16(R2), F1
+	FMOVQ 16(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R2), F1
+	FMOVQ 32(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R2), F1
+	FMOVQ 48(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R2), F1
+	FMOVQ (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R2), F1
+	FMOVD (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
+	FMOVD F1, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+56(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD y+16(FP), R2
+	MOVD ld_y+64(FP), R10
+	ADD R10, R2
+	MOVD R2, y+16(FP)
+	MOVD dot+24(FP), R12
+	MOVD ld_dot+72(FP), R10
+	ADD R10, R12
+	MOVD R12, dot+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
 	RET
 
 // fillF64NEON: 2 lanes x 4. R0=dst float64, s scalar; R9=elements left.
@@ -43417,6 +44456,86 @@ tail:
 done:
 	RET
 
+// normalizeRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, mean scalar, rstd scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·normalizeRowsF64NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD mean+16(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	MOVD rstd+24(FP), R10
+	FMOVD (R10), F1
+	VDUP V1.D[0], V1.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVD F2, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD mean+16(FP), R12
+	MOVD ld_mean+64(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+16(FP)
+	MOVD rstd+24(FP), R12
+	MOVD ld_rstd+72(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
 // normalizeAffineF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=w float64, R3=c float64, mean scalar, rstd scalar; R9=elements left.
 // Constants: V0-V1.
 TEXT ·normalizeAffineF64NEON(SB), NOSPLIT, $0-56
@@ -43496,6 +44615,118 @@ tail:
 	VFMLA V3.D2, V2.D2, V4.D2
 	FMOVD F4, (R0)
 done:
+	RET
+
+// normalizeAffineRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=w float64, R3=c float64, mean scalar, rstd scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·normalizeAffineRowsF64NEON(SB), NOSPLIT, $0-112
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+48(FP), R9
+	MOVD mean+32(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	MOVD rstd+40(FP), R10
+	FMOVD (R10), F1
+	VDUP V1.D[0], V1.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ (R2), F3
+	FMOVQ (R3), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ 16(R2), F3
+	FMOVQ 16(R3), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ 32(R2), F3
+	FMOVQ 32(R3), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ 48(R2), F3
+	FMOVQ 48(R3), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	ADD $64, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ (R2), F3
+	FMOVQ (R3), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F2
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVD (R2), F3
+	FMOVD (R3), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVD F4, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+64(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+72(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD w+16(FP), R2
+	MOVD ld_w+80(FP), R10
+	ADD R10, R2
+	MOVD R2, w+16(FP)
+	MOVD c+24(FP), R3
+	MOVD ld_c+88(FP), R10
+	ADD R10, R3
+	MOVD R3, c+24(FP)
+	MOVD mean+32(FP), R12
+	MOVD ld_mean+96(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+32(FP)
+	MOVD rstd+40(FP), R12
+	MOVD ld_rstd+104(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
 	RET
 
 // normalizeBackwardF64NEON: 2 lanes x 4. R0=dst float64, R1=grad float64, R2=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
@@ -43580,6 +44811,125 @@ tail:
 done:
 	RET
 
+// normalizeBackwardRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=grad float64, R2=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·normalizeBackwardRowsF64NEON(SB), NOSPLIT, $0-128
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+56(FP), R9
+	MOVD c1+40(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	MOVD mean+24(FP), R10
+	FMOVD (R10), F1
+	VDUP V1.D[0], V1.D2
+	MOVD c2+48(FP), R10
+	FMOVD (R10), F2
+	VDUP V2.D[0], V2.D2
+	MOVD rstd+32(FP), R10
+	FMOVD (R10), F3
+	VDUP V3.D[0], V3.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ (R2), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F4
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ 16(R2), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F4
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ 32(R2), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F4
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ 48(R2), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ (R2), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F4
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVD (R2), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVD F4, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+72(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+80(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD x+16(FP), R2
+	MOVD ld_x+88(FP), R10
+	ADD R10, R2
+	MOVD R2, x+16(FP)
+	MOVD mean+24(FP), R12
+	MOVD ld_mean+96(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+24(FP)
+	MOVD rstd+32(FP), R12
+	MOVD ld_rstd+104(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+32(FP)
+	MOVD c1+40(FP), R12
+	MOVD ld_c1+112(FP), R10
+	ADD R10, R12
+	MOVD R12, c1+40(FP)
+	MOVD c2+48(FP), R12
+	MOVD ld_c2+120(FP), R10
+	ADD R10, R12
+	MOVD R12, c2+48(FP)
+	MOVD rows+64(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+64(FP)
+	CBNZ R10, row
+	RET
+
 // normalizeAffineBackwardF64NEON: 2 lanes x 2. R0=dst float64, R1=grad float64, R2=w float64, R3=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
 // Constants: V0-V3.
 TEXT ·normalizeAffineBackwardF64NEON(SB), NOSPLIT, $0-72
@@ -43659,6 +45009,126 @@ tail:
 done:
 	RET
 
+// normalizeAffineBackwardRowsF64NEON: 2 lanes x 2. R0=dst float64, R1=grad float64, R2=w float64, R3=x float64, mean scalar, rstd scalar, c1 scalar, c2 scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·normalizeAffineBackwardRowsF64NEON(SB), NOSPLIT, $0-144
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD x+24(FP), R3
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+64(FP), R9
+	MOVD c1+48(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	MOVD mean+32(FP), R10
+	FMOVD (R10), F1
+	VDUP V1.D[0], V1.D2
+	MOVD c2+56(FP), R10
+	FMOVD (R10), F2
+	VDUP V2.D[0], V2.D2
+	MOVD rstd+40(FP), R10
+	FMOVD (R10), F3
+	VDUP V3.D[0], V3.D2
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ (R3), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F4
+	FMOVQ 16(R2), F5
+	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ 16(R3), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVQ (R3), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F4
+	FMOVD (R2), F5
+	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	FMOVD (R3), F5
+	WORD $0x4ee1d4a5 // fsub v5.2d, v5.2d, v1.2d
+	VFMLS V2.D2, V5.D2, V4.D2
+	WORD $0x6e63dc84 // fmul v4.2d, v4.2d, v3.2d
+	FMOVD F4, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+80(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+88(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD w+16(FP), R2
+	MOVD ld_w+96(FP), R10
+	ADD R10, R2
+	MOVD R2, w+16(FP)
+	MOVD x+24(FP), R3
+	MOVD ld_x+104(FP), R10
+	ADD R10, R3
+	MOVD R3, x+24(FP)
+	MOVD mean+32(FP), R12
+	MOVD ld_mean+112(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+32(FP)
+	MOVD rstd+40(FP), R12
+	MOVD ld_rstd+120(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+40(FP)
+	MOVD c1+48(FP), R12
+	MOVD ld_c1+128(FP), R10
+	ADD R10, R12
+	MOVD R12, c1+48(FP)
+	MOVD c2+56(FP), R12
+	MOVD ld_c2+136(FP), R10
+	ADD R10, R12
+	MOVD R12, c2+56(FP)
+	MOVD rows+72(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+72(FP)
+	CBNZ R10, row
+	RET
+
 // normalizeParamsBackwardF64NEON: 2 lanes x 2. R0=dw float64, R1=db float64, R2=grad float64, R3=x float64, mean scalar, rstd scalar; R9=elements left.
 // Constants: V0-V1.
 TEXT ·normalizeParamsBackwardF64NEON(SB), NOSPLIT, $0-56
@@ -43736,6 +45206,116 @@ tail:
 	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
 	FMOVD F3, (R1)
 done:
+	RET
+
+// normalizeParamsBackwardRowsF64NEON: 2 lanes x 2. R0=dw float64, R1=db float64, R2=grad float64, R3=x float64, mean scalar, rstd scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·normalizeParamsBackwardRowsF64NEON(SB), NOSPLIT, $0-112
+	MOVD dw+0(FP), R0
+	MOVD db+8(FP), R1
+	MOVD grad+16(FP), R2
+	MOVD x+24(FP), R3
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+48(FP), R9
+	MOVD mean+32(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	MOVD rstd+40(FP), R10
+	FMOVD (R10), F1
+	VDUP V1.D[0], V1.D2
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	FMOVQ (R0), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, (R0)
+	FMOVQ (R1), F3
+	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
+	FMOVQ F3, (R1)
+	FMOVQ 16(R2), F2
+	FMOVQ 16(R3), F3
+	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	FMOVQ 16(R0), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, 16(R0)
+	FMOVQ 16(R1), F3
+	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
+	FMOVQ F3, 16(R1)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	FMOVQ (R0), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVQ F4, (R0)
+	FMOVQ (R1), F3
+	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
+	FMOVQ F3, (R1)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R2), F2
+	FMOVD (R3), F3
+	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	FMOVD (R0), F4
+	VFMLA V3.D2, V2.D2, V4.D2
+	FMOVD F4, (R0)
+	FMOVD (R1), F3
+	WORD $0x4e62d463 // fadd v3.2d, v3.2d, v2.2d
+	FMOVD F3, (R1)
+done:
+	MOVD dw+0(FP), R0
+	MOVD ld_dw+64(FP), R10
+	ADD R10, R0
+	MOVD R0, dw+0(FP)
+	MOVD db+8(FP), R1
+	MOVD ld_db+72(FP), R10
+	ADD R10, R1
+	MOVD R1, db+8(FP)
+	MOVD grad+16(FP), R2
+	MOVD ld_grad+80(FP), R10
+	ADD R10, R2
+	MOVD R2, grad+16(FP)
+	MOVD x+24(FP), R3
+	MOVD ld_x+88(FP), R10
+	ADD R10, R3
+	MOVD R3, x+24(FP)
+	MOVD mean+32(FP), R12
+	MOVD ld_mean+96(FP), R10
+	ADD R10, R12
+	MOVD R12, mean+32(FP)
+	MOVD rstd+40(FP), R12
+	MOVD ld_rstd+104(FP), R10
+	ADD R10, R12
+	MOVD R12, rstd+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
 	RET
 
 // accumulateSquaresF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=mean float64; R9=elements left.
@@ -60283,6 +61863,221 @@ l6:
 done:
 	RET
 
+// logSoftmaxBackwardRowsF32NEON: 4 lanes x 2. R0=dst float32, R1=grad float32, R2=y float32, sum scalar; R9=elements left.
+// Constants: V0-V11.
+TEXT ·logSoftmaxBackwardRowsF32NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F2
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 16(R11), F10
+	FMOVQ 224(R11), F11
+row:
+	MOVD n+32(FP), R9
+	MOVD sum+24(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R2), F12
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 224(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 304(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 320(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 336(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	FMOVQ (R1), F13
+	VFMLS V0.S4, V12.S4, V13.S4
+	FMOVQ F13, (R0)
+	FMOVQ 16(R2), F12
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 224(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 304(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 320(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 336(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	FMOVQ 16(R1), F13
+	VFMLS V0.S4, V12.S4, V13.S4
+	FMOVQ F13, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F12
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 224(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 304(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 320(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 336(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	FMOVQ (R1), F13
+	VFMLS V0.S4, V12.S4, V13.S4
+	FMOVQ F13, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F12
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V12.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F12
+l2:
+	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
+	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
+	FMOVQ 224(R11), F13
+	VFMLA V4.S4, V12.S4, V13.S4
+	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
+	VFMLS V6.S4, V14.S4, V12.S4
+	VFMLS V7.S4, V14.S4, V12.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 304(R11), F15
+	VFMLA V14.S4, V8.S4, V15.S4
+	FMOVQ 320(R11), F16
+	VFMLA V14.S4, V9.S4, V16.S4
+	FMOVQ 336(R11), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V14.S4, V12.S4
+	WORD $0x4e2ad58c // fadd v12.4s, v12.4s, v10.4s
+	VSUB V11.S4, V13.S4, V13.S4
+	WORD $0x4f3f05ae // sshr v14.4s, v13.4s, #1
+	VADD V1.S4, V14.S4, V15.S4
+	VSHL $23, V15.S4, V15.S4
+	VSUB V14.S4, V13.S4, V13.S4
+	VADD V1.S4, V13.S4, V13.S4
+	VSHL $23, V13.S4, V13.S4
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	TBZ $1, R9, l3
+	FMOVD (R1), F13
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V13.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F13
+l4:
+	VFMLS V0.S4, V12.S4, V13.S4
+	TBZ $1, R9, l5
+	FMOVD F13, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V13.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F13, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD grad+8(FP), R1
+	MOVD ld_grad+56(FP), R10
+	ADD R10, R1
+	MOVD R1, grad+8(FP)
+	MOVD y+16(FP), R2
+	MOVD ld_y+64(FP), R10
+	ADD R10, R2
+	MOVD R2, y+16(FP)
+	MOVD sum+24(FP), R12
+	MOVD ld_sum+72(FP), R10
+	ADD R10, R12
+	MOVD R12, sum+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
 // logSoftmaxShiftF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, m scalar, s scalar; R9=elements left.
 // Constants: V0-V1.
 TEXT ·logSoftmaxShiftF32NEON(SB), NOSPLIT, $0-32
@@ -60354,6 +62149,102 @@ l3:
 	FMOVS F2, (R0)
 l4:
 done:
+	RET
+
+// logSoftmaxShiftRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, m scalar, s scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·logSoftmaxShiftRowsF32NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD m+16(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD s+24(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d442 // fsub v2.4s, v2.4s, v1.4s
+	TBZ $1, R9, l3
+	FMOVD F2, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F2, (R0)
+l4:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD m+16(FP), R12
+	MOVD ld_m+64(FP), R10
+	ADD R10, R12
+	MOVD R12, m+16(FP)
+	MOVD s+24(FP), R12
+	MOVD ld_s+72(FP), R10
+	ADD R10, R12
+	MOVD R12, s+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
 	RET
 
 // f16ToF32sNEON: 4 lanes x 4. R0=dst float32, R1=a uint16; R9=elements left.

@@ -79,6 +79,19 @@ func RSubScalarF32(dst, a []float32, s float32) { rSubScalarF32Generic(dst, a, s
 // MulScalarF32 sets dst[i] = a[i] * s.
 func MulScalarF32(dst, a []float32, s float32) { mulScalarF32Generic(dst, a, s) }
 
+// MulScalarRowsF32 does what MulScalarF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulScalarRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		MulScalarF32(dst[r*lddst:][:cols], a[r*lda:][:cols], s[r*lds])
+	}
+}
+
 // DivScalarF32 sets dst[i] = a[i] / s.
 func DivScalarF32(dst, a []float32, s float32) { divScalarF32Generic(dst, a, s) }
 
@@ -194,6 +207,20 @@ func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 	softmaxBackwardF32Generic(dst, grad, y, dot)
 }
 
+// SoftmaxBackwardRowsF32 does what SoftmaxBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SoftmaxBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, y []float32, ldy int, dot []float32, lddot int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = y[(rows-1)*ldy+cols-1]
+	_ = dot[(rows-1)*lddot]
+	for r := range rows {
+		SoftmaxBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], dot[r*lddot])
+	}
+}
+
 // FillF32 sets dst[i] = s.
 func FillF32(dst []float32, s float32) { fillF32Generic(dst, s) }
 
@@ -293,14 +320,15 @@ func AddNumbersRowsF32(rows, cols int, dst []float32, lddst int, a []float32, ld
 func sumSqBlockF32(a []float32, c float32) (sum float32) { return sumSqBlockF32Generic(a, c) }
 
 // sumSqBlockRowsF32 does what sumSqBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c float32) {
+func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c []float32, ldc int) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
 	_ = a[(rows-1)*lda+cols-1]
+	_ = c[(rows-1)*ldc]
 	_ = sums[rows-1]
 	for r := range rows {
-		sums[r] = sumSqBlockF32(a[r*lda:][:cols], c)
+		sums[r] = sumSqBlockF32(a[r*lda:][:cols], c[r*ldc])
 	}
 }
 
@@ -321,6 +349,19 @@ func sumAbsBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
 
 // dotBlockF32 returns the sum of a*b over a block.
 func dotBlockF32(a, b []float32) (sum float32) { return dotBlockF32Generic(a, b) }
+
+// dotBlockRowsF32 does what dotBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func dotBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = dotBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // maxBlockF32 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF32(a []float32) (m float32) { return maxBlockF32Generic(a) }
@@ -357,9 +398,40 @@ func gradSumsBlockF32(grad, x []float32, mean float32) (s0, s1 float32) {
 	return gradSumsBlockF32Generic(grad, x, mean)
 }
 
+// gradSumsBlockRowsF32 does what gradSumsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsBlockRowsF32(rows, cols int, s0s []float32, s1s []float32, grad []float32, ldgrad int, x []float32, ldx int, mean []float32, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsBlockF32(grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
+}
+
 // gradSumsWeightBlockF32 returns the sums of grad*w and of grad*w*(x-mean) over a block.
 func gradSumsWeightBlockF32(grad, w, x []float32, mean float32) (s0, s1 float32) {
 	return gradSumsWeightBlockF32Generic(grad, w, x, mean)
+}
+
+// gradSumsWeightBlockRowsF32 does what gradSumsWeightBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsWeightBlockRowsF32(rows, cols int, s0s []float32, s1s []float32, grad []float32, ldgrad int, w []float32, ldw int, x []float32, ldx int, mean []float32, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsWeightBlockF32(grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
 }
 
 // ExpOrZeroF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87.
@@ -373,9 +445,39 @@ func expOrZeroSumBlockF32(dst, a []float32, m float32) (sum float32) {
 // NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF32(dst, a []float32, mean, rstd float32) { normalizeF32Generic(dst, a, mean, rstd) }
 
+// NormalizeRowsF32 does what NormalizeF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, mean []float32, ldmean int, rstd []float32, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	for r := range rows {
+		NormalizeF32(dst[r*lddst:][:cols], a[r*lda:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
 // NormalizeAffineF32 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
 func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
 	normalizeAffineF32Generic(dst, a, w, c, mean, rstd)
+}
+
+// NormalizeAffineRowsF32 does what NormalizeAffineF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, w []float32, ldw int, c []float32, ldc int, mean []float32, ldmean int, rstd []float32, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	for r := range rows {
+		NormalizeAffineF32(dst[r*lddst:][:cols], a[r*lda:][:cols], w[r*ldw:][:cols], c[r*ldc:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
 }
 
 // NormalizeBackwardF32 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
@@ -384,15 +486,66 @@ func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
 	normalizeBackwardF32Generic(dst, grad, x, mean, rstd, c1, c2)
 }
 
+// NormalizeBackwardRowsF32 does what NormalizeBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, x []float32, ldx int, mean []float32, ldmean int, rstd []float32, ldrstd int, c1 []float32, ldc1 int, c2 []float32, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	for r := range rows {
+		NormalizeBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
+}
+
 // NormalizeAffineBackwardF32 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
 func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 float32) {
 	normalizeAffineBackwardF32Generic(dst, grad, w, x, mean, rstd, c1, c2)
+}
+
+// NormalizeAffineBackwardRowsF32 does what NormalizeAffineBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, w []float32, ldw int, x []float32, ldx int, mean []float32, ldmean int, rstd []float32, ldrstd int, c1 []float32, ldc1 int, c2 []float32, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	for r := range rows {
+		NormalizeAffineBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
 }
 
 // NormalizeParamsBackwardF32 adds a row's share to the gradients of the affine parameters:
 // dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
 func NormalizeParamsBackwardF32(dw, db, grad, x []float32, mean, rstd float32) {
 	normalizeParamsBackwardF32Generic(dw, db, grad, x, mean, rstd)
+}
+
+// NormalizeParamsBackwardRowsF32 does what NormalizeParamsBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeParamsBackwardRowsF32(rows, cols int, dw []float32, lddw int, db []float32, lddb int, grad []float32, ldgrad int, x []float32, ldx int, mean []float32, ldmean int, rstd []float32, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dw[(rows-1)*lddw+cols-1]
+	_ = db[(rows-1)*lddb+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	for r := range rows {
+		NormalizeParamsBackwardF32(dw[r*lddw:][:cols], db[r*lddb:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
 }
 
 // AccumulateSquaresF32 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
@@ -748,6 +901,19 @@ func RSubScalarF64(dst, a []float64, s float64) { rSubScalarF64Generic(dst, a, s
 // MulScalarF64 sets dst[i] = a[i] * s.
 func MulScalarF64(dst, a []float64, s float64) { mulScalarF64Generic(dst, a, s) }
 
+// MulScalarRowsF64 does what MulScalarF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulScalarRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		MulScalarF64(dst[r*lddst:][:cols], a[r*lda:][:cols], s[r*lds])
+	}
+}
+
 // DivScalarF64 sets dst[i] = a[i] / s.
 func DivScalarF64(dst, a []float64, s float64) { divScalarF64Generic(dst, a, s) }
 
@@ -863,6 +1029,20 @@ func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 	softmaxBackwardF64Generic(dst, grad, y, dot)
 }
 
+// SoftmaxBackwardRowsF64 does what SoftmaxBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SoftmaxBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, y []float64, ldy int, dot []float64, lddot int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = y[(rows-1)*ldy+cols-1]
+	_ = dot[(rows-1)*lddot]
+	for r := range rows {
+		SoftmaxBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], dot[r*lddot])
+	}
+}
+
 // FillF64 sets dst[i] = s.
 func FillF64(dst []float64, s float64) { fillF64Generic(dst, s) }
 
@@ -962,14 +1142,15 @@ func AddNumbersRowsF64(rows, cols int, dst []float64, lddst int, a []float64, ld
 func sumSqBlockF64(a []float64, c float64) (sum float64) { return sumSqBlockF64Generic(a, c) }
 
 // sumSqBlockRowsF64 does what sumSqBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c float64) {
+func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c []float64, ldc int) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
 	_ = a[(rows-1)*lda+cols-1]
+	_ = c[(rows-1)*ldc]
 	_ = sums[rows-1]
 	for r := range rows {
-		sums[r] = sumSqBlockF64(a[r*lda:][:cols], c)
+		sums[r] = sumSqBlockF64(a[r*lda:][:cols], c[r*ldc])
 	}
 }
 
@@ -990,6 +1171,19 @@ func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) { return dotBlockF64Generic(a, b) }
+
+// dotBlockRowsF64 does what dotBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func dotBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = dotBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // maxBlockF64 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF64(a []float64) (m float64) { return maxBlockF64Generic(a) }
@@ -1026,9 +1220,40 @@ func gradSumsBlockF64(grad, x []float64, mean float64) (s0, s1 float64) {
 	return gradSumsBlockF64Generic(grad, x, mean)
 }
 
+// gradSumsBlockRowsF64 does what gradSumsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsBlockRowsF64(rows, cols int, s0s []float64, s1s []float64, grad []float64, ldgrad int, x []float64, ldx int, mean []float64, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsBlockF64(grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
+}
+
 // gradSumsWeightBlockF64 returns the sums of grad*w and of grad*w*(x-mean) over a block.
 func gradSumsWeightBlockF64(grad, w, x []float64, mean float64) (s0, s1 float64) {
 	return gradSumsWeightBlockF64Generic(grad, w, x, mean)
+}
+
+// gradSumsWeightBlockRowsF64 does what gradSumsWeightBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func gradSumsWeightBlockRowsF64(rows, cols int, s0s []float64, s1s []float64, grad []float64, ldgrad int, w []float64, ldw int, x []float64, ldx int, mean []float64, ldmean int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = s0s[rows-1]
+	_ = s1s[rows-1]
+	for r := range rows {
+		s0s[r], s1s[r] = gradSumsWeightBlockF64(grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean])
+	}
 }
 
 // sumBlockF32As64 returns the sum of a block, added up in float64.
@@ -1038,14 +1263,15 @@ func sumBlockF32As64(a []float32) (sum float64) { return sumBlockF32As64Generic(
 func sumSqBlockF32As64(a []float32, c float64) (sum float64) { return sumSqBlockF32As64Generic(a, c) }
 
 // sumSqBlockRowsF32As64 does what sumSqBlockF32As64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumSqBlockRowsF32As64(rows, cols int, sums []float64, a []float32, lda int, c float64) {
+func sumSqBlockRowsF32As64(rows, cols int, sums []float64, a []float32, lda int, c []float64, ldc int) {
 	if rows <= 0 || cols <= 0 {
 		return
 	}
 	_ = a[(rows-1)*lda+cols-1]
+	_ = c[(rows-1)*ldc]
 	_ = sums[rows-1]
 	for r := range rows {
-		sums[r] = sumSqBlockF32As64(a[r*lda:][:cols], c)
+		sums[r] = sumSqBlockF32As64(a[r*lda:][:cols], c[r*ldc])
 	}
 }
 
@@ -1171,9 +1397,39 @@ func expOrZeroSumBlockF64(dst, a []float64, m float64) (sum float64) {
 // NormalizeF64 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF64(dst, a []float64, mean, rstd float64) { normalizeF64Generic(dst, a, mean, rstd) }
 
+// NormalizeRowsF64 does what NormalizeF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, mean []float64, ldmean int, rstd []float64, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	for r := range rows {
+		NormalizeF64(dst[r*lddst:][:cols], a[r*lda:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
+}
+
 // NormalizeAffineF64 sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].
 func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
 	normalizeAffineF64Generic(dst, a, w, c, mean, rstd)
+}
+
+// NormalizeAffineRowsF64 does what NormalizeAffineF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, w []float64, ldw int, c []float64, ldc int, mean []float64, ldmean int, rstd []float64, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	for r := range rows {
+		NormalizeAffineF64(dst[r*lddst:][:cols], a[r*lda:][:cols], w[r*ldw:][:cols], c[r*ldc:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
 }
 
 // NormalizeBackwardF64 sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,
@@ -1182,15 +1438,66 @@ func NormalizeBackwardF64(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
 	normalizeBackwardF64Generic(dst, grad, x, mean, rstd, c1, c2)
 }
 
+// NormalizeBackwardRowsF64 does what NormalizeBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, x []float64, ldx int, mean []float64, ldmean int, rstd []float64, ldrstd int, c1 []float64, ldc1 int, c2 []float64, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	for r := range rows {
+		NormalizeBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
+}
+
 // NormalizeAffineBackwardF64 is NormalizeBackward with grad[i]*w[i] in place of grad[i].
 func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 float64) {
 	normalizeAffineBackwardF64Generic(dst, grad, w, x, mean, rstd, c1, c2)
+}
+
+// NormalizeAffineBackwardRowsF64 does what NormalizeAffineBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeAffineBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, w []float64, ldw int, x []float64, ldx int, mean []float64, ldmean int, rstd []float64, ldrstd int, c1 []float64, ldc1 int, c2 []float64, ldc2 int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = w[(rows-1)*ldw+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	_ = c1[(rows-1)*ldc1]
+	_ = c2[(rows-1)*ldc2]
+	for r := range rows {
+		NormalizeAffineBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], w[r*ldw:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd], c1[r*ldc1], c2[r*ldc2])
+	}
 }
 
 // NormalizeParamsBackwardF64 adds a row's share to the gradients of the affine parameters:
 // dw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].
 func NormalizeParamsBackwardF64(dw, db, grad, x []float64, mean, rstd float64) {
 	normalizeParamsBackwardF64Generic(dw, db, grad, x, mean, rstd)
+}
+
+// NormalizeParamsBackwardRowsF64 does what NormalizeParamsBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func NormalizeParamsBackwardRowsF64(rows, cols int, dw []float64, lddw int, db []float64, lddb int, grad []float64, ldgrad int, x []float64, ldx int, mean []float64, ldmean int, rstd []float64, ldrstd int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dw[(rows-1)*lddw+cols-1]
+	_ = db[(rows-1)*lddb+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = x[(rows-1)*ldx+cols-1]
+	_ = mean[(rows-1)*ldmean]
+	_ = rstd[(rows-1)*ldrstd]
+	for r := range rows {
+		NormalizeParamsBackwardF64(dw[r*lddw:][:cols], db[r*lddb:][:cols], grad[r*ldgrad:][:cols], x[r*ldx:][:cols], mean[r*ldmean], rstd[r*ldrstd])
+	}
 }
 
 // AccumulateSquaresF64 sets dst[i] += (a[i]-mean[i])²: one row's share in column variances.
@@ -1476,16 +1783,71 @@ func expSumBlockF32(dst, a []float32, m float32) (sum float32) {
 	return expSumBlockF32Generic(dst, a, m)
 }
 
+// expSumBlockRowsF32 does what expSumBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func expSumBlockRowsF32(rows, cols int, sums []float32, dst []float32, lddst int, a []float32, lda int, m []float32, ldm int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = m[(rows-1)*ldm]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = expSumBlockF32(dst[r*lddst:][:cols], a[r*lda:][:cols], m[r*ldm])
+	}
+}
+
 // sumExpBlockF32 returns the sum of e^(a[i]-m).
 func sumExpBlockF32(a []float32, m float32) (sum float32) { return sumExpBlockF32Generic(a, m) }
+
+// sumExpBlockRowsF32 does what sumExpBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sumExpBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, m []float32, ldm int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = m[(rows-1)*ldm]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sumExpBlockF32(a[r*lda:][:cols], m[r*ldm])
+	}
+}
 
 // LogSoftmaxBackwardF32 sets dst[i] = grad[i] - e^y[i]*sum, where y is the result of log_softmax and sum the sum of grad over the row.
 func LogSoftmaxBackwardF32(dst, grad, y []float32, sum float32) {
 	logSoftmaxBackwardF32Generic(dst, grad, y, sum)
 }
 
+// LogSoftmaxBackwardRowsF32 does what LogSoftmaxBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LogSoftmaxBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []float32, ldgrad int, y []float32, ldy int, sum []float32, ldsum int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = grad[(rows-1)*ldgrad+cols-1]
+	_ = y[(rows-1)*ldy+cols-1]
+	_ = sum[(rows-1)*ldsum]
+	for r := range rows {
+		LogSoftmaxBackwardF32(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], sum[r*ldsum])
+	}
+}
+
 // logSoftmaxShiftF32 sets dst[i] = (a[i] - m) - s.
 func logSoftmaxShiftF32(dst, a []float32, m, s float32) { logSoftmaxShiftF32Generic(dst, a, m, s) }
+
+// logSoftmaxShiftRowsF32 does what logSoftmaxShiftF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func logSoftmaxShiftRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, m []float32, ldm int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = m[(rows-1)*ldm]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		logSoftmaxShiftF32(dst[r*lddst:][:cols], a[r*lda:][:cols], m[r*ldm], s[r*lds])
+	}
+}
 
 // F16ToF32s widens half-precision values.
 func F16ToF32s(dst []float32, a []uint16) { f16ToF32sGeneric(dst, a) }

@@ -70,11 +70,13 @@ func (x *neon) give(r int) {
 
 // layout computes the frame offsets of the arguments.
 func (x *neon) layout() {
-	off, slot := 0, 0
+	off, slot, lds := 0, 0, 0
 	for _, a := range x.k.Args {
 		size := 8
-		if a.Kind == ArgScalar {
+		if a.Kind == ArgScalar && !x.perRow(a) {
 			size = a.T.Size()
+		} else {
+			lds++
 		}
 		off = (off + size - 1) &^ (size - 1)
 		x.argOff = append(x.argOff, off)
@@ -91,17 +93,26 @@ func (x *neon) layout() {
 	if x.rows {
 		x.rowsOff = x.nOff + 8
 		x.ldOff = x.nOff + 16
-		x.total = x.ldOff + 8*slot
+		x.total = x.ldOff + 8*lds
 		return
 	}
 	x.retOff = x.nOff + 8
 	x.total = x.retOff + len(x.k.Accs)*x.k.Lane.Size()
 }
 
+// perRow reports whether a scalar argument is the address of a number for each row.
+func (x *neon) perRow(a Arg) bool { return x.rows && x.k.perRow(a) }
+
 // broadcast fills a register with a constant or a scalar argument.
 func (x *neon) broadcast(v *Value, r int) {
 	if v.op == opScalar {
-		x.p("FMOV%s %s+%d(FP), F%d", map[Type]string{F32: "S", F64: "D"}[x.k.Lane], x.k.Args[v.arg].Name, x.argOff[v.arg], r)
+		name, mov := x.k.Args[v.arg].Name, map[Type]string{F32: "S", F64: "D"}[x.k.Lane]
+		if x.perRow(x.k.Args[v.arg]) {
+			x.p("MOVD %s+%d(FP), R10", name, x.argOff[v.arg])
+			x.p("FMOV%s (R10), F%d", mov, r)
+		} else {
+			x.p("FMOV%s %s+%d(FP), F%d", mov, name, x.argOff[v.arg], r)
+		}
 		x.p("VDUP V%d.%c[0], V%d.%s", r, x.arr.Go()[0], r, x.arr.Go())
 		return
 	}

@@ -79,11 +79,13 @@ func (x *x86) v(r int) string { return fmt.Sprintf("%s%d", x.pfx, r) }
 
 // layout computes the frame offsets of the arguments.
 func (x *x86) layout() (nOff, retOff, total int) {
-	off, slot := 0, 0
+	off, slot, lds := 0, 0, 0
 	for _, a := range x.k.Args {
 		size := 8
-		if a.Kind == ArgScalar {
+		if a.Kind == ArgScalar && !x.perRow(a) {
 			size = a.T.Size()
+		} else {
+			lds++
 		}
 		off = (off + size - 1) &^ (size - 1)
 		x.argOff = append(x.argOff, off)
@@ -100,7 +102,7 @@ func (x *x86) layout() (nOff, retOff, total int) {
 	if x.rows {
 		x.rowsOff = nOff + 8
 		x.strideOff = nOff + 16
-		retOff = x.strideOff + 8*slot
+		retOff = x.strideOff + 8*lds
 		return nOff, retOff, retOff + 8*len(x.k.Accs)
 	}
 	retOff = nOff + 8
@@ -108,8 +110,15 @@ func (x *x86) layout() (nOff, retOff, total int) {
 	return nOff, retOff, total
 }
 
+// perRow reports whether a scalar argument is the address of a number for each row.
+func (x *x86) perRow(a Arg) bool { return x.rows && x.k.perRow(a) }
+
 func (x *x86) constAddr(v *Value) string {
 	if v.op == opScalar {
+		if x.perRow(x.k.Args[v.arg]) {
+			x.p("MOVQ %s+%d(FP), AX", x.k.Args[v.arg].Name, x.argOff[v.arg])
+			return "(AX)"
+		}
 		return fmt.Sprintf("%s+%d(FP)", x.k.Args[v.arg].Name, x.argOff[v.arg])
 	}
 	return x.data.constant(x.k.Lane.Size(), v.bits)

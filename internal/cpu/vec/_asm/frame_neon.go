@@ -154,8 +154,11 @@ func tryNEON(w *strings.Builder, pool *neonPool, k *Kernel, rows bool, b *B, ops
 		x.p("MOVD n+%d(FP), R9", x.nOff)
 	}
 	x.p("MOVD $pool<>(SB), R11")
+	every := func(c *Value) bool { return c.op == opScalar && x.perRow(k.Args[c.arg]) }
 	for _, c := range hoisted {
-		x.broadcast(c, x.fixed[c])
+		if !every(c) {
+			x.broadcast(c, x.fixed[c])
+		}
 	}
 	for i, a := range k.Accs {
 		for j := range x.perAcc {
@@ -172,6 +175,11 @@ func tryNEON(w *strings.Builder, pool *neonPool, k *Kernel, rows bool, b *B, ops
 	if rows {
 		x.at("row")
 		x.p("MOVD n+%d(FP), R9", x.nOff)
+		for _, c := range hoisted {
+			if every(c) {
+				x.broadcast(c, x.fixed[c])
+			}
+		}
 	}
 	if unroll > 1 {
 		x.p("CMP $%d, R9", unroll*x.lanes)
@@ -248,13 +256,17 @@ func (x *neon) lastAccs(b *B, unroll int) {
 func (x *neon) nextRow() {
 	slot := 0
 	for i, a := range x.k.Args {
+		ptr := x.ptr[i]
 		if a.Kind == ArgScalar {
-			continue
+			if !x.perRow(a) {
+				continue
+			}
+			ptr = "R12"
 		}
-		x.p("MOVD %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
+		x.p("MOVD %s+%d(FP), %s", a.Name, x.argOff[i], ptr)
 		x.p("MOVD ld_%s+%d(FP), R10", a.Name, x.ldOff+8*slot)
-		x.p("ADD R10, %s", x.ptr[i])
-		x.p("MOVD %s, %s+%d(FP)", x.ptr[i], a.Name, x.argOff[i])
+		x.p("ADD R10, %s", ptr)
+		x.p("MOVD %s, %s+%d(FP)", ptr, a.Name, x.argOff[i])
 		slot++
 	}
 	x.p("MOVD rows+%d(FP), R10", x.rowsOff)

@@ -27,6 +27,9 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 					consts = append(consts, a)
 				}
 				uses[a]++
+				if rows && a.op == opScalar && k.PerRow {
+					uses[a] += 100 // an address is read first
+				}
 			}
 		}
 	}
@@ -148,14 +151,22 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	if !rows {
 		x.p("MOVQ n+%d(FP), BX", nOff)
 	}
+	every := func(c *Value) bool { return c.op == opScalar && x.perRow(k.Args[c.arg]) }
 	for _, c := range hoisted {
-		x.broadcast(c, x.fixed[c])
+		if !every(c) {
+			x.broadcast(c, x.fixed[c])
+		}
 	}
 	label := func(s string) { fmt.Fprintf(w, "%s:\n", s) }
 
 	if rows {
 		label("row")
 		x.p("MOVQ n+%d(FP), BX", nOff)
+		for _, c := range hoisted {
+			if every(c) {
+				x.broadcast(c, x.fixed[c])
+			}
+		}
 	}
 	for i, a := range k.Accs {
 		for j := 0; j < x.perAcc; j++ {
@@ -290,12 +301,16 @@ func (x *x86) prefetch(n int) {
 func (x *x86) nextRow() {
 	slot := 0
 	for i, a := range x.k.Args {
+		ptr := x.ptr[i]
 		if a.Kind == ArgScalar {
-			continue
+			if !x.perRow(a) {
+				continue
+			}
+			ptr = "AX"
 		}
-		x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
-		x.p("ADDQ ld_%s+%d(FP), %s", a.Name, x.strideOff+8*slot, x.ptr[i])
-		x.p("MOVQ %s, %s+%d(FP)", x.ptr[i], a.Name, x.argOff[i])
+		x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], ptr)
+		x.p("ADDQ ld_%s+%d(FP), %s", a.Name, x.strideOff+8*slot, ptr)
+		x.p("MOVQ %s, %s+%d(FP)", ptr, a.Name, x.argOff[i])
 		slot++
 	}
 	x.p("DECQ rows+%d(FP)", x.rowsOff)

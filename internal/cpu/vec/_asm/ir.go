@@ -65,6 +65,9 @@ type Arg struct {
 	Kind ArgKind
 }
 
+// perRow reports whether the form that walks rows has a number of a for each row.
+func (k *Kernel) perRow(a Arg) bool { return k.PerRow && a.Kind == ArgScalar }
+
 // In, Out, InOut and Scalar declare arguments.
 func In(name string, t Type) Arg     { return Arg{name, t, ArgIn} }
 func Out(name string, t Type) Arg    { return Arg{name, t, ArgOut} }
@@ -95,6 +98,8 @@ type Kernel struct {
 	// matrices at once, each with a distance of its own between its rows. That of a reduction
 	// returns the results of the rows in slices, one after the other.
 	Rows bool
+	// PerRow says that in that form every scalar is a slice, too, with a number for each row.
+	PerRow bool
 	// Exact says that results on 16-bit floats need no rounding: they are among the operands, or 0.
 	Exact bool
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction

@@ -40,7 +40,7 @@ func arithmetic(t Type, sfx string) {
 			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("b"))) }})
 	}
 	scalar := func(name, doc string, f func(b *B, x, s *Value) *Value) {
-		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t,
+		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t, Rows: name == "MulScalar", PerRow: true,
 			Args: []Arg{Out("dst", t), In("a", t), Scalar("s", t)},
 			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("s"))) }})
 	}
@@ -181,7 +181,7 @@ func arithmetic(t Type, sfx string) {
 			y := b.Load("y")
 			b.Store("dst", b.Mul(b.Load("grad"), b.Mul(b.Sub(b.C(1), y), y)))
 		}})
-	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t,
+	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("grad", t), In("y", t), Scalar("dot", t)},
 		Body: func(b *B) { b.Store("dst", b.Mul(b.Load("y"), b.Sub(b.Load("grad"), b.Load("dot")))) }})
 	add(Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t,
@@ -230,7 +230,7 @@ func reductions(t Type, sfx string) {
 	add(Kernel{Name: "AddNumbers" + sfx, Doc: "sets dst[i] += a[i] where a[i] is not NaN.", Lane: t, Rows: true,
 		Args: []Arg{InOut("dst", t), In("a", t)},
 		Body: func(b *B) { b.Store("dst", b.Add(b.Load("dst"), number(b, b.Load("a")))) }})
-	add(Kernel{Name: "sumSqBlock" + sfx, Doc: "returns the sum of (x-c)² over a block.", Lane: t, Lanes: lanes, Rows: true,
+	add(Kernel{Name: "sumSqBlock" + sfx, Doc: "returns the sum of (x-c)² over a block.", Lane: t, Lanes: lanes, Rows: true, PerRow: true,
 		Args: []Arg{In("a", t), Scalar("c", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) {
 			d := b.Sub(b.Load("a"), b.Load("c"))
@@ -239,7 +239,7 @@ func reductions(t Type, sfx string) {
 	add(Kernel{Name: "sumAbsBlock" + sfx, Doc: "returns the sum of |x| over a block.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Abs(b.Load("a")))) }})
-	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes,
+	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t), In("b", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.FMA(b.Load("a"), b.Load("b"), b.AccIn(0))) }})
 	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true,
@@ -252,14 +252,14 @@ func reductions(t Type, sfx string) {
 	add(Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "min", math.Inf(1)}},
 		Body: func(b *B) { b.AccOut(0, b.MinN(b.AccIn(0), b.Load("a"))) }})
-	add(Kernel{Name: "gradSumsBlock" + sfx, Doc: "returns the sums of grad and of grad*(x-mean) over a block.", Lane: t, Lanes: lanes / 2,
+	add(Kernel{Name: "gradSumsBlock" + sfx, Doc: "returns the sums of grad and of grad*(x-mean) over a block.", Lane: t, Lanes: lanes / 2, Rows: true, PerRow: true,
 		Args: []Arg{In("grad", t), In("x", t), Scalar("mean", t)}, Accs: []Acc{plus("s0"), plus("s1")},
 		Body: func(b *B) {
 			g := b.Load("grad")
 			b.AccOut(0, b.Add(b.AccIn(0), g))
 			b.AccOut(1, b.FMA(g, b.Sub(b.Load("x"), b.Load("mean")), b.AccIn(1)))
 		}})
-	add(Kernel{Name: "gradSumsWeightBlock" + sfx, Doc: "returns the sums of grad*w and of grad*w*(x-mean) over a block.", Lane: t, Lanes: lanes / 2,
+	add(Kernel{Name: "gradSumsWeightBlock" + sfx, Doc: "returns the sums of grad*w and of grad*w*(x-mean) over a block.", Lane: t, Lanes: lanes / 2, Rows: true, PerRow: true,
 		Args: []Arg{In("grad", t), In("w", t), In("x", t), Scalar("mean", t)}, Accs: []Acc{plus("s0"), plus("s1")},
 		Body: func(b *B) {
 			g := b.Mul(b.Load("grad"), b.Load("w"))
@@ -270,7 +270,7 @@ func reductions(t Type, sfx string) {
 		add(Kernel{Name: "sumBlockF32As64", Doc: "returns the sum of a block, added up in float64.", Lane: F64, Lanes: 32,
 			Args: []Arg{In("a", F32)}, Accs: []Acc{plus("sum")},
 			Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Load("a"))) }})
-		add(Kernel{Name: "sumSqBlockF32As64", Doc: "returns the sum of (x-c)² over a block, in float64.", Lane: F64, Lanes: 32, Rows: true,
+		add(Kernel{Name: "sumSqBlockF32As64", Doc: "returns the sum of (x-c)² over a block, in float64.", Lane: F64, Lanes: 32, Rows: true, PerRow: true,
 			Args: []Arg{In("a", F32), Scalar("c", F64)}, Accs: []Acc{plus("sum")},
 			Body: func(b *B) {
 				d := b.Sub(b.Load("a"), b.Load("c"))
@@ -308,24 +308,24 @@ func reductions(t Type, sfx string) {
 // softmax lists the fused kernels behind softmax and log_softmax.
 func softmax() {
 	plus := func(name string) Acc { return Acc{name, "add", 0} }
-	add(Kernel{Name: "expSumBlockF32", Doc: "sets dst[i] = e^(a[i]-m) and returns the sum.", Lane: F32, Lanes: 32,
+	add(Kernel{Name: "expSumBlockF32", Doc: "sets dst[i] = e^(a[i]-m) and returns the sum.", Lane: F32, Lanes: 32, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) {
 			e := Exp(b, b.Sub(b.Load("a"), b.Load("m")))
 			b.Store("dst", e)
 			b.AccOut(0, b.Add(b.AccIn(0), e))
 		}})
-	add(Kernel{Name: "sumExpBlockF32", Doc: "returns the sum of e^(a[i]-m).", Lane: F32, Lanes: 32,
+	add(Kernel{Name: "sumExpBlockF32", Doc: "returns the sum of e^(a[i]-m).", Lane: F32, Lanes: 32, Rows: true, PerRow: true,
 		Args: []Arg{In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) {
 			b.AccOut(0, b.Add(b.AccIn(0), Exp(b, b.Sub(b.Load("a"), b.Load("m")))))
 		}})
-	add(Kernel{Name: "LogSoftmaxBackwardF32", Doc: "sets dst[i] = grad[i] - e^y[i]*sum, where y is the result of log_softmax and sum the sum of grad over the row.", Lane: F32,
+	add(Kernel{Name: "LogSoftmaxBackwardF32", Doc: "sets dst[i] = grad[i] - e^y[i]*sum, where y is the result of log_softmax and sum the sum of grad over the row.", Lane: F32, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", F32), In("grad", F32), In("y", F32), Scalar("sum", F32)},
 		Body: func(b *B) {
 			b.Store("dst", b.FNMA(Exp(b, b.Load("y")), b.Load("sum"), b.Load("grad")))
 		}})
-	add(Kernel{Name: "logSoftmaxShiftF32", Doc: "sets dst[i] = (a[i] - m) - s.", Lane: F32,
+	add(Kernel{Name: "logSoftmaxShiftF32", Doc: "sets dst[i] = (a[i] - m) - s.", Lane: F32, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32), Scalar("s", F32)},
 		Body: func(b *B) { b.Store("dst", b.Sub(b.Sub(b.Load("a"), b.Load("m")), b.Load("s"))) }})
 }
@@ -347,32 +347,32 @@ func attention(t Type, sfx string) {
 
 // norms lists the fused steps of layer and batch norm.
 func norms(t Type, sfx string) {
-	add(Kernel{Name: "Normalize" + sfx, Doc: "sets dst[i] = (a[i]-mean) * rstd.", Lane: t,
+	add(Kernel{Name: "Normalize" + sfx, Doc: "sets dst[i] = (a[i]-mean) * rstd.", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("a", t), Scalar("mean", t), Scalar("rstd", t)},
 		Body: func(b *B) {
 			b.Store("dst", b.Mul(b.Sub(b.Load("a"), b.Load("mean")), b.Load("rstd")))
 		}})
-	add(Kernel{Name: "NormalizeAffine" + sfx, Doc: "sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].", Lane: t,
+	add(Kernel{Name: "NormalizeAffine" + sfx, Doc: "sets dst[i] = (a[i]-mean) * rstd * w[i] + c[i].", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("a", t), In("w", t), In("c", t), Scalar("mean", t), Scalar("rstd", t)},
 		Body: func(b *B) {
 			x := b.Mul(b.Sub(b.Load("a"), b.Load("mean")), b.Load("rstd"))
 			b.Store("dst", b.FMA(x, b.Load("w"), b.Load("c")))
 		}})
-	add(Kernel{Name: "NormalizeBackward" + sfx, Doc: "sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,\nwith c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².", Lane: t,
+	add(Kernel{Name: "NormalizeBackward" + sfx, Doc: "sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,\nwith c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("mean", t), Scalar("rstd", t), Scalar("c1", t), Scalar("c2", t)},
 		Body: func(b *B) {
 			d := b.Sub(b.Load("grad"), b.Load("c1"))
 			d = b.FNMA(b.Sub(b.Load("x"), b.Load("mean")), b.Load("c2"), d)
 			b.Store("dst", b.Mul(d, b.Load("rstd")))
 		}})
-	add(Kernel{Name: "NormalizeAffineBackward" + sfx, Doc: "is NormalizeBackward with grad[i]*w[i] in place of grad[i].", Lane: t,
+	add(Kernel{Name: "NormalizeAffineBackward" + sfx, Doc: "is NormalizeBackward with grad[i]*w[i] in place of grad[i].", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("grad", t), In("w", t), In("x", t), Scalar("mean", t), Scalar("rstd", t), Scalar("c1", t), Scalar("c2", t)},
 		Body: func(b *B) {
 			d := b.Sub(b.Mul(b.Load("grad"), b.Load("w")), b.Load("c1"))
 			d = b.FNMA(b.Sub(b.Load("x"), b.Load("mean")), b.Load("c2"), d)
 			b.Store("dst", b.Mul(d, b.Load("rstd")))
 		}})
-	add(Kernel{Name: "NormalizeParamsBackward" + sfx, Doc: "adds a row's share to the gradients of the affine parameters:\ndw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].", Lane: t,
+	add(Kernel{Name: "NormalizeParamsBackward" + sfx, Doc: "adds a row's share to the gradients of the affine parameters:\ndw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{InOut("dw", t), InOut("db", t), In("grad", t), In("x", t), Scalar("mean", t), Scalar("rstd", t)},
 		Body: func(b *B) {
 			g := b.Load("grad")

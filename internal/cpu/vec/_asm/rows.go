@@ -6,7 +6,8 @@ import (
 )
 
 // This file writes the Go side of the kernels that walk rows: cols elements in each of rows rows, which lie ld elements apart in each
-// of the slices. A distance of 0 takes the same row every time. The result of a reduction has an element for each row.
+// of the slices. A distance of 0 takes the same row every time. Scalars are the same for all rows, or slices with one for each row if
+// the kernel says PerRow. The result of a reduction has an element for each row.
 
 // rowsName is the name of the assembly of the form of k that walks rows.
 func rowsName(k *Kernel, isa ISA) string {
@@ -32,7 +33,7 @@ func rowsParams(k *Kernel) string {
 		p = append(p, a.Name+"s []"+k.Lane.Go())
 	}
 	for _, a := range k.Args {
-		if a.Kind == ArgScalar {
+		if a.Kind == ArgScalar && !k.PerRow {
 			p = append(p, a.Name+" "+a.T.Go())
 		} else {
 			p = append(p, fmt.Sprintf("%s []%s, ld_%s int", a.Name, a.T.Go(), a.Name))
@@ -49,6 +50,11 @@ func rowsHead(k *Kernel) string {
 	for _, s := range slices(k) {
 		fmt.Fprintf(&w, "\t_ = %s[(rows-1)*ld%s+cols-1]\n", s, s)
 	}
+	for _, a := range k.Args {
+		if k.perRow(a) {
+			fmt.Fprintf(&w, "\t_ = %s[(rows-1)*ld%s]\n", a.Name, a.Name)
+		}
+	}
 	for _, a := range k.Accs {
 		fmt.Fprintf(&w, "\t_ = %ss[rows-1]\n", a.Name)
 	}
@@ -59,9 +65,12 @@ func rowsHead(k *Kernel) string {
 func rowsLoop(k *Kernel) string {
 	var p []string
 	for _, a := range k.Args {
-		if a.Kind == ArgScalar {
+		switch {
+		case k.perRow(a):
+			p = append(p, fmt.Sprintf("%s[r*ld%s]", a.Name, a.Name))
+		case a.Kind == ArgScalar:
 			p = append(p, a.Name)
-		} else {
+		default:
 			p = append(p, fmt.Sprintf("%s[r*ld%s:][:cols]", a.Name, a.Name))
 		}
 	}
@@ -98,7 +107,7 @@ func emitRowsAsm(w *strings.Builder, k *Kernel, isas []ISA) {
 	for _, isa := range isas {
 		var p, ld []string
 		for _, a := range k.Args {
-			if a.Kind == ArgScalar {
+			if a.Kind == ArgScalar && !k.PerRow {
 				p = append(p, a.Name)
 			} else {
 				p = append(p, fmt.Sprintf("&%s[r*ld%s]", a.Name, a.Name))
@@ -116,7 +125,7 @@ func emitRowsAsm(w *strings.Builder, k *Kernel, isas []ISA) {
 		var p, ld []string
 		for _, a := range k.Args {
 			t := a.T.Go()
-			if a.Kind != ArgScalar {
+			if a.Kind != ArgScalar || k.PerRow {
 				t = "*" + t
 				ld = append(ld, "ld_"+a.Name)
 			}
