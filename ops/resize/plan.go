@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -20,7 +20,7 @@ type call struct {
 	dt                       tensor.DType
 	unit                     int
 	many                     bool // there are rows enough to make it worth while to prepare lanes for them
-	vectors                  bool // the machine has vectors for lanes
+	vectors                  int  // size of the vectors that lanes are prepared for
 }
 
 // plan is what it takes to resize tensors of some sizes: the taps, and the passes of the type that it is done in.
@@ -96,7 +96,7 @@ func (c call) plan() *plan {
 // run resizes in into out; the taps go from sizes from to sizes to, for the gradient the other way.
 func run(out, in *T, from, to []int, mode string, align bool, scales []float64, antialias, reduce bool) {
 	g := gridOf(in)
-	c := call{mode: mode, dims: len(from), align: align, antialias: antialias, reduce: reduce, dt: in.DType(), unit: g.unit, vectors: cpu.HasAVX512}
+	c := call{mode: mode, dims: len(from), align: align, antialias: antialias, reduce: reduce, dt: in.DType(), unit: g.unit, vectors: vec.TapBytes()}
 	copy(c.in[:], from)
 	copy(c.out[:], to)
 	copy(c.scales[:], scales)

@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"unsafe"
 )
@@ -57,6 +58,49 @@ func TapRowsU8(dst, src []uint8, cols int, start, index []int32, weight []int32,
 // roundBits drops the fraction bits of a sum and clamps it to a byte.
 func roundBits(v int32, bits int) uint8 { return uint8(max(0, min(255, (v+1<<bits>>1)>>bits))) }
 
+type rowsFunc = func(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)
+
+// tapAsm is the assembly of an instruction set.
+type tapAsm struct {
+	bytes    int            // of a vector
+	rows     [3][3]rowsFunc // of float32, float64 and bytes: for any columns, and for one or two vectors where there is such a form
+	lanes    [lanesPick8 + 1][2]func(c *laneCall)
+	pickRows func(dst, src unsafe.Pointer, index *int32, n, size int)
+}
+
+// masks tells that vectors need not be full.
+func (k *tapAsm) masks() bool { return k.bytes == 64 }
+
+// TapBytes is the size of the vectors that tables of lanes are made for now, 0 without.
+func TapBytes() int {
+	if k := tapsNow(); k != nil {
+		return k.bytes
+	}
+	return 0
+}
+
+// tapRowsFunc is the assembly for rows of cols elements of a type, nil if there is none.
+func tapRowsFunc[E float32 | float64 | uint8](cols int) rowsFunc {
+	k := tapsNow()
+	if k == nil {
+		return nil
+	}
+	kind, lanes := 0, k.bytes/4
+	switch unsafe.Sizeof(*new(E)) {
+	case 1:
+		kind = 2
+	case 8:
+		kind, lanes = 1, k.bytes/8
+	}
+	if cols < lanes && !k.masks() {
+		return nil
+	}
+	if n := (cols + lanes - 1) / lanes; n <= 2 && k.rows[kind][n] != nil {
+		return k.rows[kind][n]
+	}
+	return k.rows[kind][0]
+}
+
 // tapRows runs the assembly if there is any, else add for each tap; without add it reports whether it did anything.
 func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src []E, cols int, start, index []int32, weight []W, first, bits int, add func(d, s []E, w W, k int)) bool {
 	rows := len(start) - 1
@@ -86,9 +130,12 @@ func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src 
 		}
 		return true
 	}
-	const work = 32 << 10 // products of a call: some microseconds
+	const work, least = 32 << 10, 64 // products of a call: some microseconds; columns of a call
 	size := int(unsafe.Sizeof(*new(E)))
 	for c := 0; c < cols; c += work / 4 {
+		if cols-c < least { // some columns once more
+			c = max(0, cols-least)
+		}
 		m := min(work/4, cols-c)
 		for i := 0; i < rows; {
 			// As many rows as there is work for, at least one.
@@ -120,13 +167,14 @@ type Lanes[W float32 | float64 | int32] struct {
 
 // laneTable holds the entries of each block of outputs for the assembly; see there.
 type laneTable struct {
+	asm    *tapAsm // nil if there is no table
 	lanes  int     // outputs of a block
-	half   int     // elements of one of the two vectors that an entry chooses from
+	half   int     // elements of a vector's size
 	start  []int32 // where the entries of a block begin
 	base   []int32
 	mask   []uint32
-	perm   [][64]byte
-	weight [][64]byte
+	perm   []byte
+	weight []byte
 }
 
 // NewLanes prepares the matrix that has in columns and the rows of TapRowsF32's start, index and weight. For bytes the weights are int32.
@@ -149,19 +197,16 @@ func NewLanes[W float32 | float64 | int32](in int, start, index []int32, weight 
 			l.index[k*l.out+i], l.weight[k*l.out+i] = index[at], weight[at]
 		}
 	}
-	if !hasTaps() {
-		return l
-	}
-	size, per := int(unsafe.Sizeof(*new(W))), 1
+	size, per, cell := int(unsafe.Sizeof(*new(W))), 1, int(unsafe.Sizeof(*new(W)))
 	if _, ok := any(l.weight).([]int32); ok {
-		size, per = 2, 2 // the products of two taps are summed by one instruction
+		size, per, cell = 2, 2, 1 // the products of two taps are summed by one instruction
 	}
-	l.t = newLaneTable(size, per, in, l.out, l.n, l.index, func(t *laneTable, lane, at int) {
+	l.t = newLaneTable(size, per, cell, in, l.out, l.n, l.index, func(t *laneTable, lane, at int) {
 		if lane < 0 {
-			t.weight = append(t.weight, [64]byte{})
+			t.weight = append(t.weight, make([]byte, t.asm.bytes)...)
 			return
 		}
-		p := unsafe.Pointer(&t.weight[len(t.weight)-1][lane*size])
+		p := unsafe.Pointer(&t.weight[len(t.weight)-t.asm.bytes+lane*size])
 		if per == 2 {
 			*(*int16)(p) = int16(l.weight[at])
 		} else {
@@ -172,20 +217,36 @@ func NewLanes[W float32 | float64 | int32](in int, start, index []int32, weight 
 }
 
 // newLaneTable divides an index with n taps per output into entries: for per taps at a time, an entry takes the lanes of size bytes of a
-// block whose elements lie in one window. put is told of each new entry (lane -1) and of each lane and where its tap stands.
-func newLaneTable(size, per, in, out, n int, index []int32, put func(t *laneTable, lane, at int)) laneTable {
-	half := 64 / size
-	lanes, window := half/per, int32(2*half)
+// block whose elements, of cell bytes, lie in one window, or in the window of each of its groups of lanes. put is told of each new entry
+// (lane -1) and of each lane and where its tap stands.
+func newLaneTable(size, per, cell, in, out, n int, index []int32, put func(t *laneTable, lane, at int)) (t laneTable) {
+	k := tapsNow()
+	if k == nil {
+		return
+	}
+	half := k.bytes / size
+	lanes, window, groups := half/per, int32(2*half), 1
+	if !k.masks() {
+		if window = int32(k.bytes / cell); cell <= 2 { // these are permuted within each half of a vector
+			window, groups = window/2, 2
+		}
+		if in < int(window) || out < lanes {
+			return
+		}
+	}
 	blocks := (out + lanes - 1) / lanes
 	room := blocks * ((n + per - 1) / per)
-	t := laneTable{lanes: lanes, half: half, start: make([]int32, 0, blocks+1), base: make([]int32, 0, room), mask: make([]uint32, 0, room), perm: make([][64]byte, 0, room)}
+	t = laneTable{asm: k, lanes: lanes, half: half, start: make([]int32, 0, blocks+1), base: make([]int32, 0, groups*room), mask: make([]uint32, 0, room), perm: make([]byte, 0, room*k.bytes)}
 	for lo := 0; lo < out; lo += lanes {
-		t.start = append(t.start, int32(len(t.base)))
-		for k := 0; k < n; k += per {
+		if !k.masks() {
+			lo = min(lo, out-lanes) // the last block ends with the row
+		}
+		t.start = append(t.start, int32(len(t.mask)))
+		for q := 0; q < n; q += per {
 			var ix, at [32]int32 // the lanes' elements and taps
 			left := 0
 			for lane := range half {
-				j, q := lo+lane/per, k+lane%per
+				j, q := lo+lane/per, q+lane%per
 				ix[lane] = -1
 				if j < out && q < n {
 					at[lane] = int32(q*out + j)
@@ -194,41 +255,69 @@ func newLaneTable(size, per, in, out, n int, index []int32, put func(t *laneTabl
 					}
 				}
 			}
-			for done := uint32(0); left > 0; {
-				base := int32(in)
-				for lane, x := range ix[:half] {
-					if x >= 0 && x < base && done>>lane&1 == 0 {
-						base = x
-					}
-				}
-				base = max(0, min(base, int32(in)-window))
-				t.base, t.perm = append(t.base, base), append(t.perm, [64]byte{})
+			for left > 0 {
+				perm := t.newPerm()
 				put(&t, -1, 0)
-				perm := unsafe.Pointer(&t.perm[len(t.perm)-1])
 				var mask uint32
-				for lane, x := range ix[:half] {
-					if x -= base; x < 0 || x >= window || done>>lane&1 != 0 {
-						continue
+				for g := range groups {
+					first, end := g*half/groups, (g+1)*half/groups
+					base := int32(in)
+					for _, x := range ix[first:end] {
+						if x >= 0 {
+							base = min(base, x)
+						}
 					}
-					mask |= 1 << lane
-					left--
-					put(&t, lane, int(at[lane]))
-					switch size {
-					case 2:
-						*(*uint16)(unsafe.Add(perm, 2*lane)) = uint16(x)
-					case 4:
-						*(*uint32)(unsafe.Add(perm, 4*lane)) = uint32(x)
-					case 8:
-						*(*uint64)(unsafe.Add(perm, 8*lane)) = uint64(x)
+					base = max(0, min(base, int32(in)-window))
+					t.base = append(t.base, base)
+					for lane := first; lane < end; lane++ {
+						x := ix[lane] - base
+						if ix[lane] < 0 || x >= window {
+							continue
+						}
+						ix[lane] = -1
+						mask |= 1 << lane
+						left--
+						put(&t, lane, int(at[lane]))
+						k.setPerm(perm[lane*size:][:size], x, cell)
 					}
 				}
 				t.mask = append(t.mask, mask)
-				done |= mask
 			}
 		}
 	}
-	t.start = append(t.start, int32(len(t.base)))
+	t.start = append(t.start, int32(len(t.mask)))
 	return t
+}
+
+// newPerm appends the permutation of an entry that has nothing yet, which is a sign where there are no masks.
+func (t *laneTable) newPerm() []byte {
+	n := len(t.perm)
+	t.perm = append(t.perm, make([]byte, t.asm.bytes)...)
+	if !t.asm.masks() {
+		for i := range t.perm[n:] {
+			t.perm[n+i] = 0x80
+		}
+	}
+	return t.perm[n:]
+}
+
+// setPerm makes a lane take element x, of cell bytes, of its window. AVX2 permutes bytes or words of 32 bits.
+func (k *tapAsm) setPerm(lane []byte, x int32, cell int) {
+	switch {
+	case !k.masks() && cell <= 2:
+		for i := range cell {
+			lane[i] = byte(int(x)*cell + i)
+		}
+	case !k.masks() && cell == 8:
+		binary.LittleEndian.PutUint32(lane, uint32(2*x))
+		binary.LittleEndian.PutUint32(lane[4:], uint32(2*x+1))
+	case len(lane) == 2:
+		binary.LittleEndian.PutUint16(lane, uint16(x))
+	case len(lane) == 4:
+		binary.LittleEndian.PutUint32(lane, uint32(x))
+	default:
+		binary.LittleEndian.PutUint64(lane, uint64(x))
+	}
 }
 
 // The kernels of lane tables.
@@ -250,10 +339,11 @@ type laneCall struct {
 	start        *int32
 	base         *int32
 	mask         *uint32
-	perm, weight *[64]byte
+	perm, weight *byte
 	k1, k2, last uint32
 	_            uint32
 	bits         int
+	back         int // bytes by which the last block overlaps the one before
 }
 
 // run applies the table to rows rows of memory with out and in elements of size bytes; kind is the kernel. Row i comes from row pick[i] of
@@ -278,17 +368,17 @@ func (t *laneTable) run(dst, src unsafe.Pointer, rows int, pick []int32, in, out
 				e++
 			}
 			c.dst, c.src = unsafe.Add(dst, (i*out+b*t.lanes)*size), unsafe.Add(src, from*in*size)
-			c.blocks, c.start, c.last = e-b, &t.start[b], ones(t.lanes, t.lanes)
+			c.blocks, c.start, c.last, c.back = e-b, &t.start[b], ones(t.lanes, t.lanes), 0
 			if e == blocks {
-				c.last = ones(out-(e-1)*t.lanes, t.lanes)
+				c.last, c.back = ones(out-(e-1)*t.lanes, t.lanes), (blocks*t.lanes-out)*size
 			}
-			if at := t.start[b]; int(at) < len(t.base) {
-				c.base, c.mask, c.perm = &t.base[at], &t.mask[at], &t.perm[at]
+			if at := int(t.start[b]); at < len(t.mask) {
+				c.base, c.mask, c.perm = &t.base[at*(len(t.base)/len(t.mask))], &t.mask[at], &t.perm[at*t.asm.bytes]
 				if t.weight != nil {
-					c.weight = &t.weight[at]
+					c.weight = &t.weight[at*t.asm.bytes]
 				}
 			}
-			lanesKernel(kind, step, &c)
+			t.asm.lanes[kind][step/4](&c)
 			preemptible(0)
 			b = e
 		}
@@ -301,7 +391,7 @@ func (l *Lanes[W]) ready(dst, src, rows int) bool {
 	if dst < rows*l.out || src < rows*l.in {
 		panic("vec.Lanes: rows beyond the memory")
 	}
-	return l.t.start != nil && hasTaps()
+	return l.t.asm != nil && l.t.asm == tapsNow()
 }
 
 // LanesF32 applies l to each of rows rows. Sums begin with 0, and each product is added with one rounding.
@@ -394,8 +484,12 @@ func NewPicks(in, size int, index []int32) *Picks {
 		}
 	}
 	p := &Picks{in: in, index: index}
-	if hasTaps() && size <= 8 {
-		p.t = newLaneTable(max(size, 2), 1, in, len(index), 1, index, func(*laneTable, int, int) {})
+	if size <= 8 {
+		lane := size
+		if TapBytes() == 64 {
+			lane = max(lane, 2) // bytes are permuted as words
+		}
+		p.t = newLaneTable(lane, 1, size, in, len(index), 1, index, func(*laneTable, int, int) {})
 	}
 	return p
 }
@@ -414,7 +508,7 @@ func Pick[E uint8 | uint16 | uint32 | uint64](p *Picks, dst, src []E, rows []int
 		}
 	}
 	size := int(unsafe.Sizeof(*new(E)))
-	if p.t.start != nil && hasTaps() {
+	if p.t.asm != nil && p.t.asm == tapsNow() {
 		p.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), len(rows), rows, p.in, out, size, 0, lanesPick1+bits.TrailingZeros(uint(size)))
 		return
 	}
@@ -443,7 +537,8 @@ func PickRows(dst, src []byte, index []int32, size int) {
 		}
 	}
 	const work = 64 << 10 // bytes of a call
-	if !hasTaps() || size > work {
+	k := tapsNow()
+	if k == nil || size > work || size < 4 && !k.masks() {
 		for i, x := range index {
 			copy(dst[i*size:][:size], src[int(x)*size:])
 		}
@@ -452,7 +547,7 @@ func PickRows(dst, src []byte, index []int32, size int) {
 	step := max(1, work/max(size, 16))
 	for i := 0; i < len(index); i += step {
 		m := min(step, len(index)-i)
-		pickRows(unsafe.Pointer(&dst[i*size]), unsafe.Pointer(&src[0]), &index[i], m, size)
+		k.pickRows(unsafe.Pointer(&dst[i*size]), unsafe.Pointer(&src[0]), &index[i], m, size)
 		preemptible(0)
 	}
 }

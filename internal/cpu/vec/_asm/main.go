@@ -79,6 +79,14 @@ func run(dir string) error {
 	emitLanesGo(&amd64, AVX512, AVX2)
 	emitFoldsGo(&amd64)
 	emitLanesGo(&arm64, NEON)
+	for _, k := range windowKernels() {
+		emitWindows(text[k.isa], k)
+	}
+	var taps strings.Builder
+	taps.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport \"unsafe\"\n\n")
+	for _, isa := range []ISA{AVX512, AVX2} {
+		emitTaps(text[isa], &taps, isa)
+	}
 	table.WriteString("}\n")
 	for name, src := range map[string]string{
 		"zz_generic.go":      generic.String(),
@@ -88,6 +96,7 @@ func run(dir string) error {
 		"zz_table_test.go":   table.String(),
 		"zz_half.go":         emitHalf(),
 		"zz_pixels_amd64.go": emitWindowsGo(),
+		"zz_taps_amd64.go":   taps.String(),
 	} {
 		b, err := format.Source([]byte(src))
 		if err != nil {
@@ -100,9 +109,6 @@ func run(dir string) error {
 	}
 	if err := write(filepath.Join(dir, "zz_neon_arm64.s"), []byte(strings.TrimRight(pool.file(neon.String()), "\n"))); err != nil {
 		return err
-	}
-	for _, k := range windowKernels() {
-		emitWindows(text[k.isa], k)
 	}
 	for isa, w := range text {
 		var b bytes.Buffer
