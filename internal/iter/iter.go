@@ -94,6 +94,8 @@ func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs,
 func (w *walk) run(total int) {
 	if len(w.shape) == 1 && w.plain() && w.number == 0 {
 		w.runPlain(total)
+	} else if m := w.stack(); m > 0 {
+		w.runStacked(total, m)
 	} else {
 		w.runRows(total)
 	}

@@ -1,6 +1,7 @@
 package pointwise
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -394,64 +395,142 @@ func remainderGrads(c *Ctx, g *T, mode string) []*T {
 	return r
 }
 
-// runDivision runs a kernel that would trap on an integer zero; it refuses zeros first.
-func runDivision(c *Ctx, k *biK) {
-	if c.Out(0).DType().IsIntOrBool() {
-		dt := c.Out(0).DType()
-		if dt == tensor.Bool {
-			missing(c, k.name, dt)
-		}
-		if c.Out(0).Numel() > 0 && hasZero(c.T(1)) {
-			c.Fail(tensor.ErrValue, "ZeroDivisionError")
-		}
+// division is an operator of quotients: the kernels of floats, and what it is for integers.
+type division struct {
+	biK
+	i64 func(a, b int64) int64
+	// The quotient is rounded by these; rest says that what is left over is wanted.
+	round32 func(d, a []float32)
+	round64 func(d, a []float64)
+	rest    bool
+}
+
+// runDivision runs a division on numbers of any type. It refuses an integer zero as divisor.
+func runDivision(c *Ctx, k *division) {
+	out, dt := c.Out(0), c.Out(0).DType()
+	if !dt.IsIntOrBool() {
+		k.run(c, 0, 1)
+		return
 	}
-	k.run(c, 0, 1)
+	if dt == tensor.Bool {
+		missing(c, k.name, dt)
+	}
+	if out.Numel() == 0 {
+		return
+	}
+	a, b := inType(c.T(0), dt), inType(c.T(1), dt)
+	if hasZero(b) {
+		c.Fail(tensor.ErrValue, "ZeroDivisionError")
+	}
+	// Quotients of floats that are whole numbers of half as many bits as they hold come out on the right side of every whole number, so
+	// that integers can be divided as floats, by vectors.
+	switch as := dt; {
+	case dt.Size() < 4:
+		as = tensor.Float32
+		run2(out, a, b, as, as, as, func(d, a, b []float32) {
+			quotients(d, a, b, k.rest, k.round32, vec.DivF32, vec.MulF32, vec.SubF32)
+		})
+	case dt.Size() == 4 || exact(a) && exact(b):
+		as = tensor.Float64
+		run2(out, a, b, as, as, as, func(d, a, b []float64) {
+			quotients(d, a, b, k.rest, k.round64, vec.DivF64, vec.MulF64, vec.SubF64)
+		})
+	default:
+		run2(out, a, b, as, as, as, func(d, a, b []int64) {
+			for i := range d {
+				d[i] = k.i64(a[i], b[i])
+			}
+		})
+	}
+}
+
+// quotients computes rounded quotients of whole numbers, or what they leave over.
+func quotients[E float](d, a, b []E, rest bool, round func(d, a []E), div, mul, sub func(d, a, b []E)) {
+	inBlocks(d, a, func(d, a, q []E) {
+		y := b[:len(d)]
+		b = b[len(d):]
+		div(q, a, y)
+		if !rest {
+			round(d, q)
+			return
+		}
+		round(q, q)
+		mul(q, q, y)
+		sub(d, a, q)
+	})
+}
+
+// inType is t, converted if it is a number that may not fit the type of the result.
+func inType(t *T, dt DType) *T {
+	if t.Dim() == 0 {
+		return t.DenseAs(dt)
+	}
+	return t
+}
+
+// exact reports that the quotients of the elements as float64 are on the right side of every whole number, and those elements exact.
+func exact(t *T) bool {
+	if !t.DType().IsIntOrBool() || t.DType().Size() < 8 {
+		return true
+	}
+	var beyond int64
+	const bound = 1 << 50
+	for _, x := range tensor.Data[int64](t.DenseAs(tensor.Int64)) {
+		beyond |= (x + bound) >> 51
+	}
+	return beyond == 0
 }
 
 func hasZero(t *T) bool {
-	for _, x := range tensor.Data[int64](t.DenseAs(tensor.Int64)) {
-		if x == 0 {
+	switch dt := t.DType(); {
+	case dt.Size() == 8 && dt.IsIntOrBool():
+		return anyZero(tensor.Data[int64](t.DenseAs(dt)))
+	case dt == tensor.Int32:
+		return anyZero(tensor.Data[int32](t.DenseAs(dt)))
+	case dt == tensor.Int16:
+		return anyZero(tensor.Data[int16](t.DenseAs(dt)))
+	case dt == tensor.Int8:
+		return anyZero(tensor.Data[int8](t.DenseAs(dt)))
+	}
+	return anyZero(tensor.Data[uint8](t.DenseAs(tensor.Uint8)))
+}
+
+func anyZero[E integer](s []E) bool {
+	var found [len(run4K{})]uint8
+	for len(s) > 0 {
+		n := min(len(s), len(found))
+		logicalNotI(found[:n], s[:n])
+		if bytes.IndexByte(found[:n], 1) >= 0 {
 			return true
 		}
+		s = s[n:]
 	}
 	return false
 }
 
-func truncDivI[E integer](d, a, b []E) {
-	for i := range d {
-		d[i] = a[i] / b[i]
+func truncDivI(a, b int64) int64 { return a / b }
+
+func floorDivI(a, b int64) int64 {
+	q := a / b
+	if r := a % b; r != 0 && (r < 0) != (b < 0) {
+		q--
 	}
+	return q
 }
 
-func floorDivI[E integer](d, a, b []E) {
-	for i := range d {
-		q := a[i] / b[i]
-		if r := a[i] % b[i]; r != 0 && (r < 0) != (b[i] < 0) {
-			q--
-		}
-		d[i] = q
-	}
-}
+func fmodI(a, b int64) int64 { return a % b }
 
-func fmodI[E integer](d, a, b []E) {
-	for i := range d {
-		d[i] = a[i] % b[i]
+func remainderI(a, b int64) int64 {
+	r := a % b
+	if r != 0 && (r < 0) != (b < 0) {
+		r += b
 	}
-}
-
-func remainderI[E integer](d, a, b []E) {
-	for i := range d {
-		r := a[i] % b[i]
-		if r != 0 && (r < 0) != (b[i] < 0) {
-			r += b[i]
-		}
-		d[i] = r
-	}
+	return r
 }
 
 var (
-	truncDivKernels  = biK{name: "div_trunc", u8: truncDivI[uint8], i8: truncDivI[int8], i16: truncDivI[int16], i32: truncDivI[int32], i64: truncDivI[int64], f32: vec.TruncDivF32, f64: vec.TruncDivF64}
-	floorDivKernels  = biK{name: "div_floor", u8: floorDivI[uint8], i8: floorDivI[int8], i16: floorDivI[int16], i32: floorDivI[int32], i64: floorDivI[int64], f32: vec.FloorDivF32, f64: vec.FloorDivF64}
-	fmodKernels      = biK{name: "fmod", u8: fmodI[uint8], i8: fmodI[int8], i16: fmodI[int16], i32: fmodI[int32], i64: fmodI[int64], f32: vec.FmodF32, f64: vec.FmodF64}
-	remainderKernels = biK{name: "remainder", u8: remainderI[uint8], i8: remainderI[int8], i16: remainderI[int16], i32: remainderI[int32], i64: remainderI[int64], f32: vec.RemainderF32, f64: vec.RemainderF64}
+	truncDivKernels  = division{biK{name: "div_trunc", f32: vec.TruncDivF32, f64: vec.TruncDivF64}, truncDivI, vec.TruncF32, vec.TruncF64, false}
+	floorDivKernels  = division{biK{name: "div_floor", f32: vec.FloorDivF32, f64: vec.FloorDivF64}, floorDivI, vec.FloorF32, vec.FloorF64, false}
+	fmodKernels      = division{biK{name: "fmod", f32: vec.FmodF32, f64: vec.FmodF64}, fmodI, vec.TruncF32, vec.TruncF64, true}
+	remainderKernels = division{biK{name: "remainder", f32: vec.RemainderF32, f64: vec.RemainderF64}, remainderI, vec.FloorF32, vec.FloorF64, true}
 )

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -98,8 +99,8 @@ func predicate(schema, doc string, k *predK, x tensor.Def) {
 func noneK[E any](d []uint8, a []E) { clear(d) }
 
 func allK[E any](d []uint8, a []E) {
-	for i := range d {
-		d[i] = 1
+	if one := uint8(1); len(d) > 0 {
+		iter.Fill(unsafe.Pointer(&d[0]), unsafe.Pointer(&one), len(d), 1)
 	}
 }
 

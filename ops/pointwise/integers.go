@@ -78,18 +78,27 @@ func clampI[E integer](lo, hi *E) func(d, x []E) {
 		run := runs.Get().(*run4K)
 		defer runs.Put(run)
 		r := elements[E](run)
-		limit := func(bound *E, k func(d, a, b []E)) {
-			if bound == nil {
-				return
-			}
+		half := len(r) / 2
+		bounds := func(bound *E, r []E) []E {
 			for i := range r[:min(len(r), len(d))] {
 				r[i] = *bound
 			}
-			against(d, x, r, k)
-			x = d
+			return r
 		}
-		limit(lo, vec.MaxInt[E])
-		limit(hi, vec.MinInt[E])
+		switch {
+		case hi == nil && lo == nil:
+			copy(d, x)
+		case hi == nil:
+			against(d, x, bounds(lo, r), vec.MaxInt[E])
+		case lo == nil:
+			against(d, x, bounds(hi, r), vec.MinInt[E])
+		default:
+			highest := bounds(hi, r[half:])
+			against(d, x, bounds(lo, r[:half]), func(d, x, lowest []E) {
+				vec.MaxInt(d, x, lowest)
+				vec.MinInt(d, d, highest[:len(d)])
+			})
+		}
 	}
 }
 

@@ -128,7 +128,7 @@ func init() {
 	numberForm("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", true)
 	numberForm("special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
 	numberForm("special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", false)
-	pair("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.", zipF("xlog1py", xlog1py), floatInfer,
+	pair("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.", xlog1pyKernels, floatInfer,
 		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)
@@ -217,16 +217,6 @@ func nextafter16(inf uint16) func(d, a, b []uint16) {
 	}
 }
 
-func xlog1py(x, y float64) float64 {
-	if y != y {
-		return y
-	}
-	if x == 0 {
-		return 0
-	}
-	return x * math.Log1p(y)
-}
-
 func registerFloatPower() {
 	wide := func(c *Ctx) DType {
 		for i := range 2 {
@@ -266,3 +256,11 @@ func registerFloatPower() {
 }
 
 var copysignKernels = biK{name: "copysign", h: vec.Copysign16, f32: vec.CopysignF32, f64: vec.CopysignF64}
+
+var xlog1pyKernels = &biK{name: "xlog1py",
+	f32: func(d, a, b []float32) {
+		xlog1py(d, a, b, vec.Log1pF32, vec.MulF32, vec.EqScalarF32, vec.NeF32, vec.MaskedFillF32, vec.WhereF32)
+	},
+	f64: func(d, a, b []float64) {
+		xlog1py(d, a, b, vec.Log1pF64, vec.MulF64, vec.EqScalarF64, vec.NeF64, vec.MaskedFillF64, vec.WhereF64)
+	}}

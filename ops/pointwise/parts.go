@@ -3,11 +3,12 @@ package pointwise
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 func init() {
-	angle := &unK{name: "angle", f32: angleF[float32], f64: angleF[float64]}
+	angle := &unK{name: "angle", h: vec.Angle16, f32: vec.AngleF32, f64: vec.AngleF64}
 	tensor.Register(tensor.Def{
 		Schema: "angle(Tensor self) -> Tensor", Doc: "is the angle of complex numbers; that of negative real ones is pi.", Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), floatType(c.ArgDType(0)).Real()) },
@@ -67,19 +68,6 @@ func init() {
 	}
 	for _, n := range []string{"is_conj", "is_neg"} {
 		tensor.Register(tensor.Def{Schema: n + "(Tensor self) -> bool", Go: "-", Doc: "is false: no tensor here is lazily conjugated or negated.", Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(false)) }})
-	}
-}
-
-func angleF[E float](d, a []E) {
-	for i, x := range a[:len(d)] {
-		switch {
-		case x != x:
-			d[i] = x
-		case x < 0:
-			d[i] = math.Pi
-		default:
-			d[i] = 0
-		}
 	}
 }
 

@@ -10,9 +10,15 @@ import (
 
 func init() {
 	const deg = math.Pi / 180
-	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.", &unK{name: "deg2rad", f32: func(d, a []float32) { vec.MulScalarF32(d, a, deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, deg) }},
+	scaled := func(s float32) (h vec.Unary16) {
+		for i, k := range vec.MulScalar16 {
+			h[i] = func(d, a []uint16) { k(d, a, s) }
+		}
+		return h
+	}
+	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.", &unK{name: "deg2rad", h: scaled(deg), f32: func(d, a []float32) { vec.MulScalarF32(d, a, deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, deg) }},
 		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(deg) })})
-	floatUnary("rad2deg(Tensor self) -> Tensor", "turns radians into degrees.", &unK{name: "rad2deg", f32: func(d, a []float32) { vec.MulScalarF32(d, a, 1/deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, 1/deg) }},
+	floatUnary("rad2deg(Tensor self) -> Tensor", "turns radians into degrees.", &unK{name: "rad2deg", h: scaled(1 / deg), f32: func(d, a []float32) { vec.MulScalarF32(d, a, 1/deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, 1/deg) }},
 		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(1 / deg) })})
 	tensor.Register(tensor.Def{
 		Schema: "round.decimals(Tensor self, *, int decimals) -> Tensor", Doc: "rounds to a number of decimals, halves to even; negative numbers round before the point.",
@@ -32,15 +38,11 @@ func init() {
 			case c.Int(1) == 0:
 				floats1(c, "round", 0, none1, vec.RoundF32, vec.RoundF64)
 			default:
-				f32 := func(d, a []float32) {
-					for i, x := range a[:len(d)] {
-						d[i] = float32(roundDecimals(float64(x), ten, neg, true))
-					}
-				}
-				f64 := func(d, a []float64) {
-					for i, x := range a[:len(d)] {
-						d[i] = roundDecimals(x, ten, neg, false)
-					}
+				f32 := roundDecimals(float32(ten), vec.MulScalarF32, vec.DivScalarF32, vec.RoundF32)
+				f64 := roundDecimals(ten, vec.MulScalarF64, vec.DivScalarF64, vec.RoundF64)
+				if neg {
+					f32 = roundDecimals(float32(ten), vec.DivScalarF32, vec.MulScalarF32, vec.RoundF32)
+					f64 = roundDecimals(ten, vec.DivScalarF64, vec.MulScalarF64, vec.RoundF64)
 				}
 				floats1(c, "round", 0, none1, f32, f64)
 			}
@@ -122,16 +124,13 @@ func maxFinite(dt DType) float64 {
 	return math.MaxFloat64
 }
 
-func roundDecimals(x, ten float64, negative bool, f32 bool) float64 {
-	if f32 {
-		t := float32(ten)
-		if negative {
-			return float64(float32(math.RoundToEven(float64(float32(x)/t))) * t)
-		}
-		return float64(float32(math.RoundToEven(float64(float32(x)*t))) / t)
+// roundDecimals rounds between two changes of scale.
+func roundDecimals[E float](ten E, there, back func(d, a []E, s E), round func(d, a []E)) func(d, a []E) {
+	return func(d, a []E) {
+		inBlocks(d, a, func(d, a, buf []E) {
+			there(buf, a, ten)
+			round(buf, buf)
+			back(d, buf, ten)
+		})
 	}
-	if negative {
-		return math.RoundToEven(x/ten) * ten
-	}
-	return math.RoundToEven(x*ten) / ten
 }

@@ -146,16 +146,30 @@ func limit[E float](d, a []E, lo, hi E, clamp func(d, a []E, lo, hi E)) {
 	}
 }
 
-func entr(x float64) float64 {
-	switch {
-	case x != x:
-		return x
-	case x > 0:
-		return -x * math.Log(x)
-	case x == 0:
-		return 0
-	}
-	return math.Inf(-1)
+// entr is -x log(x), 0 at 0 and minus infinity below.
+func entr[E float](d, a []E, xlogy func(d, a, b []E), from func(d, a []E, s E), below func(d []uint8, a []E, s E), fill func(d, a []E, m []uint8, s E)) {
+	inBlocks(d, a, func(d, a, buf []E) {
+		var negative [len(run4K{}) * 2]uint8
+		m := negative[:len(d)]
+		below(m, a, 0)
+		xlogy(buf, a, a)
+		from(buf, buf, 0) // 0 - 0 is not -0
+		fill(d, buf, m, E(math.Inf(-1)))
+	})
+}
+
+// xlog1py is a log(1 + b), 0 where a is 0; NaN where b is.
+func xlog1py[E float](d, a, b []E, log1p func(d, a []E), mul func(d, a, b []E), eq func(d []uint8, a []E, s E), ne func(d []uint8, a, b []E), fill func(d, a []E, m []uint8, s E), where func(d []E, m []uint8, a, b []E)) {
+	inBlocks(d, a, func(d, a, buf []E) {
+		var mask [len(run4K{}) * 2]uint8
+		m, b := mask[:len(d)], b[:len(d)]
+		log1p(buf, b)
+		mul(buf, a, buf)
+		eq(m, a, 0)
+		fill(buf, buf, m, 0)
+		ne(m, b, b)
+		where(d, m, b, buf)
+	})
 }
 
 // igamma and igammac are the regularised incomplete gamma functions: a series below the mean, a continued fraction above.
@@ -442,7 +456,9 @@ func init() {
 			y := c.Out(0)
 			return g.Mul(y.Mul(y).MulScalar(0.5).Exp().MulScalar(math.Sqrt(2 * math.Pi)))
 		})})
-	floatOnly("special_entr(Tensor self) -> Tensor", "is -self log(self), 0 at 0 and minus infinity below.", fn("entr", entr, nil),
+	floatOnly("special_entr(Tensor self) -> Tensor", "is -self log(self), 0 at 0 and minus infinity below.", fast2("entr",
+		func(d, a []float32) { entr(d, a, vec.XLogYF32, vec.RSubScalarF32, vec.LtScalarF32, vec.MaskedFillF32) },
+		func(d, a []float64) { entr(d, a, vec.XLogYF64, vec.RSubScalarF64, vec.LtScalarF64, vec.MaskedFillF64) }, nil),
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Log().AddScalar(1).Neg()) })})
 	const none = "PyTorch gives none either"
 	ops := map[string]*tensor.Op{}

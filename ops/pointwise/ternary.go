@@ -215,8 +215,10 @@ func addcmulI[E integer](v E) func(d, a, b, c []E) {
 		defer runs.Put(run)
 		r := elements[E](run)
 		buf, value := r[:len(r)/2], r[len(r)/2:]
-		for i := range value[:min(len(value), len(d))] {
-			value[i] = v
+		if v != 1 {
+			for i := range value[:min(len(value), len(d))] {
+				value[i] = v
+			}
 		}
 		for len(d) > 0 {
 			n := min(len(d), len(buf))

@@ -284,7 +284,7 @@ func init() {
 	unary("floor(Tensor self) -> Tensor", "rounds down; integers stay as they are.", rounding("floor", vec.Floor16, vec.FloorF32, vec.FloorF64), flat())
 	unary("trunc(Tensor self) -> Tensor", "rounds towards zero; integers stay as they are.", rounding("trunc", vec.Trunc16, vec.TruncF32, vec.TruncF64), tensor.Def{Aliases: []string{"fix"}, VJP: flat().VJP})
 	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.Round16, vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
-	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", f32: vec.FracF32, f64: vec.FracF64}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
+	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", h: vec.Frac16, f32: vec.FracF32, f64: vec.FracF64}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
 	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC).halves(vec.Exp16), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
 	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fast2("exp2", vec.Exp2F32, vec.Exp2F64, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),

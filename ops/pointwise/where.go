@@ -115,14 +115,12 @@ func clamp3[E integer](c *Ctx, as DType) {
 	run3(c.Out(0), c.T(0), c.T(1), c.T(2), as, as, as, as, clampK[E])
 }
 
-func whereK[E any](d []E, m []uint8, a, b []E) {
+// whereC has no branch: whether the condition holds is seldom foreseeable.
+func whereC(d []complex128, m []uint8, a, b []complex128) {
 	m, a, b = m[:len(d)], a[:len(d)], b[:len(d)]
 	for i := range d {
-		x := b[i]
-		if m[i] != 0 {
-			x = a[i]
-		}
-		d[i] = x
+		either := [2]complex128{b[i], a[i]}
+		d[i] = either[b2u(m[i] != 0)&1]
 	}
 }
 
@@ -275,15 +273,15 @@ func registerWhere() {
 			dt := c.Out(0).DType()
 			switch dt.Size() { // bits are moved, whatever they mean
 			case 1:
-				whereAs(c, dt, whereK[uint8])
+				whereAs(c, dt, vec.WhereU8)
 			case 2:
-				whereAs(c, dt, whereK[uint16])
+				whereAs(c, dt, vec.WhereU16)
 			case 4:
 				whereAs(c, dt, vec.WhereF32)
 			case 8:
 				whereAs(c, dt, vec.WhereF64)
 			default:
-				whereAs(c, dt, whereK[complex128])
+				whereAs(c, dt, whereC)
 			}
 		},
 		Save: "condition",

@@ -2116,6 +2116,72 @@ func whereF32AVX512(dst *float32, mask *uint8, a *float32, b *float32, n int)
 //go:noescape
 func whereF32AVX2(dst *float32, mask *uint8, a *float32, b *float32, n int)
 
+// WhereU8 sets dst[i] = a[i] where mask[i] is not 0, else b[i].
+func WhereU8(dst, mask, a, b []uint8) {
+	mask = mask[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			whereU8AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			whereU8AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	whereU8Generic(dst[i:], mask[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func whereU8AVX512(dst *uint8, mask *uint8, a *uint8, b *uint8, n int)
+
+//go:noescape
+func whereU8AVX2(dst *uint8, mask *uint8, a *uint8, b *uint8, n int)
+
+// WhereU16 sets dst[i] = a[i] where mask[i] is not 0, else b[i].
+func WhereU16(dst []uint16, mask []uint8, a, b []uint16) {
+	mask = mask[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			whereU16AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	whereU16Generic(dst[i:], mask[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func whereU16AVX512(dst *uint16, mask *uint8, a *uint16, b *uint16, n int)
+
+//go:noescape
+func whereU16AVX2(dst *uint16, mask *uint8, a *uint16, b *uint16, n int)
+
 // MaskedFillF32 sets dst[i] = s where mask[i] is not 0, else a[i].
 func MaskedFillF32(dst, a []float32, mask []uint8, s float32) {
 	a = a[:len(dst)]
@@ -4928,6 +4994,37 @@ func fracF32AVX512(dst *float32, a *float32, n int)
 
 //go:noescape
 func fracF32AVX2(dst *float32, a *float32, n int)
+
+// AngleF32 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
+func AngleF32(dst, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			angleF32AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			angleF32AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	angleF32Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func angleF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func angleF32AVX2(dst *float32, a *float32, n int)
 
 // HardShrinkF32 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF32(dst, a []float32, l float32) {
@@ -11219,6 +11316,37 @@ func fracF64AVX512(dst *float64, a *float64, n int)
 //go:noescape
 func fracF64AVX2(dst *float64, a *float64, n int)
 
+// AngleF64 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
+func AngleF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			angleF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			angleF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	angleF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func angleF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func angleF64AVX2(dst *float64, a *float64, n int)
+
 // HardShrinkF64 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF64(dst, a []float64, l float64) {
 	a = a[:len(dst)]
@@ -16291,6 +16419,130 @@ func signBF16AVX512(dst *uint16, a *uint16, n int)
 
 //go:noescape
 func signBF16AVX2(dst *uint16, a *uint16, n int)
+
+// FracF16 sets dst[i] = a[i] less its whole part, on float16.
+func FracF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fracF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			fracF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	fracF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func fracF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func fracF16AVX2(dst *uint16, a *uint16, n int)
+
+// FracBF16 sets dst[i] = a[i] less its whole part, on bfloat16.
+func FracBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			fracBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			fracBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	fracBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func fracBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func fracBF16AVX2(dst *uint16, a *uint16, n int)
+
+// AngleF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on float16.
+func AngleF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			angleF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			angleF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	angleF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func angleF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func angleF16AVX2(dst *uint16, a *uint16, n int)
+
+// AngleBF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on bfloat16.
+func AngleBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			angleBF16AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		full := n &^ 7
+		for i < full {
+			cnt := min(full-i, chunk)
+			angleBF16AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+	}
+	angleBF16Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func angleBF16AVX512(dst *uint16, a *uint16, n int)
+
+//go:noescape
+func angleBF16AVX2(dst *uint16, a *uint16, n int)
 
 // AddF16 sets dst[i] = a[i] + b[i], on float16.
 func AddF16(dst, a, b []uint16) {

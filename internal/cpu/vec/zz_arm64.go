@@ -1278,6 +1278,46 @@ func WhereF32(dst []float32, mask []uint8, a, b []float32) {
 //go:noescape
 func whereF32NEON(dst *float32, mask *uint8, a *float32, b *float32, n int)
 
+// WhereU8 sets dst[i] = a[i] where mask[i] is not 0, else b[i].
+func WhereU8(dst, mask, a, b []uint8) {
+	mask = mask[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		whereU8Generic(dst, mask, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		whereU8NEON(&dst[i], &mask[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func whereU8NEON(dst *uint8, mask *uint8, a *uint8, b *uint8, n int)
+
+// WhereU16 sets dst[i] = a[i] where mask[i] is not 0, else b[i].
+func WhereU16(dst []uint16, mask []uint8, a, b []uint16) {
+	mask = mask[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		whereU16Generic(dst, mask, a, b)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		whereU16NEON(&dst[i], &mask[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func whereU16NEON(dst *uint16, mask *uint8, a *uint16, b *uint16, n int)
+
 // MaskedFillF32 sets dst[i] = s where mask[i] is not 0, else a[i].
 func MaskedFillF32(dst, a []float32, mask []uint8, s float32) {
 	a = a[:len(dst)]
@@ -2904,6 +2944,24 @@ func FracF32(dst, a []float32) {
 
 //go:noescape
 func fracF32NEON(dst *float32, a *float32, n int)
+
+// AngleF32 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
+func AngleF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		angleF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		angleF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func angleF32NEON(dst *float32, a *float32, n int)
 
 // HardShrinkF32 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF32(dst, a []float32, l float32) {
@@ -6629,6 +6687,24 @@ func FracF64(dst, a []float64) {
 //go:noescape
 func fracF64NEON(dst *float64, a *float64, n int)
 
+// AngleF64 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
+func AngleF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		angleF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		angleF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func angleF64NEON(dst *float64, a *float64, n int)
+
 // HardShrinkF64 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF64(dst, a []float64, l float64) {
 	a = a[:len(dst)]
@@ -9735,6 +9811,78 @@ func SignBF16(dst, a []uint16) {
 
 //go:noescape
 func signBF16NEON(dst *uint16, a *uint16, n int)
+
+// FracF16 sets dst[i] = a[i] less its whole part, on float16.
+func FracF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		fracF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fracF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fracF16NEON(dst *uint16, a *uint16, n int)
+
+// FracBF16 sets dst[i] = a[i] less its whole part, on bfloat16.
+func FracBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		fracBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		fracBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func fracBF16NEON(dst *uint16, a *uint16, n int)
+
+// AngleF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on float16.
+func AngleF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		angleF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		angleF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func angleF16NEON(dst *uint16, a *uint16, n int)
+
+// AngleBF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on bfloat16.
+func AngleBF16(dst, a []uint16) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		angleBF16Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		angleBF16NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func angleBF16NEON(dst *uint16, a *uint16, n int)
 
 // AddF16 sets dst[i] = a[i] + b[i], on float16.
 func AddF16(dst, a, b []uint16) {

@@ -787,6 +787,42 @@ func whereF32Generic(dst []float32, mask []uint8, a, b []float32) {
 	}
 }
 
+// whereU8Generic is the plain Go version of WhereU8.
+func whereU8Generic(dst, mask, a, b []uint8) {
+	mask = mask[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := mask[i] != 0
+		v1 := int32(a[i])
+		v2 := math.Float32frombits(uint32(v1))
+		v3 := int32(b[i])
+		v4 := math.Float32frombits(uint32(v3))
+		v5 := sel32(v0, v2, v4)
+		v6 := int32(math.Float32bits(v5))
+		dst[i] = uint8(v6)
+	}
+}
+
+// whereU16Generic is the plain Go version of WhereU16.
+func whereU16Generic(dst []uint16, mask []uint8, a, b []uint16) {
+	mask = mask[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := mask[i] != 0
+		v1 := math.Float32frombits(uint32(a[i]) << 16)
+		v2 := math.Float32frombits(math.Float32bits(v1))
+		v3 := math.Float32frombits(uint32(b[i]) << 16)
+		v4 := math.Float32frombits(math.Float32bits(v3))
+		v5 := sel32(v0, v2, v4)
+		v6 := int32(math.Float32bits(v5))
+		v7 := int32(uint32(v6))
+		v8 := int32(uint32(v7) >> 16)
+		dst[i] = uint16(v8)
+	}
+}
+
 // maskedFillF32Generic is the plain Go version of MaskedFillF32.
 func maskedFillF32Generic(dst, a []float32, mask []uint8, s float32) {
 	a = a[:len(dst)]
@@ -7938,6 +7974,19 @@ func fracF32Generic(dst, a []float32) {
 	}
 }
 
+// angleF32Generic is the plain Go version of AngleF32.
+func angleF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 < 0
+		v2 := sel32(v1, 0x1.921fb6p+01, 0)
+		v3 := v0 != v0
+		v4 := sel32(v3, v0, v2)
+		dst[i] = v4
+	}
+}
+
 // hardShrinkF32Generic is the plain Go version of HardShrinkF32.
 func hardShrinkF32Generic(dst, a []float32, l float32) {
 	a = a[:len(dst)]
@@ -13591,6 +13640,19 @@ func fracF64Generic(dst, a []float64) {
 		v1 := math.Trunc(v0)
 		v2 := v0 - v1
 		dst[i] = v2
+	}
+}
+
+// angleF64Generic is the plain Go version of AngleF64.
+func angleF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 < 0
+		v2 := sel64(v1, 0x1.921fb54442d18p+01, 0)
+		v3 := v0 != v0
+		v4 := sel64(v3, v0, v2)
+		dst[i] = v4
 	}
 }
 
@@ -19563,6 +19625,76 @@ func signBF16Generic(dst, a []uint16) {
 		v5 := int32(math.Float32bits(v4))
 		v6 := int32(uint32(v5) >> 16)
 		dst[i] = uint16(v6)
+	}
+}
+
+// fracF16Generic is the plain Go version of FracF16.
+func fracF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(math.Trunc(float64(v0)))
+		v2 := v0 - v1
+		dst[i] = F32ToF16(v2)
+	}
+}
+
+// fracBF16Generic is the plain Go version of FracBF16.
+func fracBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(math.Trunc(float64(v0)))
+		v2 := v0 - v1
+		v3 := int32(math.Float32bits(v2))
+		v4 := int32(uint32(v3) >> 16)
+		v5 := v4 & 1
+		v6 := v3 + 32767
+		v7 := v6 + v5
+		v8 := int32(uint32(v7) >> 16)
+		v9 := v2 != v2
+		v10 := math.Float32frombits(0x7fc0)
+		v11 := math.Float32frombits(uint32(v8))
+		v12 := sel32(v9, v10, v11)
+		v13 := int32(math.Float32bits(v12))
+		dst[i] = uint16(v13)
+	}
+}
+
+// angleF16Generic is the plain Go version of AngleF16.
+func angleF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := v0 < 0
+		v2 := sel32(v1, 0x1.921fb6p+01, 0)
+		v3 := v0 != v0
+		v4 := sel32(v3, v0, v2)
+		dst[i] = F32ToF16(v4)
+	}
+}
+
+// angleBF16Generic is the plain Go version of AngleBF16.
+func angleBF16Generic(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := v0 < 0
+		v2 := sel32(v1, 0x1.921fb6p+01, 0)
+		v3 := v0 != v0
+		v4 := sel32(v3, v0, v2)
+		v5 := int32(math.Float32bits(v4))
+		v6 := int32(uint32(v5) >> 16)
+		v7 := v6 & 1
+		v8 := v5 + 32767
+		v9 := v8 + v7
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v4 != v4
+		v12 := math.Float32frombits(0x7fc0)
+		v13 := math.Float32frombits(uint32(v10))
+		v14 := sel32(v11, v12, v13)
+		v15 := int32(math.Float32bits(v14))
+		dst[i] = uint16(v15)
 	}
 }
 

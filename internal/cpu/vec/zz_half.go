@@ -49,6 +49,10 @@ var (
 	Trunc16 = Unary16{TruncF16, TruncBF16}
 	// Sign16 holds SignF16 and SignBF16.
 	Sign16 = Unary16{SignF16, SignBF16}
+	// Frac16 holds FracF16 and FracBF16.
+	Frac16 = Unary16{FracF16, FracBF16}
+	// Angle16 holds AngleF16 and AngleBF16.
+	Angle16 = Unary16{AngleF16, AngleBF16}
 )
 
 var (

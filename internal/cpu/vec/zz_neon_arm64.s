@@ -6890,6 +6890,294 @@ l8:
 done:
 	RET
 
+// whereU8NEON: 4 lanes x 4. R0=dst uint8, R1=mask uint8, R2=a uint8, R3=b uint8; R9=elements left.
+TEXT ·whereU8NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD mask+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVS (R2), F1
+	VUXTL V1.B8, V1.H8
+	VUXTL V1.H4, V1.S4
+	FMOVS (R3), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VBSL V2.B16, V1.B16, V0.B16
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, (R0)
+	FMOVS 4(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVS 4(R2), F1
+	VUXTL V1.B8, V1.H8
+	VUXTL V1.H4, V1.S4
+	FMOVS 4(R3), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VBSL V2.B16, V1.B16, V0.B16
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 4(R0)
+	FMOVS 8(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVS 8(R2), F1
+	VUXTL V1.B8, V1.H8
+	VUXTL V1.H4, V1.S4
+	FMOVS 8(R3), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VBSL V2.B16, V1.B16, V0.B16
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 8(R0)
+	FMOVS 12(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVS 12(R2), F1
+	VUXTL V1.B8, V1.H8
+	VUXTL V1.H4, V1.S4
+	FMOVS 12(R3), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VBSL V2.B16, V1.B16, V0.B16
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, 12(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVS (R2), F1
+	VUXTL V1.B8, V1.H8
+	VUXTL V1.H4, V1.S4
+	FMOVS (R3), F2
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VBSL V2.B16, V1.B16, V0.B16
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	FMOVS F1, (R0)
+	ADD $4, R0
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R1), V0.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R1, R10
+	VLD1 (R10), V0.B[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.B[0]
+l2:
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	TBZ $1, R9, l3
+	VLD1 (R2), V1.H[0]
+	TBZ $0, R9, l4
+	ADD $2, R2, R10
+	VLD1 (R10), V1.B[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.B[0]
+l4:
+	VUXTL V1.B8, V1.H8
+	VUXTL V1.H4, V1.S4
+	TBZ $1, R9, l5
+	VLD1 (R3), V2.H[0]
+	TBZ $0, R9, l6
+	ADD $2, R3, R10
+	VLD1 (R10), V2.B[2]
+	JMP l6
+l5:
+	VLD1 (R3), V2.B[0]
+l6:
+	VUXTL V2.B8, V2.H8
+	VUXTL V2.H4, V2.S4
+	VBSL V2.B16, V1.B16, V0.B16
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	WORD $0x0e212821 // xtn v1.8b, v1.8h
+	TBZ $1, R9, l7
+	VST1 V1.H[0], (R0)
+	TBZ $0, R9, l8
+	ADD $2, R0, R10
+	VST1 V1.B[2], (R10)
+	JMP l8
+l7:
+	VST1 V1.B[0], (R0)
+l8:
+done:
+	RET
+
+// whereU16NEON: 4 lanes x 4. R0=dst uint16, R1=mask uint8, R2=a uint16, R3=b uint16; R9=elements left.
+TEXT ·whereU16NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD mask+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVD (R3), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VBSL V2.B16, V1.B16, V0.B16
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVS 4(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVD 8(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVD 8(R3), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VBSL V2.B16, V1.B16, V0.B16
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVS 8(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVD 16(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVD 16(R3), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VBSL V2.B16, V1.B16, V0.B16
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVS 12(R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVD 24(R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVD 24(R3), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VBSL V2.B16, V1.B16, V0.B16
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $16, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVS (R1), F0
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	FMOVD (R2), F1
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	FMOVD (R3), F2
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VBSL V2.B16, V1.B16, V0.B16
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $4, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	VLD1 (R1), V0.H[0]
+	TBZ $0, R9, l2
+	ADD $2, R1, R10
+	VLD1 (R10), V0.B[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.B[0]
+l2:
+	VUXTL V0.B8, V0.H8
+	VUXTL V0.H4, V0.S4
+	VCMTST V0.S4, V0.S4, V0.S4
+	TBZ $1, R9, l3
+	FMOVS (R2), F1
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V1.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V1.H[0]
+l4:
+	WORD $0x2e613821 // shll v1.4s, v1.4h, #16
+	TBZ $1, R9, l5
+	FMOVS (R3), F2
+	TBZ $0, R9, l6
+	ADD $4, R3, R10
+	VLD1 (R10), V2.H[2]
+	JMP l6
+l5:
+	VLD1 (R3), V2.H[0]
+l6:
+	WORD $0x2e613842 // shll v2.4s, v2.4h, #16
+	VBSL V2.B16, V1.B16, V0.B16
+	VUSHR $16, V0.S4, V0.S4
+	WORD $0x0e612801 // xtn v1.4h, v0.4s
+	TBZ $1, R9, l7
+	FMOVS F1, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V1.H[0], (R0)
+l8:
+done:
+	RET
+
 // maskedFillF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=mask uint8, s scalar; R9=elements left.
 // Constants: V0-V0.
 TEXT ·maskedFillF32NEON(SB), NOSPLIT, $0-40
@@ -24238,6 +24526,89 @@ l2:
 	JMP l4
 l3:
 	FMOVS F0, (R0)
+l4:
+done:
+	RET
+
+// angleF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V1.
+TEXT ·angleF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2032(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F2
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F2
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F2
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	TBZ $1, R9, l3
+	FMOVD F4, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F4, (R0)
 l4:
 done:
 	RET
@@ -54334,6 +54705,73 @@ tail:
 done:
 	RET
 
+// angleF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V1.
+TEXT ·angleF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 3504(R11), F1
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	WORD $0x6ee2e403 // fcmgt v3.2d, v0.2d, v2.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F2
+	WORD $0x6ee2e403 // fcmgt v3.2d, v0.2d, v2.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, 16(R0)
+	FMOVQ 32(R1), F2
+	WORD $0x6ee2e403 // fcmgt v3.2d, v0.2d, v2.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, 32(R0)
+	FMOVQ 48(R1), F2
+	WORD $0x6ee2e403 // fcmgt v3.2d, v0.2d, v2.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	WORD $0x6ee2e403 // fcmgt v3.2d, v0.2d, v2.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F2
+	WORD $0x6ee2e403 // fcmgt v3.2d, v0.2d, v2.2d
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	VBSL V2.B16, V3.B16, V4.B16
+	FMOVD F4, (R0)
+done:
+	RET
+
 // hardShrinkF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, l scalar; R9=elements left.
 // Constants: V0-V1.
 TEXT ·hardShrinkF64NEON(SB), NOSPLIT, $0-32
@@ -81841,6 +82279,391 @@ l2:
 	JMP l4
 l3:
 	VST1 V4.H[0], (R0)
+l4:
+done:
+	RET
+
+// fracF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+TEXT ·fracF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19801 // frintz v1.4s, v0.4s
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19801 // frintz v1.4s, v0.4s
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 8(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19801 // frintz v1.4s, v0.4s
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 16(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19801 // frintz v1.4s, v0.4s
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19801 // frintz v1.4s, v0.4s
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F0
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V0.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V0.H[0]
+l2:
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x4ea19801 // frintz v1.4s, v0.4s
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x0e216801 // fcvtn v1.4h, v0.4s
+	TBZ $1, R9, l3
+	FMOVS F1, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V1.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V1.H[0], (R0)
+l4:
+done:
+	RET
+
+// fracBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V2.
+TEXT ·fracBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 10080(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 10096(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x4ea19864 // frintz v4.4s, v3.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x4ea19864 // frintz v4.4s, v3.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F3
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x4ea19864 // frintz v4.4s, v3.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F3
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V3.H[0]
+l2:
+	WORD $0x2e613863 // shll v3.4s, v3.4h, #16
+	WORD $0x4ea19864 // frintz v4.4s, v3.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VUSHR $16, V3.S4, V4.S4
+	VAND V1.B16, V4.B16, V4.B16
+	VADD V2.S4, V3.S4, V5.S4
+	VADD V4.S4, V5.S4, V5.S4
+	VUSHR $16, V5.S4, V5.S4
+	WORD $0x4e23e463 // fcmeq v3.4s, v3.4s, v3.4s
+	VBSL V0.B16, V5.B16, V3.B16
+	WORD $0x0e612864 // xtn v4.4h, v3.4s
+	TBZ $1, R9, l3
+	FMOVS F4, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V4.H[0], (R0)
+l4:
+done:
+	RET
+
+// angleF16NEON: 4 lanes x 4. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V1.
+TEXT ·angleF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2032(R11), F1
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216882 // fcvtn v2.4h, v4.4s
+	FMOVD F2, (R0)
+	FMOVD 8(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216882 // fcvtn v2.4h, v4.4s
+	FMOVD F2, 8(R0)
+	FMOVD 16(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216882 // fcvtn v2.4h, v4.4s
+	FMOVD F2, 16(R0)
+	FMOVD 24(R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216882 // fcvtn v2.4h, v4.4s
+	FMOVD F2, 24(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216882 // fcvtn v2.4h, v4.4s
+	FMOVD F2, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F2
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	WORD $0x6ea2e403 // fcmgt v3.4s, v0.4s, v2.4s
+	VBSL V0.B16, V1.B16, V3.B16
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	VBSL V2.B16, V3.B16, V4.B16
+	WORD $0x0e216882 // fcvtn v2.4h, v4.4s
+	TBZ $1, R9, l3
+	FMOVS F2, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V2.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V2.H[0], (R0)
+l4:
+done:
+	RET
+
+// angleBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V4.
+TEXT ·angleBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 10080(R11), F1
+	FMOVQ 2032(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 10096(R11), F4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V0.B16, V2.B16, V6.B16
+	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
+	VBSL V5.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V7.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V6.B16, V7.B16
+	WORD $0x0e6128e5 // xtn v5.4h, v7.4s
+	FMOVD F5, (R0)
+	FMOVD 8(R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V0.B16, V2.B16, V6.B16
+	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
+	VBSL V5.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V7.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V6.B16, V7.B16
+	WORD $0x0e6128e5 // xtn v5.4h, v7.4s
+	FMOVD F5, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V0.B16, V2.B16, V6.B16
+	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
+	VBSL V5.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V7.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V6.B16, V7.B16
+	WORD $0x0e6128e5 // xtn v5.4h, v7.4s
+	FMOVD F5, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F5
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V5.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V5.H[0]
+l2:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	WORD $0x6ea5e406 // fcmgt v6.4s, v0.4s, v5.4s
+	VBSL V0.B16, V2.B16, V6.B16
+	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
+	VBSL V5.B16, V6.B16, V7.B16
+	VUSHR $16, V7.S4, V5.S4
+	VAND V3.B16, V5.B16, V5.B16
+	VADD V4.S4, V7.S4, V6.S4
+	VADD V5.S4, V6.S4, V6.S4
+	VUSHR $16, V6.S4, V6.S4
+	WORD $0x4e27e4e7 // fcmeq v7.4s, v7.4s, v7.4s
+	VBSL V1.B16, V6.B16, V7.B16
+	WORD $0x0e6128e5 // xtn v5.4h, v7.4s
+	TBZ $1, R9, l3
+	FMOVS F5, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V5.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V5.H[0], (R0)
 l4:
 done:
 	RET

@@ -263,6 +263,12 @@ func GeScalarF32(dst []uint8, a []float32, s float32) { geScalarF32Generic(dst, 
 // WhereF32 sets dst[i] = a[i] where mask[i] is not 0, else b[i].
 func WhereF32(dst []float32, mask []uint8, a, b []float32) { whereF32Generic(dst, mask, a, b) }
 
+// WhereU8 sets dst[i] = a[i] where mask[i] is not 0, else b[i].
+func WhereU8(dst, mask, a, b []uint8) { whereU8Generic(dst, mask, a, b) }
+
+// WhereU16 sets dst[i] = a[i] where mask[i] is not 0, else b[i].
+func WhereU16(dst []uint16, mask []uint8, a, b []uint16) { whereU16Generic(dst, mask, a, b) }
+
 // MaskedFillF32 sets dst[i] = s where mask[i] is not 0, else a[i].
 func MaskedFillF32(dst, a []float32, mask []uint8, s float32) { maskedFillF32Generic(dst, a, mask, s) }
 
@@ -742,6 +748,9 @@ func NaNToNumF32(dst, a []float32, nan, pos, neg float32) { naNToNumF32Generic(d
 
 // FracF32 sets dst[i] = a[i] less its whole part.
 func FracF32(dst, a []float32) { fracF32Generic(dst, a) }
+
+// AngleF32 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
+func AngleF32(dst, a []float32) { angleF32Generic(dst, a) }
 
 // HardShrinkF32 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF32(dst, a []float32, l float32) { hardShrinkF32Generic(dst, a, l) }
@@ -1695,6 +1704,9 @@ func NaNToNumF64(dst, a []float64, nan, pos, neg float64) { naNToNumF64Generic(d
 // FracF64 sets dst[i] = a[i] less its whole part.
 func FracF64(dst, a []float64) { fracF64Generic(dst, a) }
 
+// AngleF64 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
+func AngleF64(dst, a []float64) { angleF64Generic(dst, a) }
+
 // HardShrinkF64 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF64(dst, a []float64, l float64) { hardShrinkF64Generic(dst, a, l) }
 
@@ -2405,6 +2417,18 @@ func SignF16(dst, a []uint16) { signF16Generic(dst, a) }
 
 // SignBF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on bfloat16.
 func SignBF16(dst, a []uint16) { signBF16Generic(dst, a) }
+
+// FracF16 sets dst[i] = a[i] less its whole part, on float16.
+func FracF16(dst, a []uint16) { fracF16Generic(dst, a) }
+
+// FracBF16 sets dst[i] = a[i] less its whole part, on bfloat16.
+func FracBF16(dst, a []uint16) { fracBF16Generic(dst, a) }
+
+// AngleF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on float16.
+func AngleF16(dst, a []uint16) { angleF16Generic(dst, a) }
+
+// AngleBF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on bfloat16.
+func AngleBF16(dst, a []uint16) { angleBF16Generic(dst, a) }
 
 // AddF16 sets dst[i] = a[i] + b[i], on float16.
 func AddF16(dst, a, b []uint16) { addF16Generic(dst, a, b) }

@@ -22,7 +22,7 @@ var halves = []struct {
 	{"Unary16", []half{{"Abs", true}, {"Neg", true}, {"ReLU", true}, {"Sqrt", false}, {"Rsqrt", false}, {"Reciprocal", false}, {"Square", false},
 		{"Exp", false}, {"Log", false}, {"Tanh", false}, {"Sigmoid", false}, {"Erf", false}, {"GELU", false}, {"GELUTanh", false},
 		{"SiLU", false}, {"Mish", false}, {"Hardsigmoid", false}, {"Hardswish", false},
-		{"Ceil", true}, {"Floor", true}, {"Round", true}, {"Trunc", true}, {"Sign", true}}},
+		{"Ceil", true}, {"Floor", true}, {"Round", true}, {"Trunc", true}, {"Sign", true}, {"Frac", false}, {"Angle", false}}},
 	{"Binary16", []half{{"Add", false}, {"Sub", false}, {"Mul", false}, {"Div", false}, {"Maximum", true}, {"Minimum", true},
 		{"TanhBackward", false}, {"SigmoidBackward", false}, {"GELUBackward", false}, {"GELUTanhBackward", false}, {"SiLUBackward", false},
 		{"HardsigmoidBackward", false}, {"HardswishBackward", false}, {"Copysign", true}, {"PReLU", false}, {"FMax", true}, {"FMin", true}}},

@@ -202,6 +202,18 @@ func arithmetic(t Type, sfx string) {
 	add(Kernel{Name: "Where" + sfx, Doc: "sets dst[i] = a[i] where mask[i] is not 0, else b[i].", Lane: t,
 		Args: []Arg{Out("dst", t), In("mask", U8), In("a", t), In("b", t)},
 		Body: func(b *B) { b.Store("dst", b.Sel(b.LoadMask("mask"), b.Load("a"), b.Load("b"))) }})
+	if t == F32 { // the same for bits of any meaning: those of bfloat16 are only moved
+		for _, bits := range []struct {
+			name string
+			t    Type
+		}{{"U8", U8}, {"U16", BF16}} {
+			add(Kernel{Name: "Where" + bits.name, Doc: "sets dst[i] = a[i] where mask[i] is not 0, else b[i].", Lane: F32, Exact: true,
+				Args: []Arg{Out("dst", bits.t), In("mask", U8), In("a", bits.t), In("b", bits.t)},
+				Body: func(b *B) {
+					b.Store("dst", b.Bits(b.Sel(b.LoadMask("mask"), b.Float(b.Load("a")), b.Float(b.Load("b")))))
+				}})
+		}
+	}
 	add(Kernel{Name: "MaskedFill" + sfx, Doc: "sets dst[i] = s where mask[i] is not 0, else a[i].", Lane: t,
 		Args: []Arg{Out("dst", t), In("a", t), In("mask", U8), Scalar("s", t)},
 		Body: func(b *B) { b.Store("dst", b.Sel(b.LoadMask("mask"), b.Load("s"), b.Load("a"))) }})

@@ -118,6 +118,11 @@ func selections(t Type, sfx string) {
 		x := b.Load("a")
 		return b.Sub(x, b.Round(x, 3))
 	})
+	kernel("Angle", "sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.", []Arg{In("a", t)}, func(b *B) *Value {
+		x := b.Load("a")
+		y := b.Sel(b.Cmp(LT, x, b.C(0)), b.C(math.Pi), b.C(0))
+		return b.Sel(b.Cmp(UNORD, x, x), x, y)
+	})
 	kernel("HardShrink", "sets dst[i] = 0 where -l <= a[i] <= l, else a[i].", []Arg{In("a", t), Scalar("l", t)}, func(b *B) *Value {
 		x := b.Load("a")
 		return b.Sel(b.Cmp(LE, b.Abs(x), b.Load("l")), b.C(0), x)

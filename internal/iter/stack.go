@@ -1,0 +1,156 @@
+package iter
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// A stacked walk takes several rows at once, as one run. Operands that are broadcast along rows or across them are written out into a
+// buffer that stays in the nearest cache, and all others must lie there without gaps: so a kernel needs no form of its own for a column,
+// a row or a number, and short rows cost no more than long ones.
+
+// shallow is the bytes of the longest row that is not handed over as it is when all operands are contiguous along it.
+const shallow = 1 << 10
+
+// stack is the number of rows of a stacked walk, 0 if there cannot or should not be one.
+func (w *walk) stack() int {
+	k := len(w.shape) - 1
+	if k < 1 || w.number != 0 {
+		return 0
+	}
+	inner, room := w.shape[k], w.block()
+	if inner > room {
+		return 0
+	}
+	across := w.plain()
+	for i := 0; i < w.n; i++ {
+		in, down := w.strides[i][k], w.strides[i][k-1]
+		whole := in == w.size[i] && down == inner*w.size[i]
+		if !whole && (i < w.nout || in != 0 && (in != w.size[i] || down != 0)) {
+			return 0
+		}
+		if across && inner*w.size[i] > shallow {
+			return 0
+		}
+	}
+	return min(room/inner, w.shape[k-1])
+}
+
+// runStacked walks with up to m rows at once.
+func (w *walk) runStacked(total, m int) {
+	k := len(w.shape) - 1
+	inner, rows := w.shape[k], w.shape[k-1]
+	per := (rows + m - 1) / m
+	body := func(lo, hi int) {
+		b := &buffers{run: m * inner}
+		var p Ptrs
+		for t := lo; t < hi; t++ {
+			from := t % per * m
+			w.at(&p, t/per*rows+from, k)
+			w.runStack(b, &p, min(m, rows-from), m)
+		}
+	}
+	tasks := total / (inner * rows) * per
+	if total <= grain {
+		body(0, tasks)
+		return
+	}
+	par.For(tasks, max(1, grain/(m*inner)), body)
+}
+
+// runStack runs the kernel on n rows, of a buffer's most.
+func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
+	k := len(w.shape) - 1
+	inner := w.shape[k]
+	var q Ptrs
+	for i := 0; i < w.n; i++ {
+		size, as, load := w.size[i], w.asSize[i], w.load[i]
+		in, down := w.strides[i][k], w.strides[i][k-1]
+		whole := in == size && down == inner*size
+		if whole && load == nil {
+			q[i] = p[i]
+			continue
+		}
+		c := b.get(&b.conv, i, as)
+		q[i] = c
+		switch {
+		case i < w.nout:
+		case whole:
+			load(c, p[i], n*inner)
+		case down == 0 && b.last[i] == p[i]: // still there
+		case in == 0 && down == 0:
+			b.take(i, c, p[i], 1, load, as)
+			Fill(c, c, most*inner, as)
+		case in == 0:
+			src := p[i]
+			if load != nil || down != size {
+				col := b.get(&b.raw, i, max(size, as)+size)
+				src = col
+				gather(col, p[i], down, n, size)
+				if load != nil {
+					src = unsafe.Add(col, (n*size+15)&^15)
+					load(src, col, n)
+				}
+			}
+			spread(c, src, n, inner, as)
+		default:
+			b.take(i, c, p[i], inner, load, as)
+			row := unsafe.Slice((*byte)(c), most*inner*as)
+			for have := inner * as; have < len(row); have *= 2 {
+				copy(row[have:], row[:have])
+			}
+		}
+		b.last[i] = p[i]
+	}
+	w.kernel(&q, n*inner)
+	for i := 0; i < w.nout; i++ {
+		if q[i] != p[i] {
+			w.store[i](p[i], q[i], n*inner)
+		}
+	}
+}
+
+// take brings n elements at src to c, in the wanted type.
+func (b *buffers) take(i int, c, src unsafe.Pointer, n int, load func(d, s unsafe.Pointer, n int), as int) {
+	if load != nil {
+		load(c, src, n)
+	} else {
+		copyBytes(c, src, n*as)
+	}
+}
+
+// spread writes each of n elements of size bytes inner times.
+func spread(d, s unsafe.Pointer, n, inner, size int) {
+	if inner*size >= 128 {
+		for range n {
+			e := elementAt(s, size)
+			e.repeat(d, inner, size)
+			d, s = unsafe.Add(d, inner*size), unsafe.Add(s, size)
+		}
+		return
+	}
+	switch size {
+	case 1:
+		spreadShort[uint8](d, s, n, inner)
+	case 2:
+		spreadShort[uint16](d, s, n, inner)
+	case 4:
+		spreadShort[uint32](d, s, n, inner)
+	case 8:
+		spreadShort[uint64](d, s, n, inner)
+	default:
+		spreadShort[c16](d, s, n, inner)
+	}
+}
+
+func spreadShort[E any](d, s unsafe.Pointer, n, inner int) {
+	dst, src := unsafe.Slice((*E)(d), n*inner), unsafe.Slice((*E)(s), n)
+	for _, x := range src {
+		row := dst[:inner]
+		for i := range row {
+			row[i] = x
+		}
+		dst = dst[inner:]
+	}
+}

@@ -1,0 +1,91 @@
+package iter
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// TestStacked adds three operands that are broadcast in every way, in their own type and converted, and compares with a plain loop.
+func TestStacked(t *testing.T) {
+	defer par.SetNumThreads(par.NumThreads())
+	for _, shape := range [][]int{{5, 3}, {300, 7}, {40, 129}, {3, 2049}, {3, 9, 40}, {4, 1, 33, 5}, {2, 3, 50, 200}} {
+		nd, total := len(shape), numel(shape)
+		for ways := range 1 << (2 * nd) {
+			if nd > 2 && ways%11 != 0 {
+				continue
+			}
+			for kind := range 3 {
+				ops := make([]Operand, 3)
+				mem := make([][]float64, 3)
+				for i := range ops {
+					st, n := make([]int, nd), 1
+					for d := nd - 1; d >= 0; d-- {
+						if i > 0 && ways>>(nd*(i-1)+d)&1 != 0 {
+							continue
+						}
+						st[d], n = n, n*shape[d]
+					}
+					dt, as := dtype.Float32, dtype.Float32
+					if kind == 1 {
+						as = dtype.Float64
+					} else if kind == 2 {
+						dt, as = dtype.Uint8, dtype.Uint8
+					}
+					mem[i] = make([]float64, n)
+					b := make([]byte, n*dt.Size()+8)
+					for j := range n {
+						mem[i][j] = float64((j*7 + i) % 61)
+						if dt == dtype.Uint8 {
+							b[j] = uint8(mem[i][j])
+						} else {
+							*(*float32)(unsafe.Pointer(&b[4*j])) = float32(mem[i][j])
+						}
+					}
+					ops[i] = Operand{P: unsafe.Pointer(&b[0]), Strides: st, Mem: dt, As: as}
+				}
+				for _, threads := range []int{1, 3} {
+					par.SetNumThreads(threads)
+					Run(shape, 1, ops, func(p *Ptrs, n int) {
+						switch kind {
+						case 0:
+							addRun[float32](p, n)
+						case 1:
+							addRun[float64](p, n)
+						default:
+							addRun[uint8](p, n)
+						}
+					})
+					for j := range total {
+						want, at, r := 0.0, [2]int{}, j
+						for d := nd - 1; d >= 0; d-- {
+							for i := range at {
+								at[i] += r % shape[d] * ops[i+1].Strides[d]
+							}
+							r /= shape[d]
+						}
+						want = mem[1][at[0]] + mem[2][at[1]]
+						var got float64
+						if kind == 2 {
+							got = float64(unsafe.Slice((*uint8)(ops[0].P), total)[j])
+						} else {
+							got = float64(unsafe.Slice((*float32)(ops[0].P), total)[j])
+						}
+						if got != want {
+							t.Fatalf("shape %v ways %b kind %d threads %d: element %d is %v, want %v", shape, ways, kind, threads, j, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func addRun[E uint8 | float32 | float64](p *Ptrs, n int) {
+	d, a, b := unsafe.Slice((*E)(p[0]), n), unsafe.Slice((*E)(p[1]), n), unsafe.Slice((*E)(p[2]), n)
+	for i := range d {
+		d[i] = a[i] + b[i]
+	}
+}
