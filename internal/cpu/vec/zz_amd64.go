@@ -1720,13 +1720,13 @@ func EqF32(dst []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			eqF32AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	eqF32Generic(dst[i:], a[i:], b[i:])
 }
@@ -1751,13 +1751,13 @@ func EqScalarF32(dst []uint8, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			eqScalarF32AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	eqScalarF32Generic(dst[i:], a[i:], s)
 }
@@ -1783,13 +1783,13 @@ func NeF32(dst []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			neF32AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	neF32Generic(dst[i:], a[i:], b[i:])
 }
@@ -1814,13 +1814,13 @@ func NeScalarF32(dst []uint8, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			neScalarF32AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	neScalarF32Generic(dst[i:], a[i:], s)
 }
@@ -1846,13 +1846,13 @@ func LtF32(dst []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			ltF32AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	ltF32Generic(dst[i:], a[i:], b[i:])
 }
@@ -1877,13 +1877,13 @@ func LtScalarF32(dst []uint8, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			ltScalarF32AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	ltScalarF32Generic(dst[i:], a[i:], s)
 }
@@ -1909,13 +1909,13 @@ func LeF32(dst []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leF32AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leF32Generic(dst[i:], a[i:], b[i:])
 }
@@ -1940,13 +1940,13 @@ func LeScalarF32(dst []uint8, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leScalarF32AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leScalarF32Generic(dst[i:], a[i:], s)
 }
@@ -1972,13 +1972,13 @@ func GtF32(dst []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gtF32AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gtF32Generic(dst[i:], a[i:], b[i:])
 }
@@ -2003,13 +2003,13 @@ func GtScalarF32(dst []uint8, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gtScalarF32AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gtScalarF32Generic(dst[i:], a[i:], s)
 }
@@ -2035,13 +2035,13 @@ func GeF32(dst []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			geF32AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	geF32Generic(dst[i:], a[i:], b[i:])
 }
@@ -2066,13 +2066,13 @@ func GeScalarF32(dst []uint8, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			geScalarF32AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	geScalarF32Generic(dst[i:], a[i:], s)
 }
@@ -2099,13 +2099,13 @@ func WhereF32(dst []float32, mask []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			whereF32AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	whereF32Generic(dst[i:], mask[i:], a[i:], b[i:])
 }
@@ -2197,13 +2197,13 @@ func MaskedFillF32(dst, a []float32, mask []uint8, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maskedFillF32AVX2(&dst[i], &a[i], &mask[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maskedFillF32Generic(dst[i:], a[i:], mask[i:], s)
 }
@@ -2229,13 +2229,13 @@ func DropoutF32(dst, a []float32, mask []uint8, scale float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			dropoutF32AVX2(&dst[i], &a[i], &mask[i], scale, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	dropoutF32Generic(dst[i:], a[i:], mask[i:], scale)
 }
@@ -7580,13 +7580,13 @@ func EqF64(dst []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			eqF64AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	eqF64Generic(dst[i:], a[i:], b[i:])
 }
@@ -7611,13 +7611,13 @@ func EqScalarF64(dst []uint8, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			eqScalarF64AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	eqScalarF64Generic(dst[i:], a[i:], s)
 }
@@ -7643,13 +7643,13 @@ func NeF64(dst []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			neF64AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	neF64Generic(dst[i:], a[i:], b[i:])
 }
@@ -7674,13 +7674,13 @@ func NeScalarF64(dst []uint8, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			neScalarF64AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	neScalarF64Generic(dst[i:], a[i:], s)
 }
@@ -7706,13 +7706,13 @@ func LtF64(dst []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			ltF64AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	ltF64Generic(dst[i:], a[i:], b[i:])
 }
@@ -7737,13 +7737,13 @@ func LtScalarF64(dst []uint8, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			ltScalarF64AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	ltScalarF64Generic(dst[i:], a[i:], s)
 }
@@ -7769,13 +7769,13 @@ func LeF64(dst []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leF64AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leF64Generic(dst[i:], a[i:], b[i:])
 }
@@ -7800,13 +7800,13 @@ func LeScalarF64(dst []uint8, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leScalarF64AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leScalarF64Generic(dst[i:], a[i:], s)
 }
@@ -7832,13 +7832,13 @@ func GtF64(dst []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gtF64AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gtF64Generic(dst[i:], a[i:], b[i:])
 }
@@ -7863,13 +7863,13 @@ func GtScalarF64(dst []uint8, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gtScalarF64AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gtScalarF64Generic(dst[i:], a[i:], s)
 }
@@ -7895,13 +7895,13 @@ func GeF64(dst []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			geF64AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	geF64Generic(dst[i:], a[i:], b[i:])
 }
@@ -7926,13 +7926,13 @@ func GeScalarF64(dst []uint8, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			geScalarF64AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	geScalarF64Generic(dst[i:], a[i:], s)
 }
@@ -7959,13 +7959,13 @@ func WhereF64(dst []float64, mask []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			whereF64AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	whereF64Generic(dst[i:], mask[i:], a[i:], b[i:])
 }
@@ -7991,13 +7991,13 @@ func MaskedFillF64(dst, a []float64, mask []uint8, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maskedFillF64AVX2(&dst[i], &a[i], &mask[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maskedFillF64Generic(dst[i:], a[i:], mask[i:], s)
 }
@@ -8023,13 +8023,13 @@ func DropoutF64(dst, a []float64, mask []uint8, scale float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			dropoutF64AVX2(&dst[i], &a[i], &mask[i], scale, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	dropoutF64Generic(dst[i:], a[i:], mask[i:], scale)
 }
@@ -8713,13 +8713,13 @@ func AccumulateF16ToF32(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			accumulateF16ToF32AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	accumulateF16ToF32Generic(dst[i:], a[i:])
 }
@@ -8746,6 +8746,12 @@ func AccumulateRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				accumulateRowsF16ToF32AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -8755,6 +8761,9 @@ func AccumulateRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16
 
 //go:noescape
 func accumulateRowsF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func accumulateRowsF16ToF32AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // AddNumbersF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersF16ToF32(dst []float32, a []uint16) {
@@ -8770,13 +8779,13 @@ func AddNumbersF16ToF32(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addNumbersF16ToF32AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addNumbersF16ToF32Generic(dst[i:], a[i:])
 }
@@ -8803,6 +8812,12 @@ func AddNumbersRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsF16ToF32AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -8812,6 +8827,9 @@ func AddNumbersRowsF16ToF32(rows, cols int, dst []float32, lddst int, a []uint16
 
 //go:noescape
 func addNumbersRowsF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addNumbersRowsF16ToF32AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // AccumulateBF16ToF32 sets dst[i] += a[i].
 func AccumulateBF16ToF32(dst []float32, a []uint16) {
@@ -8827,13 +8845,13 @@ func AccumulateBF16ToF32(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			accumulateBF16ToF32AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	accumulateBF16ToF32Generic(dst[i:], a[i:])
 }
@@ -8860,6 +8878,12 @@ func AccumulateRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint1
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				accumulateRowsBF16ToF32AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -8869,6 +8893,9 @@ func AccumulateRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint1
 
 //go:noescape
 func accumulateRowsBF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func accumulateRowsBF16ToF32AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // AddNumbersBF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersBF16ToF32(dst []float32, a []uint16) {
@@ -8884,13 +8911,13 @@ func AddNumbersBF16ToF32(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addNumbersBF16ToF32AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addNumbersBF16ToF32Generic(dst[i:], a[i:])
 }
@@ -8917,6 +8944,12 @@ func AddNumbersRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint1
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addNumbersRowsBF16ToF32AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -8926,6 +8959,9 @@ func AddNumbersRowsBF16ToF32(rows, cols int, dst []float32, lddst int, a []uint1
 
 //go:noescape
 func addNumbersRowsBF16ToF32AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addNumbersRowsBF16ToF32AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // prodBlockF64 returns the product of a block.
 func prodBlockF64(a []float64) (product float64) {
@@ -12454,13 +12490,13 @@ func F16ToF32s(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f16ToF32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f16ToF32sGeneric(dst[i:], a[i:])
 }
@@ -12485,13 +12521,13 @@ func F32ToF16s(dst []uint16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f32ToF16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f32ToF16sGeneric(dst[i:], a[i:])
 }
@@ -12516,13 +12552,13 @@ func BF16ToF32s(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			bF16ToF32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	bF16ToF32sGeneric(dst[i:], a[i:])
 }
@@ -12547,13 +12583,13 @@ func F32ToBF16s(dst []uint16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f32ToBF16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f32ToBF16sGeneric(dst[i:], a[i:])
 }
@@ -12640,13 +12676,13 @@ func U8ToF32s(dst []float32, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			u8ToF32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	u8ToF32sGeneric(dst[i:], a[i:])
 }
@@ -12671,13 +12707,13 @@ func I8ToF32s(dst []float32, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i8ToF32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i8ToF32sGeneric(dst[i:], a[i:])
 }
@@ -12764,13 +12800,13 @@ func F32ToU8s(dst []uint8, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f32ToU8sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f32ToU8sGeneric(dst[i:], a[i:])
 }
@@ -12795,13 +12831,13 @@ func F32ToI8s(dst []int8, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f32ToI8sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f32ToI8sGeneric(dst[i:], a[i:])
 }
@@ -12826,13 +12862,13 @@ func F32ToI16s(dst []int16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f32ToI16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f32ToI16sGeneric(dst[i:], a[i:])
 }
@@ -12857,13 +12893,13 @@ func I16ToF32s(dst []float32, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i16ToF32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i16ToF32sGeneric(dst[i:], a[i:])
 }
@@ -12888,13 +12924,13 @@ func F16ToBools(dst []uint8, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f16ToBoolsAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f16ToBoolsGeneric(dst[i:], a[i:])
 }
@@ -12919,13 +12955,13 @@ func BF16ToBools(dst []uint8, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			bF16ToBoolsAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	bF16ToBoolsGeneric(dst[i:], a[i:])
 }
@@ -12950,13 +12986,13 @@ func U8ToI16s(dst []int16, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			u8ToI16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	u8ToI16sGeneric(dst[i:], a[i:])
 }
@@ -12981,13 +13017,13 @@ func U8ToI32s(dst []int32, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			u8ToI32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	u8ToI32sGeneric(dst[i:], a[i:])
 }
@@ -13012,13 +13048,13 @@ func U8ToI64s(dst []int64, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			u8ToI64sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	u8ToI64sGeneric(dst[i:], a[i:])
 }
@@ -13043,13 +13079,13 @@ func U8ToF64s(dst []float64, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			u8ToF64sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	u8ToF64sGeneric(dst[i:], a[i:])
 }
@@ -13074,13 +13110,13 @@ func I8ToI16s(dst []int16, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i8ToI16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i8ToI16sGeneric(dst[i:], a[i:])
 }
@@ -13105,13 +13141,13 @@ func I8ToI32s(dst []int32, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i8ToI32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i8ToI32sGeneric(dst[i:], a[i:])
 }
@@ -13136,13 +13172,13 @@ func I8ToI64s(dst []int64, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i8ToI64sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i8ToI64sGeneric(dst[i:], a[i:])
 }
@@ -13167,13 +13203,13 @@ func I8ToF64s(dst []float64, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i8ToF64sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i8ToF64sGeneric(dst[i:], a[i:])
 }
@@ -13198,13 +13234,13 @@ func I16ToU8s(dst []uint8, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i16ToU8sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i16ToU8sGeneric(dst[i:], a[i:])
 }
@@ -13229,13 +13265,13 @@ func I16ToI32s(dst []int32, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i16ToI32sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i16ToI32sGeneric(dst[i:], a[i:])
 }
@@ -13260,13 +13296,13 @@ func I16ToI64s(dst []int64, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i16ToI64sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i16ToI64sGeneric(dst[i:], a[i:])
 }
@@ -13291,13 +13327,13 @@ func I16ToF64s(dst []float64, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i16ToF64sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i16ToF64sGeneric(dst[i:], a[i:])
 }
@@ -13322,13 +13358,13 @@ func I32ToU8s(dst []uint8, a []int32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i32ToU8sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i32ToU8sGeneric(dst[i:], a[i:])
 }
@@ -13353,13 +13389,13 @@ func I32ToI16s(dst []int16, a []int32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i32ToI16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i32ToI16sGeneric(dst[i:], a[i:])
 }
@@ -13446,13 +13482,13 @@ func I64ToU8s(dst []uint8, a []int64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i64ToU8sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i64ToU8sGeneric(dst[i:], a[i:])
 }
@@ -13477,13 +13513,13 @@ func I64ToI16s(dst []int16, a []int64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			i64ToI16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	i64ToI16sGeneric(dst[i:], a[i:])
 }
@@ -13570,13 +13606,13 @@ func F64ToI16s(dst []int16, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f64ToI16sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f64ToI16sGeneric(dst[i:], a[i:])
 }
@@ -13601,13 +13637,13 @@ func F64ToI8s(dst []int8, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f64ToI8sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f64ToI8sGeneric(dst[i:], a[i:])
 }
@@ -13632,13 +13668,13 @@ func F64ToU8s(dst []uint8, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			f64ToU8sAVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	f64ToU8sGeneric(dst[i:], a[i:])
 }
@@ -13895,13 +13931,13 @@ func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapGradF32AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapGradF32Generic(dst[i:], grad[i:], at[i:], tap)
 }
@@ -13929,6 +13965,12 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF32AVX2(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 4*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -13938,6 +13980,9 @@ func MaxTapGradRowsF32(rows, cols int, dst []float32, lddst int, grad []float32,
 
 //go:noescape
 func maxTapGradRowsF32AVX512(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+//go:noescape
+func maxTapGradRowsF32AVX2(dst *float32, grad *float32, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
 
 // MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF64(dst, a []float64) {
@@ -14154,13 +14199,13 @@ func MaxTapGradF64(dst, grad []float64, at []uint8, tap float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 3
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapGradF64AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapGradF64Generic(dst[i:], grad[i:], at[i:], tap)
 }
@@ -14188,6 +14233,12 @@ func MaxTapGradRowsF64(rows, cols int, dst []float64, lddst int, grad []float64,
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF64AVX2(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 8*lddst, 8*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14197,6 +14248,9 @@ func MaxTapGradRowsF64(rows, cols int, dst []float64, lddst int, grad []float64,
 
 //go:noescape
 func maxTapGradRowsF64AVX512(dst *float64, grad *float64, at *uint8, tap float64, n, rows, ld_dst, ld_grad, ld_at int)
+
+//go:noescape
+func maxTapGradRowsF64AVX2(dst *float64, grad *float64, at *uint8, tap float64, n, rows, ld_dst, ld_grad, ld_at int)
 
 // MaxTapF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF16(dst []float32, a []uint16) {
@@ -14212,13 +14266,13 @@ func MaxTapF16(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapF16Generic(dst[i:], a[i:])
 }
@@ -14245,6 +14299,12 @@ func MaxTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapRowsF16AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14254,6 +14314,9 @@ func MaxTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int
 
 //go:noescape
 func maxTapRowsF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func maxTapRowsF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // MaxTapAtF16 is MaxTapF16 which also sets at[i] = tap there.
 func MaxTapAtF16(dst, at []float32, a []uint16, tap float32) {
@@ -14270,13 +14333,13 @@ func MaxTapAtF16(dst, at []float32, a []uint16, tap float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapAtF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapAtF16Generic(dst[i:], at[i:], a[i:], tap)
 }
@@ -14304,6 +14367,12 @@ func MaxTapAtRowsF16(rows, cols int, dst []float32, lddst int, at []float32, lda
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsF16AVX2(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14313,6 +14382,9 @@ func MaxTapAtRowsF16(rows, cols int, dst []float32, lddst int, at []float32, lda
 
 //go:noescape
 func maxTapAtRowsF16AVX512(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+//go:noescape
+func maxTapAtRowsF16AVX2(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
 
 // AddTapF16 sets dst[i] += a[i].
 func AddTapF16(dst []float32, a []uint16) {
@@ -14328,13 +14400,13 @@ func AddTapF16(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addTapF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addTapF16Generic(dst[i:], a[i:])
 }
@@ -14361,6 +14433,12 @@ func AddTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addTapRowsF16AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14370,6 +14448,9 @@ func AddTapRowsF16(rows, cols int, dst []float32, lddst int, a []uint16, lda int
 
 //go:noescape
 func addTapRowsF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addTapRowsF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // MaxTapGradF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtF16.
 func MaxTapGradF16(dst []float32, grad []uint16, at []uint8, tap float32) {
@@ -14386,13 +14467,13 @@ func MaxTapGradF16(dst []float32, grad []uint16, at []uint8, tap float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapGradF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapGradF16Generic(dst[i:], grad[i:], at[i:], tap)
 }
@@ -14420,6 +14501,12 @@ func MaxTapGradRowsF16(rows, cols int, dst []float32, lddst int, grad []uint16, 
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsF16AVX2(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 2*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14429,6 +14516,9 @@ func MaxTapGradRowsF16(rows, cols int, dst []float32, lddst int, grad []uint16, 
 
 //go:noescape
 func maxTapGradRowsF16AVX512(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+//go:noescape
+func maxTapGradRowsF16AVX2(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
 
 // MaxTapBF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapBF16(dst []float32, a []uint16) {
@@ -14444,13 +14534,13 @@ func MaxTapBF16(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapBF16Generic(dst[i:], a[i:])
 }
@@ -14477,6 +14567,12 @@ func MaxTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda in
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapRowsBF16AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14486,6 +14582,9 @@ func MaxTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda in
 
 //go:noescape
 func maxTapRowsBF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func maxTapRowsBF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // MaxTapAtBF16 is MaxTapBF16 which also sets at[i] = tap there.
 func MaxTapAtBF16(dst, at []float32, a []uint16, tap float32) {
@@ -14502,13 +14601,13 @@ func MaxTapAtBF16(dst, at []float32, a []uint16, tap float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapAtBF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapAtBF16Generic(dst[i:], at[i:], a[i:], tap)
 }
@@ -14536,6 +14635,12 @@ func MaxTapAtRowsBF16(rows, cols int, dst []float32, lddst int, at []float32, ld
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapAtRowsBF16AVX2(&dst[r*lddst], &at[r*ldat], &a[r*lda], tap, cols, min(per, rows-r), 4*lddst, 4*ldat, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14545,6 +14650,9 @@ func MaxTapAtRowsBF16(rows, cols int, dst []float32, lddst int, at []float32, ld
 
 //go:noescape
 func maxTapAtRowsBF16AVX512(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
+
+//go:noescape
+func maxTapAtRowsBF16AVX2(dst *float32, at *float32, a *uint16, tap float32, n, rows, ld_dst, ld_at, ld_a int)
 
 // AddTapBF16 sets dst[i] += a[i].
 func AddTapBF16(dst []float32, a []uint16) {
@@ -14560,13 +14668,13 @@ func AddTapBF16(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addTapBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addTapBF16Generic(dst[i:], a[i:])
 }
@@ -14593,6 +14701,12 @@ func AddTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda in
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addTapRowsBF16AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 4*lddst, 2*lda)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14602,6 +14716,9 @@ func AddTapRowsBF16(rows, cols int, dst []float32, lddst int, a []uint16, lda in
 
 //go:noescape
 func addTapRowsBF16AVX512(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addTapRowsBF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 
 // MaxTapGradBF16 sets dst[i] += grad[i] where at[i] is tap: the gradient of MaxTapAtBF16.
 func MaxTapGradBF16(dst []float32, grad []uint16, at []uint8, tap float32) {
@@ -14618,13 +14735,13 @@ func MaxTapGradBF16(dst []float32, grad []uint16, at []uint8, tap float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maxTapGradBF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maxTapGradBF16Generic(dst[i:], grad[i:], at[i:], tap)
 }
@@ -14652,6 +14769,12 @@ func MaxTapGradRowsBF16(rows, cols int, dst []float32, lddst int, grad []uint16,
 				yield(r+per, rows)
 			}
 			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxTapGradRowsBF16AVX2(&dst[r*lddst], &grad[r*ldgrad], &at[r*ldat], tap, cols, min(per, rows-r), 4*lddst, 2*ldgrad, 1*ldat)
+				yield(r+per, rows)
+			}
+			return
 		}
 	}
 	for r := range rows {
@@ -14661,6 +14784,9 @@ func MaxTapGradRowsBF16(rows, cols int, dst []float32, lddst int, grad []uint16,
 
 //go:noescape
 func maxTapGradRowsBF16AVX512(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
+
+//go:noescape
+func maxTapGradRowsBF16AVX2(dst *float32, grad *uint16, at *uint8, tap float32, n, rows, ld_dst, ld_grad, ld_at int)
 
 // squaredErrorBlockF32 returns the sum of (a-b)² over a block.
 func squaredErrorBlockF32(a, b []float32) (sum float32) {
@@ -15008,13 +15134,13 @@ func AbsF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			absF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	absF16Generic(dst[i:], a[i:])
 }
@@ -15039,13 +15165,13 @@ func AbsBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			absBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	absBF16Generic(dst[i:], a[i:])
 }
@@ -15070,13 +15196,13 @@ func NegF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			negF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	negF16Generic(dst[i:], a[i:])
 }
@@ -15101,13 +15227,13 @@ func NegBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			negBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	negBF16Generic(dst[i:], a[i:])
 }
@@ -15132,13 +15258,13 @@ func ReLUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			reLUF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	reLUF16Generic(dst[i:], a[i:])
 }
@@ -15163,13 +15289,13 @@ func ReLUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			reLUBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	reLUBF16Generic(dst[i:], a[i:])
 }
@@ -15194,13 +15320,13 @@ func SqrtF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			sqrtF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	sqrtF16Generic(dst[i:], a[i:])
 }
@@ -15225,13 +15351,13 @@ func SqrtBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			sqrtBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	sqrtBF16Generic(dst[i:], a[i:])
 }
@@ -15256,13 +15382,13 @@ func RsqrtF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			rsqrtF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	rsqrtF16Generic(dst[i:], a[i:])
 }
@@ -15287,13 +15413,13 @@ func RsqrtBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			rsqrtBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	rsqrtBF16Generic(dst[i:], a[i:])
 }
@@ -15318,13 +15444,13 @@ func ReciprocalF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			reciprocalF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	reciprocalF16Generic(dst[i:], a[i:])
 }
@@ -15349,13 +15475,13 @@ func ReciprocalBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			reciprocalBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	reciprocalBF16Generic(dst[i:], a[i:])
 }
@@ -15380,13 +15506,13 @@ func SquareF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			squareF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	squareF16Generic(dst[i:], a[i:])
 }
@@ -15411,13 +15537,13 @@ func SquareBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			squareBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	squareBF16Generic(dst[i:], a[i:])
 }
@@ -15442,13 +15568,13 @@ func ExpF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			expF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	expF16Generic(dst[i:], a[i:])
 }
@@ -15473,13 +15599,13 @@ func ExpBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			expBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	expBF16Generic(dst[i:], a[i:])
 }
@@ -15504,13 +15630,13 @@ func LogF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			logF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	logF16Generic(dst[i:], a[i:])
 }
@@ -15535,13 +15661,13 @@ func LogBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			logBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	logBF16Generic(dst[i:], a[i:])
 }
@@ -15566,13 +15692,13 @@ func TanhF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			tanhF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	tanhF16Generic(dst[i:], a[i:])
 }
@@ -15597,13 +15723,13 @@ func TanhBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			tanhBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	tanhBF16Generic(dst[i:], a[i:])
 }
@@ -15628,13 +15754,13 @@ func SigmoidF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			sigmoidF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	sigmoidF16Generic(dst[i:], a[i:])
 }
@@ -15659,13 +15785,13 @@ func SigmoidBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			sigmoidBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	sigmoidBF16Generic(dst[i:], a[i:])
 }
@@ -15690,13 +15816,13 @@ func ErfF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			erfF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	erfF16Generic(dst[i:], a[i:])
 }
@@ -15721,13 +15847,13 @@ func ErfBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			erfBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	erfBF16Generic(dst[i:], a[i:])
 }
@@ -15752,13 +15878,13 @@ func GELUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUF16Generic(dst[i:], a[i:])
 }
@@ -15783,13 +15909,13 @@ func GELUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUBF16Generic(dst[i:], a[i:])
 }
@@ -15814,13 +15940,13 @@ func GELUTanhF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUTanhF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUTanhF16Generic(dst[i:], a[i:])
 }
@@ -15845,13 +15971,13 @@ func GELUTanhBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUTanhBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUTanhBF16Generic(dst[i:], a[i:])
 }
@@ -15876,13 +16002,13 @@ func SiLUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			siLUF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	siLUF16Generic(dst[i:], a[i:])
 }
@@ -15907,13 +16033,13 @@ func SiLUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			siLUBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	siLUBF16Generic(dst[i:], a[i:])
 }
@@ -15938,13 +16064,13 @@ func MishF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			mishF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	mishF16Generic(dst[i:], a[i:])
 }
@@ -15969,13 +16095,13 @@ func MishBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			mishBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	mishBF16Generic(dst[i:], a[i:])
 }
@@ -16000,13 +16126,13 @@ func HardsigmoidF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardsigmoidF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardsigmoidF16Generic(dst[i:], a[i:])
 }
@@ -16031,13 +16157,13 @@ func HardsigmoidBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardsigmoidBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardsigmoidBF16Generic(dst[i:], a[i:])
 }
@@ -16062,13 +16188,13 @@ func HardswishF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardswishF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardswishF16Generic(dst[i:], a[i:])
 }
@@ -16093,13 +16219,13 @@ func HardswishBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardswishBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardswishBF16Generic(dst[i:], a[i:])
 }
@@ -16124,13 +16250,13 @@ func CeilF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			ceilF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	ceilF16Generic(dst[i:], a[i:])
 }
@@ -16155,13 +16281,13 @@ func CeilBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			ceilBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	ceilBF16Generic(dst[i:], a[i:])
 }
@@ -16186,13 +16312,13 @@ func FloorF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			floorF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	floorF16Generic(dst[i:], a[i:])
 }
@@ -16217,13 +16343,13 @@ func FloorBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			floorBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	floorBF16Generic(dst[i:], a[i:])
 }
@@ -16248,13 +16374,13 @@ func RoundF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			roundF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	roundF16Generic(dst[i:], a[i:])
 }
@@ -16279,13 +16405,13 @@ func RoundBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			roundBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	roundBF16Generic(dst[i:], a[i:])
 }
@@ -16310,13 +16436,13 @@ func TruncF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			truncF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	truncF16Generic(dst[i:], a[i:])
 }
@@ -16341,13 +16467,13 @@ func TruncBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			truncBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	truncBF16Generic(dst[i:], a[i:])
 }
@@ -16372,13 +16498,13 @@ func SignF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			signF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	signF16Generic(dst[i:], a[i:])
 }
@@ -16403,13 +16529,13 @@ func SignBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			signBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	signBF16Generic(dst[i:], a[i:])
 }
@@ -16559,13 +16685,13 @@ func AddF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16591,13 +16717,13 @@ func AddBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16623,13 +16749,13 @@ func SubF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			subF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	subF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16655,13 +16781,13 @@ func SubBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			subBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	subBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16687,13 +16813,13 @@ func MulF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			mulF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	mulF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16719,13 +16845,13 @@ func MulBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	mulBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16751,13 +16877,13 @@ func DivF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			divF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	divF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16783,13 +16909,13 @@ func DivBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			divBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	divBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16815,13 +16941,13 @@ func MaximumF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maximumF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maximumF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16847,13 +16973,13 @@ func MaximumBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	maximumBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16879,13 +17005,13 @@ func MinimumF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			minimumF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	minimumF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16911,13 +17037,13 @@ func MinimumBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	minimumBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -16943,13 +17069,13 @@ func TanhBackwardF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	tanhBackwardF16Generic(dst[i:], grad[i:], y[i:])
 }
@@ -16975,13 +17101,13 @@ func TanhBackwardBF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	tanhBackwardBF16Generic(dst[i:], grad[i:], y[i:])
 }
@@ -17007,13 +17133,13 @@ func SigmoidBackwardF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	sigmoidBackwardF16Generic(dst[i:], grad[i:], y[i:])
 }
@@ -17039,13 +17165,13 @@ func SigmoidBackwardBF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	sigmoidBackwardBF16Generic(dst[i:], grad[i:], y[i:])
 }
@@ -17071,13 +17197,13 @@ func GELUBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUBackwardF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17103,13 +17229,13 @@ func GELUBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUBackwardBF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17135,13 +17261,13 @@ func GELUTanhBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUTanhBackwardF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17167,13 +17293,13 @@ func GELUTanhBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	gELUTanhBackwardBF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17199,13 +17325,13 @@ func SiLUBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	siLUBackwardF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17231,13 +17357,13 @@ func SiLUBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	siLUBackwardBF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17263,13 +17389,13 @@ func HardsigmoidBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardsigmoidBackwardF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17295,13 +17421,13 @@ func HardsigmoidBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardsigmoidBackwardBF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17327,13 +17453,13 @@ func HardswishBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardswishBackwardF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17359,13 +17485,13 @@ func HardswishBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardswishBackwardBF16Generic(dst[i:], grad[i:], x[i:])
 }
@@ -17391,13 +17517,13 @@ func CopysignF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			copysignF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	copysignF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -17423,13 +17549,13 @@ func CopysignBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	copysignBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -17455,13 +17581,13 @@ func PReLUF16(dst, a, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	pReLUF16Generic(dst[i:], a[i:], w[i:])
 }
@@ -17487,13 +17613,13 @@ func PReLUBF16(dst, a, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	pReLUBF16Generic(dst[i:], a[i:], w[i:])
 }
@@ -17519,13 +17645,13 @@ func FMaxF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	fMaxF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -17551,13 +17677,13 @@ func FMaxBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	fMaxBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -17583,13 +17709,13 @@ func FMinF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			fMinF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	fMinF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -17615,13 +17741,13 @@ func FMinBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	fMinBF16Generic(dst[i:], a[i:], b[i:])
 }
@@ -17646,13 +17772,13 @@ func AddScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addScalarF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addScalarF16Generic(dst[i:], a[i:], s)
 }
@@ -17677,13 +17803,13 @@ func AddScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addScalarBF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addScalarBF16Generic(dst[i:], a[i:], s)
 }
@@ -17708,13 +17834,13 @@ func SubScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			subScalarF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	subScalarF16Generic(dst[i:], a[i:], s)
 }
@@ -17739,13 +17865,13 @@ func SubScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			subScalarBF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	subScalarBF16Generic(dst[i:], a[i:], s)
 }
@@ -17770,13 +17896,13 @@ func RSubScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			rSubScalarF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	rSubScalarF16Generic(dst[i:], a[i:], s)
 }
@@ -17801,13 +17927,13 @@ func RSubScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	rSubScalarBF16Generic(dst[i:], a[i:], s)
 }
@@ -17832,13 +17958,13 @@ func MulScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			mulScalarF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	mulScalarF16Generic(dst[i:], a[i:], s)
 }
@@ -17863,13 +17989,13 @@ func MulScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			mulScalarBF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	mulScalarBF16Generic(dst[i:], a[i:], s)
 }
@@ -17894,13 +18020,13 @@ func DivScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			divScalarF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	divScalarF16Generic(dst[i:], a[i:], s)
 }
@@ -17925,13 +18051,13 @@ func DivScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			divScalarBF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	divScalarBF16Generic(dst[i:], a[i:], s)
 }
@@ -17956,13 +18082,13 @@ func RDivScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			rDivScalarF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	rDivScalarF16Generic(dst[i:], a[i:], s)
 }
@@ -17987,13 +18113,13 @@ func RDivScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	rDivScalarBF16Generic(dst[i:], a[i:], s)
 }
@@ -18018,13 +18144,13 @@ func LeakyReLUF16(dst, a []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leakyReLUF16Generic(dst[i:], a[i:], slope)
 }
@@ -18049,13 +18175,13 @@ func LeakyReLUBF16(dst, a []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leakyReLUBF16Generic(dst[i:], a[i:], slope)
 }
@@ -18080,13 +18206,13 @@ func HardShrinkF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardShrinkF16AVX2(&dst[i], &a[i], l, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardShrinkF16Generic(dst[i:], a[i:], l)
 }
@@ -18111,13 +18237,13 @@ func HardShrinkBF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardShrinkBF16Generic(dst[i:], a[i:], l)
 }
@@ -18142,13 +18268,13 @@ func SoftShrinkF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			softShrinkF16AVX2(&dst[i], &a[i], l, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	softShrinkF16Generic(dst[i:], a[i:], l)
 }
@@ -18173,13 +18299,13 @@ func SoftShrinkBF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			softShrinkBF16AVX2(&dst[i], &a[i], l, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	softShrinkBF16Generic(dst[i:], a[i:], l)
 }
@@ -18205,13 +18331,13 @@ func AddScaledF16(dst, a, b []uint16, alpha float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addScaledF16Generic(dst[i:], a[i:], b[i:], alpha)
 }
@@ -18237,13 +18363,13 @@ func AddScaledBF16(dst, a, b []uint16, alpha float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addScaledBF16Generic(dst[i:], a[i:], b[i:], alpha)
 }
@@ -18269,13 +18395,13 @@ func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	thresholdBackwardF16Generic(dst[i:], grad[i:], x[i:], threshold)
 }
@@ -18301,13 +18427,13 @@ func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	thresholdBackwardBF16Generic(dst[i:], grad[i:], x[i:], threshold)
 }
@@ -18332,13 +18458,13 @@ func ClampF16(dst, a []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			clampF16AVX2(&dst[i], &a[i], lo, hi, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	clampF16Generic(dst[i:], a[i:], lo, hi)
 }
@@ -18363,13 +18489,13 @@ func ClampBF16(dst, a []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	clampBF16Generic(dst[i:], a[i:], lo, hi)
 }
@@ -18396,13 +18522,13 @@ func AddcmulF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addcmulF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
 }
@@ -18429,13 +18555,13 @@ func AddcmulBF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addcmulBF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
 }
@@ -18462,13 +18588,13 @@ func AddcdivF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addcdivF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
 }
@@ -18495,13 +18621,13 @@ func AddcdivBF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	addcdivBF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
 }
@@ -18527,13 +18653,13 @@ func LerpF16(dst, a, b []uint16, w float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	lerpF16Generic(dst[i:], a[i:], b[i:], w)
 }
@@ -18559,13 +18685,13 @@ func LerpBF16(dst, a, b []uint16, w float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	lerpBF16Generic(dst[i:], a[i:], b[i:], w)
 }
@@ -18592,13 +18718,13 @@ func LerpToF16(dst, a, b, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	lerpToF16Generic(dst[i:], a[i:], b[i:], w[i:])
 }
@@ -18625,13 +18751,13 @@ func LerpToBF16(dst, a, b, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	lerpToBF16Generic(dst[i:], a[i:], b[i:], w[i:])
 }
@@ -18657,13 +18783,13 @@ func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leakyReLUBackwardF16Generic(dst[i:], grad[i:], x[i:], slope)
 }
@@ -18689,13 +18815,13 @@ func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	leakyReLUBackwardBF16Generic(dst[i:], grad[i:], x[i:], slope)
 }
@@ -18721,13 +18847,13 @@ func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	shrinkBackwardF16Generic(dst[i:], grad[i:], x[i:], l)
 }
@@ -18753,13 +18879,13 @@ func ShrinkBackwardBF16(dst, grad, x []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	shrinkBackwardBF16Generic(dst[i:], grad[i:], x[i:], l)
 }
@@ -18785,13 +18911,13 @@ func HardTanhBackwardF16(dst, grad, x []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardTanhBackwardF16Generic(dst[i:], grad[i:], x[i:], lo, hi)
 }
@@ -18817,13 +18943,13 @@ func HardTanhBackwardBF16(dst, grad, x []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	hardTanhBackwardBF16Generic(dst[i:], grad[i:], x[i:], lo, hi)
 }

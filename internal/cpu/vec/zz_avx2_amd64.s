@@ -6496,6 +6496,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VMASKMOVPS (DX), Y15, Y1
+	VCMPPS $0x00, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPACKSSDW X1, X0, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -6601,6 +6632,36 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y1
+	VCMPPS $0x00, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -6719,6 +6780,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VMASKMOVPS (DX), Y15, Y1
+	VCMPPS $0x04, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPACKSSDW X1, X0, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -6824,6 +6916,36 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y1
+	VCMPPS $0x04, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -6942,6 +7064,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VMASKMOVPS (DX), Y15, Y1
+	VCMPPS $0x11, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPACKSSDW X1, X0, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7047,6 +7200,36 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y1
+	VCMPPS $0x11, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7165,6 +7348,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VMASKMOVPS (DX), Y15, Y1
+	VCMPPS $0x12, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPACKSSDW X1, X0, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7270,6 +7484,36 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y1
+	VCMPPS $0x12, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7388,6 +7632,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VMASKMOVPS (DX), Y15, Y1
+	VCMPPS $0x1e, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPACKSSDW X1, X0, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7493,6 +7768,36 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y1
+	VCMPPS $0x1e, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7611,6 +7916,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VMASKMOVPS (DX), Y15, Y1
+	VCMPPS $0x1d, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VPACKSSDW X1, X0, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7716,6 +8052,36 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y1
+	VCMPPS $0x1d, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -7831,6 +8197,51 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(SI), X0, X0
+words1:
+	VPMOVZXBD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXBD (SI), Y0
+have1:
+	VPXOR Y1, Y1, Y1
+	VPSUBD Y0, Y1, Y0
+	VMASKMOVPS (DX), Y15, Y1
+	VMASKMOVPS (CX), Y15, Y2
+	VBLENDVPS Y0, Y1, Y2, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -8256,6 +8667,50 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X1, X1
+words1:
+	VPMOVZXBD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y1
+have1:
+	VPXOR Y2, Y2, Y2
+	VPSUBD Y1, Y2, Y1
+	VMASKMOVPS (SI), Y15, Y2
+	VBLENDVPS Y1, Y0, Y2, Y1
+	VMASKMOVPS Y1, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -8368,6 +8823,51 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X2, X2
+words1:
+	VPMOVZXBD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y2
+have1:
+	VPXOR Y3, Y3, Y3
+	VPSUBD Y2, Y3, Y2
+	VMASKMOVPS (SI), Y15, Y3
+	VMULPS Y0, Y3, Y3
+	VBLENDVPS Y2, Y3, Y1, Y2
+	VMASKMOVPS Y2, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -34836,6 +35336,32 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VMASKMOVPD (DX), Y15, Y1
+	VCMPPD $0x00, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPACKSSDW X1, X1, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -34950,6 +35476,31 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y1
+	VCMPPD $0x00, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VSHUFPS $0x88, X2, X1, X2
+	VPACKSSDW X2, X2, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35077,6 +35628,32 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VMASKMOVPD (DX), Y15, Y1
+	VCMPPD $0x04, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPACKSSDW X1, X1, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35191,6 +35768,31 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y1
+	VCMPPD $0x04, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VSHUFPS $0x88, X2, X1, X2
+	VPACKSSDW X2, X2, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35318,6 +35920,32 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VMASKMOVPD (DX), Y15, Y1
+	VCMPPD $0x11, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPACKSSDW X1, X1, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35432,6 +36060,31 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y1
+	VCMPPD $0x11, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VSHUFPS $0x88, X2, X1, X2
+	VPACKSSDW X2, X2, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35559,6 +36212,32 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VMASKMOVPD (DX), Y15, Y1
+	VCMPPD $0x12, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPACKSSDW X1, X1, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35673,6 +36352,31 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y1
+	VCMPPD $0x12, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VSHUFPS $0x88, X2, X1, X2
+	VPACKSSDW X2, X2, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35800,6 +36504,32 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VMASKMOVPD (DX), Y15, Y1
+	VCMPPD $0x1e, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPACKSSDW X1, X1, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -35914,6 +36644,31 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y1
+	VCMPPD $0x1e, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VSHUFPS $0x88, X2, X1, X2
+	VPACKSSDW X2, X2, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -36041,6 +36796,32 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VMASKMOVPD (DX), Y15, Y1
+	VCMPPD $0x1d, Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPACKSSDW X1, X1, X1
+	VPACKSSWB X1, X1, X1
+	VPAND ones<>(SB), X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -36155,6 +36936,31 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y1
+	VCMPPD $0x1d, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VSHUFPS $0x88, X2, X1, X2
+	VPACKSSDW X2, X2, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X2, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -36270,6 +37076,39 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+words1:
+	VPMOVZXBQ X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXBQ (SI), Y0
+have1:
+	VPXOR Y1, Y1, Y1
+	VPSUBQ Y0, Y1, Y0
+	VMASKMOVPD (DX), Y15, Y1
+	VMASKMOVPD (CX), Y15, Y2
+	VBLENDVPD Y0, Y1, Y2, Y0
+	VMASKMOVPD Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -36372,6 +37211,38 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X1, X1
+words1:
+	VPMOVZXBQ X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXBQ (DX), Y1
+have1:
+	VPXOR Y2, Y2, Y2
+	VPSUBQ Y1, Y2, Y1
+	VMASKMOVPD (SI), Y15, Y2
+	VBLENDVPD Y1, Y0, Y2, Y1
+	VMASKMOVPD Y1, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -36484,6 +37355,39 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+words1:
+	VPMOVZXBQ X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBQ (DX), Y2
+have1:
+	VPXOR Y3, Y3, Y3
+	VPSUBQ Y2, Y3, Y2
+	VMASKMOVPD (SI), Y15, Y3
+	VMULPD Y0, Y3, Y3
+	VBLENDVPD Y2, Y3, Y1, Y2
+	VMASKMOVPD Y2, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -42079,7 +42983,147 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// accumulateRowsF16ToF32AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+TEXT ·accumulateRowsF16ToF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Y0
+	VCVTPH2PS (SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(DI), Y0
+	VCVTPH2PS 16(SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(DI), Y0
+	VCVTPH2PS 32(SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(DI), Y0
+	VCVTPH2PS 48(SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (DI), Y0
+	VCVTPH2PS (SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -42175,7 +43219,163 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y2
+have1:
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMASKMOVPS Y1, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// addNumbersRowsF16ToF32AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+// Constants: Y0-Y0.
+TEXT ·addNumbersRowsF16ToF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	VBROADCASTSS c32_00000000<>(SB), Y0
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Y1
+	VCVTPH2PS (SI), Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, (DI)
+	VMOVUPS 32(DI), Y1
+	VCVTPH2PS 16(SI), Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS 64(DI), Y1
+	VCVTPH2PS 32(SI), Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, 64(DI)
+	VMOVUPS 96(DI), Y1
+	VCVTPH2PS 48(SI), Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (DI), Y1
+	VCVTPH2PS (SI), Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y2
+have1:
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMASKMOVPS Y1, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -42260,7 +43460,154 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// accumulateRowsBF16ToF32AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+TEXT ·accumulateRowsBF16ToF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Y0
+	VPMOVZXWD (SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(DI), Y0
+	VPMOVZXWD 16(SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(DI), Y0
+	VPMOVZXWD 32(SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(DI), Y0
+	VPMOVZXWD 48(SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (DI), Y0
+	VPMOVZXWD (SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -42365,7 +43712,170 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMASKMOVPS Y1, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// addNumbersRowsBF16ToF32AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+// Constants: Y0-Y0.
+TEXT ·addNumbersRowsBF16ToF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	VBROADCASTSS c32_00000000<>(SB), Y0
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Y1
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, (DI)
+	VMOVUPS 32(DI), Y1
+	VPMOVZXWD 16(SI), Y2
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS 64(DI), Y1
+	VPMOVZXWD 32(SI), Y2
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, 64(DI)
+	VMOVUPS 96(DI), Y1
+	VPMOVZXWD 48(SI), Y2
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (DI), Y1
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMOVUPS Y1, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x03, Y2, Y2, Y3
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VMASKMOVPS Y1, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -65511,6 +67021,46 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -65569,6 +67119,32 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRW $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -65636,6 +67212,47 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -65734,6 +67351,40 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y0, Y4, Y4
+	VPADDD Y1, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRW $0, X4, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -65956,6 +67607,47 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(SI), X0, X0
+words1:
+	VPMOVZXBD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXBD (SI), Y0
+have1:
+	VCVTDQ2PS Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -66023,6 +67715,47 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(SI), X0, X0
+words1:
+	VPMOVSXBD X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXBD (SI), Y0
+have1:
+	VCVTDQ2PS Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -66300,6 +68033,38 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VCVTTPS2DQ Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMOVDQU bytemask<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	VPACKUSWB X1, X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -66421,6 +68186,38 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VCVTTPS2DQ Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMOVDQU bytemask<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	VPACKUSWB X1, X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -66533,6 +68330,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VCVTTPS2DQ Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRW $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -66600,6 +68428,47 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVSXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXWD (SI), Y0
+have1:
+	VCVTDQ2PS Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -66704,6 +68573,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VCMPPS $0x04, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRB $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66817,6 +68747,68 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VCMPPS $0x04, Y0, Y1, Y1
+	VEXTRACTF128 $1, Y1, X2
+	VPACKSSDW X2, X1, X2
+	VPACKSSWB X2, X2, X2
+	VPAND ones<>(SB), X2, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VPEXTRW $0, X2, (AX)
+	VPSRLDQ $2, X2, X2
+	ADDQ $2, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRB $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66919,6 +68911,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(SI), X0, X0
+words1:
+	VPMOVZXBD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXBD (SI), Y0
+have1:
+	VEXTRACTI128 $1, Y0, X1
+	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66977,6 +69030,46 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(SI), X0, X0
+words1:
+	VPMOVZXBD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXBD (SI), Y0
+have1:
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67035,6 +69128,34 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+words1:
+	VPMOVZXBQ X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXBQ (SI), Y0
+have1:
+	VMASKMOVPD Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67114,6 +69235,36 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X2, X2
+words1:
+	VPMOVZXBQ X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBQ (SI), Y2
+have1:
+	VPADDQ Y0, Y2, Y2
+	VSUBPD Y1, Y2, Y2
+	VMASKMOVPD Y2, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67216,6 +69367,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(SI), X0, X0
+words1:
+	VPMOVSXBD X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXBD (SI), Y0
+have1:
+	VEXTRACTI128 $1, Y0, X1
+	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -67274,6 +69486,46 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(SI), X0, X0
+words1:
+	VPMOVSXBD X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXBD (SI), Y0
+have1:
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67332,6 +69584,34 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X0, X0
+words1:
+	VPMOVSXBQ X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXBQ (SI), Y0
+have1:
+	VMASKMOVPD Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67411,6 +69691,36 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(SI), X2, X2
+words1:
+	VPMOVSXBQ X2, Y2
+	JMP have1
+whole1:
+	VPMOVSXBQ (SI), Y2
+have1:
+	VPADDQ Y0, Y2, Y2
+	VSUBPD Y1, Y2, Y2
+	VMASKMOVPD Y2, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67522,6 +69832,68 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVSXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXWD (SI), Y0
+have1:
+	VEXTRACTF128 $1, Y0, X1
+	VMOVDQU bytemask<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	VPACKUSWB X1, X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRB $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -67580,6 +69952,46 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVSXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXWD (SI), Y0
+have1:
+	VMASKMOVPS Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67638,6 +70050,34 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+words1:
+	VPMOVSXWQ X0, Y0
+	JMP have1
+whole1:
+	VPMOVSXWQ (SI), Y0
+have1:
+	VMASKMOVPD Y0, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67717,6 +70157,36 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+words1:
+	VPMOVSXWQ X2, Y2
+	JMP have1
+whole1:
+	VPMOVSXWQ (SI), Y2
+have1:
+	VPADDQ Y0, Y2, Y2
+	VSUBPD Y1, Y2, Y2
+	VMASKMOVPD Y2, Y15, (DI)
 done:
 	VZEROUPPER
 	RET
@@ -67829,6 +70299,37 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMOVDQU bytemask<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	VPACKUSWB X1, X1, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -67932,6 +70433,36 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
+	VPAND X2, X1, X1
+	VPAND X2, X0, X2
+	VPACKUSDW X1, X2, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRW $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -68213,6 +70744,31 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPBROADCASTQ c64_000000ff000000ff<>(SB), X2
+	VPAND X2, X1, X1
+	VPACKUSDW X1, X1, X1
+	VPACKUSWB X1, X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X1, (AX)
+	VPSRLDQ $2, X1, X1
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -68316,6 +70872,30 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VSHUFPS $0x88, X1, X0, X1
+	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
+	VPAND X2, X1, X1
+	VPACKUSDW X1, X1, X1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRW $0, X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -68631,6 +71211,36 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y3
+	VROUNDPD $11, Y3, Y3
+	VCMPPD $0x1d, Y0, Y3, Y4
+	VCMPPD $0x11, Y1, Y3, Y5
+	VANDPD Y5, Y4, Y4
+	VBLENDVPD Y4, Y3, Y0, Y3
+	VADDPD Y2, Y3, Y3
+	VEXTRACTF128 $1, Y3, X4
+	VSHUFPS $0x88, X4, X3, X4
+	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X5
+	VPAND X5, X4, X4
+	VPACKUSDW X4, X4, X4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRW $0, X4, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -68744,6 +71354,37 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y3
+	VROUNDPD $11, Y3, Y3
+	VCMPPD $0x1d, Y0, Y3, Y4
+	VCMPPD $0x11, Y1, Y3, Y5
+	VANDPD Y5, Y4, Y4
+	VBLENDVPD Y4, Y3, Y0, Y3
+	VADDPD Y2, Y3, Y3
+	VEXTRACTF128 $1, Y3, X4
+	VSHUFPS $0x88, X4, X3, X4
+	VPBROADCASTQ c64_000000ff000000ff<>(SB), X5
+	VPAND X5, X4, X4
+	VPACKUSDW X4, X4, X4
+	VPACKUSWB X4, X4, X4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X4, (AX)
+	VPSRLDQ $2, X4, X4
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X4, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -68870,6 +71511,39 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPD (SI), Y15, Y6
+	VROUNDPD $11, Y6, Y6
+	VMULPD Y0, Y6, Y7
+	VROUNDPD $9, Y7, Y7
+	VFNMADD213PD Y6, Y1, Y7
+	VANDPD Y2, Y6, Y6
+	VCMPPD $0x11, Y3, Y6, Y6
+	VBLENDVPD Y6, Y7, Y4, Y6
+	VADDPD Y5, Y6, Y6
+	VEXTRACTF128 $1, Y6, X7
+	VSHUFPS $0x88, X7, X6, X7
+	VPBROADCASTQ c64_000000ff000000ff<>(SB), X8
+	VPAND X8, X7, X7
+	VPACKUSDW X7, X7, X7
+	VPACKUSWB X7, X7, X7
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VPEXTRW $0, X7, (AX)
+	VPSRLDQ $2, X7, X7
+	ADDQ $2, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VPEXTRB $0, X7, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -69592,7 +72266,168 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X2, X2
+words1:
+	VPMOVZXBD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y2
+have1:
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMASKMOVPS (DI), Y15, Y3
+	VMASKMOVPS (SI), Y15, Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMASKMOVPS Y2, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapGradRowsF32AVX2: 8 lanes x 2. DI=dst float32, SI=grad float32, DX=at uint8, tap scalar; BX=elements left.
+// Constants: Y0-Y1.
+TEXT ·maxTapGradRowsF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ at+16(FP), DX
+	VBROADCASTSS tap+24(FP), Y0
+	VBROADCASTSS c32_00000000<>(SB), Y1
+row:
+	MOVQ n+32(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VPMOVZXBD (DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS (DI), Y3
+	VMOVUPS (SI), Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, (DI)
+	VPMOVZXBD 8(DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS 32(DI), Y3
+	VMOVUPS 32(SI), Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, 32(DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $16, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VPMOVZXBD (DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS (DI), Y3
+	VMOVUPS (SI), Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $8, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X2, X2
+words1:
+	VPMOVZXBD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y2
+have1:
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMASKMOVPS (DI), Y15, Y3
+	VMASKMOVPS (SI), Y15, Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMASKMOVPS Y2, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+56(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ at+16(FP), DX
+	ADDQ ld_at+64(FP), DX
+	MOVQ DX, at+16(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70248,7 +73083,151 @@ one:
 	CMPQ BX, $4
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X4, X4
+words1:
+	VPMOVZXBQ X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXBQ (DX), Y4
+have1:
+	VPADDQ Y0, Y4, Y4
+	VSUBPD Y1, Y4, Y4
+	VCMPPD $0x00, Y2, Y4, Y4
+	VMASKMOVPD (DI), Y15, Y5
+	VMASKMOVPD (SI), Y15, Y6
+	VBLENDVPD Y4, Y6, Y3, Y4
+	VADDPD Y4, Y5, Y4
+	VMASKMOVPD Y4, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapGradRowsF64AVX2: 4 lanes x 2. DI=dst float64, SI=grad float64, DX=at uint8, tap scalar; BX=elements left.
+// Constants: Y0-Y3.
+TEXT ·maxTapGradRowsF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ at+16(FP), DX
+	VBROADCASTSD c64_4330000000000000<>(SB), Y0
+	VBROADCASTSD c64_4330000000000000<>(SB), Y1
+	VBROADCASTSD tap+24(FP), Y2
+	VBROADCASTSD c64_0000000000000000<>(SB), Y3
+row:
+	MOVQ n+32(FP), BX
+	CMPQ BX, $8
+	JLT single
+loop:
+	VPMOVZXBQ (DX), Y4
+	VPADDQ Y0, Y4, Y4
+	VSUBPD Y1, Y4, Y4
+	VCMPPD $0x00, Y2, Y4, Y4
+	VMOVUPD (DI), Y5
+	VMOVUPD (SI), Y6
+	VBLENDVPD Y4, Y6, Y3, Y4
+	VADDPD Y4, Y5, Y4
+	VMOVUPD Y4, (DI)
+	VPMOVZXBQ 4(DX), Y4
+	VPADDQ Y0, Y4, Y4
+	VSUBPD Y1, Y4, Y4
+	VCMPPD $0x00, Y2, Y4, Y4
+	VMOVUPD 32(DI), Y5
+	VMOVUPD 32(SI), Y6
+	VBLENDVPD Y4, Y6, Y3, Y4
+	VADDPD Y4, Y5, Y4
+	VMOVUPD Y4, 32(DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $8, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE loop
+single:
+	CMPQ BX, $4
+	JLT tail
+one:
+	VPMOVZXBQ (DX), Y4
+	VPADDQ Y0, Y4, Y4
+	VSUBPD Y1, Y4, Y4
+	VCMPPD $0x00, Y2, Y4, Y4
+	VMOVUPD (DI), Y5
+	VMOVUPD (SI), Y6
+	VBLENDVPD Y4, Y6, Y3, Y4
+	VADDPD Y4, Y5, Y4
+	VMOVUPD Y4, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $4, DX
+	SUBQ $4, BX
+	CMPQ BX, $4
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4092
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X4, X4
+words1:
+	VPMOVZXBQ X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXBQ (DX), Y4
+have1:
+	VPADDQ Y0, Y4, Y4
+	VSUBPD Y1, Y4, Y4
+	VCMPPD $0x00, Y2, Y4, Y4
+	VMASKMOVPD (DI), Y15, Y5
+	VMASKMOVPD (SI), Y15, Y6
+	VBLENDVPD Y4, Y6, Y3, Y4
+	VADDPD Y4, Y5, Y4
+	VMASKMOVPD Y4, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+56(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ at+16(FP), DX
+	ADDQ ld_at+64(FP), DX
+	MOVQ DX, at+16(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70351,7 +73330,168 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VMASKMOVPS (DI), Y15, Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapRowsF16AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+TEXT ·maxTapRowsF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VCVTPH2PS (SI), Y0
+	VMOVUPS (DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, (DI)
+	VCVTPH2PS 16(SI), Y0
+	VMOVUPS 32(DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, 32(DI)
+	VCVTPH2PS 32(SI), Y0
+	VMOVUPS 64(DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, 64(DI)
+	VCVTPH2PS 48(SI), Y0
+	VMOVUPS 96(DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VCVTPH2PS (SI), Y0
+	VMOVUPS (DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VMASKMOVPS (DI), Y15, Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMASKMOVPS Y0, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70447,7 +73587,177 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y1
+have1:
+	VMASKMOVPS (DI), Y15, Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMASKMOVPS Y1, Y15, (DI)
+	VMASKMOVPS (SI), Y15, Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMASKMOVPS Y1, Y15, (SI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapAtRowsF16AVX2: 8 lanes x 2. DI=dst float32, SI=at float32, DX=a uint16, tap scalar; BX=elements left.
+// Constants: Y0-Y0.
+TEXT ·maxTapAtRowsF16AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ at+8(FP), SI
+	MOVQ a+16(FP), DX
+	VBROADCASTSS tap+24(FP), Y0
+row:
+	MOVQ n+32(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VCVTPH2PS (DX), Y1
+	VMOVUPS (DI), Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS Y1, (DI)
+	VMOVUPS (SI), Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	VCVTPH2PS 16(DX), Y1
+	VMOVUPS 32(DI), Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS 32(SI), Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $32, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VCVTPH2PS (DX), Y1
+	VMOVUPS (DI), Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS Y1, (DI)
+	VMOVUPS (SI), Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $16, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y1
+have1:
+	VMASKMOVPS (DI), Y15, Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMASKMOVPS Y1, Y15, (DI)
+	VMASKMOVPS (SI), Y15, Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMASKMOVPS Y1, Y15, (SI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ at+8(FP), SI
+	ADDQ ld_at+56(FP), SI
+	MOVQ SI, at+8(FP)
+	MOVQ a+16(FP), DX
+	ADDQ ld_a+64(FP), DX
+	MOVQ DX, a+16(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70523,7 +73833,147 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// addTapRowsF16AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+TEXT ·addTapRowsF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Y0
+	VCVTPH2PS (SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(DI), Y0
+	VCVTPH2PS 16(SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(DI), Y0
+	VCVTPH2PS 32(SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(DI), Y0
+	VCVTPH2PS 48(SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (DI), Y0
+	VCVTPH2PS (SI), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70610,7 +74060,230 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X2, X2
+words1:
+	VPMOVZXBD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y2
+have1:
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMASKMOVPS (DI), Y15, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VCVTPH2PS X4, Y4
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y4
+have2:
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMASKMOVPS Y2, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapGradRowsF16AVX2: 8 lanes x 2. DI=dst float32, SI=grad uint16, DX=at uint8, tap scalar; BX=elements left.
+// Constants: Y0-Y1.
+TEXT ·maxTapGradRowsF16AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ at+16(FP), DX
+	VBROADCASTSS tap+24(FP), Y0
+	VBROADCASTSS c32_00000000<>(SB), Y1
+row:
+	MOVQ n+32(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VPMOVZXBD (DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS (DI), Y3
+	VCVTPH2PS (SI), Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, (DI)
+	VPMOVZXBD 8(DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS 32(DI), Y3
+	VCVTPH2PS 16(SI), Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, 32(DI)
+	ADDQ $64, DI
+	ADDQ $32, SI
+	ADDQ $16, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VPMOVZXBD (DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS (DI), Y3
+	VCVTPH2PS (SI), Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	ADDQ $8, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X2, X2
+words1:
+	VPMOVZXBD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y2
+have1:
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMASKMOVPS (DI), Y15, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VCVTPH2PS X4, Y4
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y4
+have2:
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMASKMOVPS Y2, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+56(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ at+16(FP), DX
+	ADDQ ld_at+64(FP), DX
+	MOVQ DX, at+16(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70722,7 +74395,175 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	VMASKMOVPS (DI), Y15, Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapRowsBF16AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+TEXT ·maxTapRowsBF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VPMOVZXWD (SI), Y0
+	VPSLLD $16, Y0, Y0
+	VMOVUPS (DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, (DI)
+	VPMOVZXWD 16(SI), Y0
+	VPSLLD $16, Y0, Y0
+	VMOVUPS 32(DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, 32(DI)
+	VPMOVZXWD 32(SI), Y0
+	VPSLLD $16, Y0, Y0
+	VMOVUPS 64(DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, 64(DI)
+	VPMOVZXWD 48(SI), Y0
+	VPSLLD $16, Y0, Y0
+	VMOVUPS 96(DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VPMOVZXWD (SI), Y0
+	VPSLLD $16, Y0, Y0
+	VMOVUPS (DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	VMASKMOVPS (DI), Y15, Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VCMPPS $0x03, Y0, Y0, Y3
+	VORPS Y3, Y2, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMASKMOVPS Y0, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70823,7 +74664,182 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VMASKMOVPS (DI), Y15, Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMASKMOVPS Y1, Y15, (DI)
+	VMASKMOVPS (SI), Y15, Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMASKMOVPS Y1, Y15, (SI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapAtRowsBF16AVX2: 8 lanes x 2. DI=dst float32, SI=at float32, DX=a uint16, tap scalar; BX=elements left.
+// Constants: Y0-Y0.
+TEXT ·maxTapAtRowsBF16AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ at+8(FP), SI
+	MOVQ a+16(FP), DX
+	VBROADCASTSS tap+24(FP), Y0
+row:
+	MOVQ n+32(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VPMOVZXWD (DX), Y1
+	VPSLLD $16, Y1, Y1
+	VMOVUPS (DI), Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS Y1, (DI)
+	VMOVUPS (SI), Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	VPMOVZXWD 16(DX), Y1
+	VPSLLD $16, Y1, Y1
+	VMOVUPS 32(DI), Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS 32(SI), Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $32, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VPMOVZXWD (DX), Y1
+	VPSLLD $16, Y1, Y1
+	VMOVUPS (DI), Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS Y1, (DI)
+	VMOVUPS (SI), Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $16, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VMASKMOVPS (DI), Y15, Y2
+	VCMPPS $0x1e, Y2, Y1, Y3
+	VCMPPS $0x03, Y1, Y1, Y4
+	VORPS Y4, Y3, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMASKMOVPS Y1, Y15, (DI)
+	VMASKMOVPS (SI), Y15, Y1
+	VBLENDVPS Y3, Y0, Y1, Y1
+	VMASKMOVPS Y1, Y15, (SI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ at+8(FP), SI
+	ADDQ ld_at+56(FP), SI
+	MOVQ SI, at+8(FP)
+	MOVQ a+16(FP), DX
+	ADDQ ld_a+64(FP), DX
+	MOVQ DX, a+16(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -70908,7 +74924,154 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// addTapRowsBF16AVX2: 8 lanes x 4. DI=dst float32, SI=a uint16; BX=elements left.
+TEXT ·addTapRowsBF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+16(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (DI), Y0
+	VPMOVZXWD (SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(DI), Y0
+	VPMOVZXWD 16(SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(DI), Y0
+	VPMOVZXWD 32(SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(DI), Y0
+	VPMOVZXWD 48(SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $64, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (DI), Y0
+	VPMOVZXWD (SI), Y1
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMASKMOVPS (DI), Y15, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+40(FP), SI
+	MOVQ SI, a+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -71000,7 +75163,235 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X2, X2
+words1:
+	VPMOVZXBD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y2
+have1:
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMASKMOVPS (DI), Y15, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMASKMOVPS Y2, Y15, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// maxTapGradRowsBF16AVX2: 8 lanes x 2. DI=dst float32, SI=grad uint16, DX=at uint8, tap scalar; BX=elements left.
+// Constants: Y0-Y1.
+TEXT ·maxTapGradRowsBF16AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ grad+8(FP), SI
+	MOVQ at+16(FP), DX
+	VBROADCASTSS tap+24(FP), Y0
+	VBROADCASTSS c32_00000000<>(SB), Y1
+row:
+	MOVQ n+32(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VPMOVZXBD (DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS (DI), Y3
+	VPMOVZXWD (SI), Y4
+	VPSLLD $16, Y4, Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, (DI)
+	VPMOVZXBD 8(DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS 32(DI), Y3
+	VPMOVZXWD 16(SI), Y4
+	VPSLLD $16, Y4, Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, 32(DI)
+	ADDQ $64, DI
+	ADDQ $32, SI
+	ADDQ $16, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VPMOVZXBD (DX), Y2
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMOVUPS (DI), Y3
+	VPMOVZXWD (SI), Y4
+	VPSLLD $16, Y4, Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMOVUPS Y2, (DI)
+	ADDQ $32, DI
+	ADDQ $16, SI
+	ADDQ $8, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4088
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRB $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRB $1, 1(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRB $2, 2(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRB $3, 3(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRB $4, 4(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRB $5, 5(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRB $6, 6(DX), X2, X2
+words1:
+	VPMOVZXBD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXBD (DX), Y2
+have1:
+	VCVTDQ2PS Y2, Y2
+	VCMPPS $0x00, Y0, Y2, Y2
+	VMASKMOVPS (DI), Y15, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VBLENDVPS Y2, Y4, Y1, Y2
+	VADDPS Y2, Y3, Y2
+	VMASKMOVPS Y2, Y15, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ grad+8(FP), SI
+	ADDQ ld_grad+56(FP), SI
+	MOVQ SI, grad+8(FP)
+	MOVQ at+16(FP), DX
+	ADDQ ld_at+64(FP), DX
+	MOVQ DX, at+16(FP)
+	DECQ rows+40(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -75718,6 +80109,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VANDPS Y0, Y1, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -75822,6 +80271,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VANDPS Y0, Y1, Y1
+	VPSRLD $16, Y1, Y1
+	VEXTRACTI128 $1, Y1, X2
+	VPACKUSDW X2, X1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -75890,6 +80400,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VXORPS Y0, Y1, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -75994,6 +80562,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VXORPS Y0, Y1, Y1
+	VPSRLD $16, Y1, Y1
+	VEXTRACTI128 $1, Y1, X2
+	VPACKUSDW X2, X1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76062,6 +80691,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VMAXPS Y1, Y0, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76166,6 +80853,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VPMOVZXWD X1, Y1
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y1
+have1:
+	VPSLLD $16, Y1, Y1
+	VMAXPS Y1, Y0, Y1
+	VPSRLD $16, Y1, Y1
+	VEXTRACTI128 $1, Y1, X2
+	VPACKUSDW X2, X1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76232,6 +80980,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VSQRTPS Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76340,6 +81146,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VSQRTPS Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y0, Y4, Y4
+	VPADDD Y1, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76417,6 +81290,65 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VSQRTPS Y1, Y1
+	VDIVPS Y1, Y0, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76531,6 +81463,74 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VSQRTPS Y4, Y4
+	VDIVPS Y4, Y0, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76599,6 +81599,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VDIVPS Y1, Y0, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76708,6 +81766,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VDIVPS Y4, Y0, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76774,6 +81899,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VMULPS Y0, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -76882,12 +82065,79 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VMULPS Y3, Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y0, Y4, Y4
+	VPADDD Y1, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
 
-// expF16AVX2: 8 lanes x 2, 2 together. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y4 (9 more are read from memory).
+// expF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
+// Constants: Y0-Y8 (5 more are read from memory).
 TEXT ·expF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -76897,137 +82147,160 @@ TEXT ·expF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_42d00000<>(SB), Y2
 	VBROADCASTSS c32_c2d00000<>(SB), Y3
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y4
-	CMPQ BX, $16
+	VBROADCASTSS c32_3f317218<>(SB), Y5
+	VBROADCASTSS c32_b102e308<>(SB), Y6
+	VBROADCASTSS c32_3c091d06<>(SB), Y7
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y8
+	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y5
-	VCVTPH2PS 16(SI), Y6
-	VMINPS Y5, Y2, Y5
-	VMINPS Y6, Y2, Y6
-	VMAXPS Y5, Y3, Y5
-	VMAXPS Y6, Y3, Y6
-	VMOVAPS Y0, Y7
-	VFMADD231PS Y4, Y5, Y7
-	VMOVAPS Y0, Y8
-	VFMADD231PS Y4, Y6, Y8
-	VSUBPS Y0, Y7, Y9
-	VSUBPS Y0, Y8, Y10
-	VBROADCASTSS c32_3f317218<>(SB), Y11
-	VFNMADD231PS Y11, Y9, Y5
-	VBROADCASTSS c32_3f317218<>(SB), Y11
-	VFNMADD231PS Y11, Y10, Y6
-	VBROADCASTSS c32_b102e308<>(SB), Y11
-	VFNMADD231PS Y11, Y9, Y5
-	VBROADCASTSS c32_b102e308<>(SB), Y9
-	VFNMADD231PS Y9, Y10, Y6
-	VMULPS Y5, Y5, Y9
-	VMULPS Y6, Y6, Y10
-	VBROADCASTSS c32_3c091d06<>(SB), Y11
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y12
-	VFMADD231PS Y9, Y11, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y11
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
-	VFMADD231PS Y10, Y11, Y13
-	VBROADCASTSS c32_3ab511f8<>(SB), Y11
+	VCVTPH2PS (SI), Y9
+	VMINPS Y9, Y2, Y9
+	VMAXPS Y9, Y3, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y4, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y5, Y11, Y9
+	VFNMADD231PS Y6, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y8, Y12
+	VFMADD231PS Y11, Y7, Y12
+	VBROADCASTSS c32_3ab511f8<>(SB), Y13
 	VBROADCASTSS c32_3d2aac79<>(SB), Y14
-	VFMADD231PS Y9, Y11, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y11
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y10, Y11, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y11
-	VFMADD231PS Y9, Y14, Y11
-	VBROADCASTSS c32_3efffffe<>(SB), Y9
-	VFMADD231PS Y10, Y15, Y9
-	VFMADD231PS Y5, Y12, Y11
-	VFMADD231PS Y6, Y13, Y9
-	VMULPS Y5, Y5, Y10
-	VMULPS Y6, Y6, Y12
-	VFMADD231PS Y11, Y10, Y5
-	VFMADD231PS Y9, Y12, Y6
-	VBROADCASTSS c32_3f800000<>(SB), Y9
-	VADDPS Y9, Y5, Y5
-	VBROADCASTSS c32_3f800000<>(SB), Y9
-	VADDPS Y9, Y6, Y6
-	VBROADCASTSS c32_4b400000<>(SB), Y9
-	VPSUBD Y9, Y7, Y7
-	VBROADCASTSS c32_4b400000<>(SB), Y9
-	VPSUBD Y9, Y8, Y8
-	VPSRAD $1, Y7, Y9
-	VPSRAD $1, Y8, Y10
-	VPADDD Y1, Y9, Y11
-	VPADDD Y1, Y10, Y12
-	VPSLLD $23, Y11, Y11
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y13, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
 	VPSLLD $23, Y12, Y12
-	VPSUBD Y9, Y7, Y7
-	VPSUBD Y10, Y8, Y8
-	VPADDD Y1, Y7, Y7
-	VPADDD Y1, Y8, Y8
-	VPSLLD $23, Y7, Y7
-	VPSLLD $23, Y8, Y8
-	VMULPS Y11, Y5, Y5
-	VMULPS Y12, Y6, Y6
-	VMULPS Y7, Y5, Y5
-	VMULPS Y8, Y6, Y6
-	VCVTPS2PH $0, Y5, (DI)
-	VCVTPS2PH $0, Y6, 16(DI)
-	ADDQ $32, DI
-	ADDQ $32, SI
-	SUBQ $16, BX
-	CMPQ BX, $16
-	JGE loop
-single:
-	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y5
-	VMINPS Y5, Y2, Y5
-	VMAXPS Y5, Y3, Y5
-	VMOVAPS Y0, Y6
-	VFMADD231PS Y4, Y5, Y6
-	VSUBPS Y0, Y6, Y7
-	VBROADCASTSS c32_3f317218<>(SB), Y8
-	VFNMADD231PS Y8, Y7, Y5
-	VBROADCASTSS c32_b102e308<>(SB), Y8
-	VFNMADD231PS Y8, Y7, Y5
-	VMULPS Y5, Y5, Y7
-	VBROADCASTSS c32_3c091d06<>(SB), Y8
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y9
-	VFMADD231PS Y7, Y8, Y9
-	VBROADCASTSS c32_3ab511f8<>(SB), Y8
-	VBROADCASTSS c32_3d2aac79<>(SB), Y10
-	VFMADD231PS Y7, Y8, Y10
-	VBROADCASTSS c32_3efffffe<>(SB), Y8
-	VFMADD231PS Y7, Y10, Y8
-	VFMADD231PS Y5, Y9, Y8
-	VMULPS Y5, Y5, Y7
-	VFMADD231PS Y8, Y7, Y5
-	VBROADCASTSS c32_3f800000<>(SB), Y7
-	VADDPS Y7, Y5, Y5
-	VBROADCASTSS c32_4b400000<>(SB), Y7
-	VPSUBD Y7, Y6, Y6
-	VPSRAD $1, Y6, Y7
-	VPADDD Y1, Y7, Y8
-	VPSLLD $23, Y8, Y8
-	VPSUBD Y7, Y6, Y6
-	VPADDD Y1, Y6, Y6
-	VPSLLD $23, Y6, Y6
-	VMULPS Y8, Y5, Y5
-	VMULPS Y6, Y5, Y5
-	VCVTPS2PH $0, Y5, (DI)
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VCVTPS2PH $0, Y9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
-	JGE one
-tail:
+	JGE loop
+single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X9, X9, X9
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X9, X9
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X9, X9
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X9, X9
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X9, X9
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X9, X9
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X9, X9
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X9, X9
+words1:
+	VCVTPH2PS X9, Y9
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y9
+have1:
+	VMINPS Y9, Y2, Y9
+	VMAXPS Y9, Y3, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y4, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y5, Y11, Y9
+	VFNMADD231PS Y6, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y8, Y12
+	VFMADD231PS Y11, Y7, Y12
+	VBROADCASTSS c32_3ab511f8<>(SB), Y13
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y13, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VCVTPS2PH $0, Y9, X10
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X10, (AX)
+	VPSRLDQ $4, X10, X10
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X10, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X10, (DI)
+have2:
+	ADDQ $16, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // expBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y9 (7 more are read from memory).
+// Constants: Y0-Y8 (8 more are read from memory).
 TEXT ·expBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77041,121 +82314,181 @@ TEXT ·expBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b102e308<>(SB), Y6
 	VBROADCASTSS c32_3c091d06<>(SB), Y7
 	VBROADCASTSS c32_3e2aaa49<>(SB), Y8
-	VBROADCASTSS c32_3ab511f8<>(SB), Y9
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y10
-	VPSLLD $16, Y10, Y10
-	VMINPS Y10, Y2, Y10
-	VMAXPS Y10, Y3, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y4, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y5, Y12, Y10
-	VFNMADD231PS Y6, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VMOVAPS Y8, Y13
-	VFMADD231PS Y12, Y7, Y13
+	VPMOVZXWD (SI), Y9
+	VPSLLD $16, Y9, Y9
+	VMINPS Y9, Y2, Y9
+	VMAXPS Y9, Y3, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y4, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y5, Y11, Y9
+	VFNMADD231PS Y6, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y8, Y12
+	VFMADD231PS Y11, Y7, Y12
+	VBROADCASTSS c32_3ab511f8<>(SB), Y13
 	VBROADCASTSS c32_3d2aac79<>(SB), Y14
-	VFMADD231PS Y12, Y9, Y14
-	VBROADCASTSS c32_3efffffe<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y10, Y13, Y15
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y15, Y12, Y10
-	VBROADCASTSS c32_3f800000<>(SB), Y12
-	VADDPS Y12, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VPSRLD $16, Y10, Y11
-	VBROADCASTSS c32_00000001<>(SB), Y12
-	VANDPS Y12, Y11, Y11
-	VBROADCASTSS c32_00007fff<>(SB), Y12
-	VPADDD Y12, Y10, Y13
-	VPADDD Y11, Y13, Y11
-	VPSRLD $16, Y11, Y11
-	VCMPPS $0x03, Y10, Y10, Y10
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y10, Y12, Y11, Y10
-	VEXTRACTI128 $1, Y10, X11
-	VPACKUSDW X11, X10, X11
-	VMOVDQU X11, (DI)
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y13, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VPSRLD $16, Y9, Y10
+	VBROADCASTSS c32_00000001<>(SB), Y11
+	VANDPS Y11, Y10, Y10
+	VBROADCASTSS c32_00007fff<>(SB), Y11
+	VPADDD Y11, Y9, Y12
+	VPADDD Y10, Y12, Y10
+	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y9, Y9, Y9
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y9, Y11, Y10, Y9
+	VEXTRACTI128 $1, Y9, X10
+	VPACKUSDW X10, X9, X10
+	VMOVDQU X10, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y10
-	VPSLLD $16, Y10, Y10
-	VMINPS Y10, Y2, Y10
-	VMAXPS Y10, Y3, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y4, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y5, Y12, Y10
-	VFNMADD231PS Y6, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VMOVAPS Y8, Y13
-	VFMADD231PS Y12, Y7, Y13
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X9, X9, X9
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X9, X9
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X9, X9
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X9, X9
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X9, X9
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X9, X9
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X9, X9
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X9, X9
+words1:
+	VPMOVZXWD X9, Y9
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y9
+have1:
+	VPSLLD $16, Y9, Y9
+	VMINPS Y9, Y2, Y9
+	VMAXPS Y9, Y3, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y4, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y5, Y11, Y9
+	VFNMADD231PS Y6, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y8, Y12
+	VFMADD231PS Y11, Y7, Y12
+	VBROADCASTSS c32_3ab511f8<>(SB), Y13
 	VBROADCASTSS c32_3d2aac79<>(SB), Y14
-	VFMADD231PS Y12, Y9, Y14
-	VBROADCASTSS c32_3efffffe<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y10, Y13, Y15
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y15, Y12, Y10
-	VBROADCASTSS c32_3f800000<>(SB), Y12
-	VADDPS Y12, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VPSRLD $16, Y10, Y11
-	VBROADCASTSS c32_00000001<>(SB), Y12
-	VANDPS Y12, Y11, Y11
-	VBROADCASTSS c32_00007fff<>(SB), Y12
-	VPADDD Y12, Y10, Y13
-	VPADDD Y11, Y13, Y11
-	VPSRLD $16, Y11, Y11
-	VCMPPS $0x03, Y10, Y10, Y10
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y10, Y12, Y11, Y10
-	VEXTRACTI128 $1, Y10, X11
-	VPACKUSDW X11, X10, X11
-	VMOVDQU X11, (DI)
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y13, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VPSRLD $16, Y9, Y10
+	VBROADCASTSS c32_00000001<>(SB), Y11
+	VANDPS Y11, Y10, Y10
+	VBROADCASTSS c32_00007fff<>(SB), Y11
+	VPADDD Y11, Y9, Y12
+	VPADDD Y10, Y12, Y10
+	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y9, Y9, Y9
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y9, Y11, Y10, Y9
+	VEXTRACTI128 $1, Y9, X10
+	VPACKUSDW X10, X9, X10
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X10, (AX)
+	VPSRLDQ $4, X10, X10
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X10, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X10, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // logF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y10 (10 more are read from memory).
+// Constants: Y0-Y9 (11 more are read from memory).
 TEXT ·logF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77170,119 +82503,180 @@ TEXT ·logF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_bd9c60a2<>(SB), Y7
 	VBROADCASTSS c32_3e02b242<>(SB), Y8
 	VBROADCASTSS c32_be06c3b2<>(SB), Y9
-	VBROADCASTSS c32_3e116c87<>(SB), Y10
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y11
-	VCMPPS $0x11, Y2, Y11, Y12
-	VMULPS Y3, Y11, Y13
-	VBLENDVPS Y12, Y13, Y11, Y13
-	VBLENDVPS Y12, Y4, Y0, Y12
-	VPSUBD Y1, Y13, Y13
-	VPSRAD $23, Y13, Y14
-	VCVTDQ2PS Y14, Y14
-	VADDPS Y12, Y14, Y12
-	VANDPS Y5, Y13, Y13
-	VPADDD Y1, Y13, Y13
-	VSUBPS Y6, Y13, Y13
-	VMOVAPS Y8, Y14
-	VFMADD231PS Y13, Y7, Y14
-	VFMADD213PS Y9, Y13, Y14
-	VFMADD213PS Y10, Y13, Y14
-	VBROADCASTSS c32_be2a38fa<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	VCVTPH2PS (SI), Y10
+	VCMPPS $0x11, Y2, Y10, Y11
+	VMULPS Y3, Y10, Y12
+	VBLENDVPS Y11, Y12, Y10, Y12
+	VBLENDVPS Y11, Y4, Y0, Y11
+	VPSUBD Y1, Y12, Y12
+	VPSRAD $23, Y12, Y13
+	VCVTDQ2PS Y13, Y13
+	VADDPS Y11, Y13, Y11
+	VANDPS Y5, Y12, Y12
+	VPADDD Y1, Y12, Y12
+	VSUBPS Y6, Y12, Y12
+	VMOVAPS Y8, Y13
+	VFMADD231PS Y12, Y7, Y13
+	VFMADD213PS Y9, Y12, Y13
+	VBROADCASTSS c32_3e116c87<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be2a38fa<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3e4cd008<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_be800114<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be800114<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3eaaaaaa<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_bf000000<>(SB), Y15
-	VFMADD231PS Y14, Y13, Y15
-	VMULPS Y13, Y13, Y14
-	VMULPS Y15, Y14, Y14
-	VBROADCASTSS c32_b102e308<>(SB), Y15
-	VFMADD231PS Y15, Y12, Y14
-	VADDPS Y14, Y13, Y13
-	VBROADCASTSS c32_3f317218<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_bf000000<>(SB), Y13
 	VFMADD231PS Y14, Y12, Y13
-	VBROADCASTSS c32_7f800000<>(SB), Y12
-	VCMPPS $0x11, Y12, Y11, Y14
-	VBLENDVPS Y14, Y13, Y11, Y12
-	VCMPPS $0x00, Y0, Y11, Y13
-	VBROADCASTSS c32_ff800000<>(SB), Y14
-	VBLENDVPS Y13, Y14, Y12, Y12
-	VCMPPS $0x11, Y0, Y11, Y11
-	VBROADCASTSS c32_7fc00000<>(SB), Y13
-	VBLENDVPS Y11, Y13, Y12, Y11
-	VCVTPS2PH $0, Y11, (DI)
+	VMULPS Y12, Y12, Y14
+	VMULPS Y13, Y14, Y13
+	VBROADCASTSS c32_b102e308<>(SB), Y14
+	VFMADD231PS Y14, Y11, Y13
+	VADDPS Y13, Y12, Y12
+	VBROADCASTSS c32_3f317218<>(SB), Y13
+	VFMADD231PS Y13, Y11, Y12
+	VBROADCASTSS c32_7f800000<>(SB), Y11
+	VCMPPS $0x11, Y11, Y10, Y13
+	VBLENDVPS Y13, Y12, Y10, Y11
+	VCMPPS $0x00, Y0, Y10, Y12
+	VBROADCASTSS c32_ff800000<>(SB), Y13
+	VBLENDVPS Y12, Y13, Y11, Y11
+	VCMPPS $0x11, Y0, Y10, Y10
+	VBROADCASTSS c32_7fc00000<>(SB), Y12
+	VBLENDVPS Y10, Y12, Y11, Y10
+	VCVTPS2PH $0, Y10, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y11
-	VCMPPS $0x11, Y2, Y11, Y12
-	VMULPS Y3, Y11, Y13
-	VBLENDVPS Y12, Y13, Y11, Y13
-	VBLENDVPS Y12, Y4, Y0, Y12
-	VPSUBD Y1, Y13, Y13
-	VPSRAD $23, Y13, Y14
-	VCVTDQ2PS Y14, Y14
-	VADDPS Y12, Y14, Y12
-	VANDPS Y5, Y13, Y13
-	VPADDD Y1, Y13, Y13
-	VSUBPS Y6, Y13, Y13
-	VMOVAPS Y8, Y14
-	VFMADD231PS Y13, Y7, Y14
-	VFMADD213PS Y9, Y13, Y14
-	VFMADD213PS Y10, Y13, Y14
-	VBROADCASTSS c32_be2a38fa<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X10, X10, X10
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X10, X10
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X10, X10
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X10, X10
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X10, X10
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X10, X10
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X10, X10
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X10, X10
+words1:
+	VCVTPH2PS X10, Y10
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y10
+have1:
+	VCMPPS $0x11, Y2, Y10, Y11
+	VMULPS Y3, Y10, Y12
+	VBLENDVPS Y11, Y12, Y10, Y12
+	VBLENDVPS Y11, Y4, Y0, Y11
+	VPSUBD Y1, Y12, Y12
+	VPSRAD $23, Y12, Y13
+	VCVTDQ2PS Y13, Y13
+	VADDPS Y11, Y13, Y11
+	VANDPS Y5, Y12, Y12
+	VPADDD Y1, Y12, Y12
+	VSUBPS Y6, Y12, Y12
+	VMOVAPS Y8, Y13
+	VFMADD231PS Y12, Y7, Y13
+	VFMADD213PS Y9, Y12, Y13
+	VBROADCASTSS c32_3e116c87<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be2a38fa<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3e4cd008<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_be800114<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be800114<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3eaaaaaa<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_bf000000<>(SB), Y15
-	VFMADD231PS Y14, Y13, Y15
-	VMULPS Y13, Y13, Y14
-	VMULPS Y15, Y14, Y14
-	VBROADCASTSS c32_b102e308<>(SB), Y15
-	VFMADD231PS Y15, Y12, Y14
-	VADDPS Y14, Y13, Y13
-	VBROADCASTSS c32_3f317218<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_bf000000<>(SB), Y13
 	VFMADD231PS Y14, Y12, Y13
-	VBROADCASTSS c32_7f800000<>(SB), Y12
-	VCMPPS $0x11, Y12, Y11, Y14
-	VBLENDVPS Y14, Y13, Y11, Y12
-	VCMPPS $0x00, Y0, Y11, Y13
-	VBROADCASTSS c32_ff800000<>(SB), Y14
-	VBLENDVPS Y13, Y14, Y12, Y12
-	VCMPPS $0x11, Y0, Y11, Y11
-	VBROADCASTSS c32_7fc00000<>(SB), Y13
-	VBLENDVPS Y11, Y13, Y12, Y11
-	VCVTPS2PH $0, Y11, (DI)
+	VMULPS Y12, Y12, Y14
+	VMULPS Y13, Y14, Y13
+	VBROADCASTSS c32_b102e308<>(SB), Y14
+	VFMADD231PS Y14, Y11, Y13
+	VADDPS Y13, Y12, Y12
+	VBROADCASTSS c32_3f317218<>(SB), Y13
+	VFMADD231PS Y13, Y11, Y12
+	VBROADCASTSS c32_7f800000<>(SB), Y11
+	VCMPPS $0x11, Y11, Y10, Y13
+	VBLENDVPS Y13, Y12, Y10, Y11
+	VCMPPS $0x00, Y0, Y10, Y12
+	VBROADCASTSS c32_ff800000<>(SB), Y13
+	VBLENDVPS Y12, Y13, Y11, Y11
+	VCMPPS $0x11, Y0, Y10, Y10
+	VBROADCASTSS c32_7fc00000<>(SB), Y12
+	VBLENDVPS Y10, Y12, Y11, Y10
+	VCVTPS2PH $0, Y10, X11
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X11, (AX)
+	VPSRLDQ $8, X11, X11
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X11, (AX)
+	VPSRLDQ $4, X11, X11
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X11, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X11, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // logBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y10 (13 more are read from memory).
+// Constants: Y0-Y9 (14 more are read from memory).
 TEXT ·logBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77297,145 +82691,205 @@ TEXT ·logBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_bd9c60a2<>(SB), Y7
 	VBROADCASTSS c32_3e02b242<>(SB), Y8
 	VBROADCASTSS c32_be06c3b2<>(SB), Y9
-	VBROADCASTSS c32_3e116c87<>(SB), Y10
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y11
-	VPSLLD $16, Y11, Y11
-	VCMPPS $0x11, Y2, Y11, Y12
-	VMULPS Y3, Y11, Y13
-	VBLENDVPS Y12, Y13, Y11, Y13
-	VBLENDVPS Y12, Y4, Y0, Y12
-	VPSUBD Y1, Y13, Y13
-	VPSRAD $23, Y13, Y14
-	VCVTDQ2PS Y14, Y14
-	VADDPS Y12, Y14, Y12
-	VANDPS Y5, Y13, Y13
-	VPADDD Y1, Y13, Y13
-	VSUBPS Y6, Y13, Y13
-	VMOVAPS Y8, Y14
-	VFMADD231PS Y13, Y7, Y14
-	VFMADD213PS Y9, Y13, Y14
-	VFMADD213PS Y10, Y13, Y14
-	VBROADCASTSS c32_be2a38fa<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	VPMOVZXWD (SI), Y10
+	VPSLLD $16, Y10, Y10
+	VCMPPS $0x11, Y2, Y10, Y11
+	VMULPS Y3, Y10, Y12
+	VBLENDVPS Y11, Y12, Y10, Y12
+	VBLENDVPS Y11, Y4, Y0, Y11
+	VPSUBD Y1, Y12, Y12
+	VPSRAD $23, Y12, Y13
+	VCVTDQ2PS Y13, Y13
+	VADDPS Y11, Y13, Y11
+	VANDPS Y5, Y12, Y12
+	VPADDD Y1, Y12, Y12
+	VSUBPS Y6, Y12, Y12
+	VMOVAPS Y8, Y13
+	VFMADD231PS Y12, Y7, Y13
+	VFMADD213PS Y9, Y12, Y13
+	VBROADCASTSS c32_3e116c87<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be2a38fa<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3e4cd008<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_be800114<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be800114<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3eaaaaaa<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_bf000000<>(SB), Y15
-	VFMADD231PS Y14, Y13, Y15
-	VMULPS Y13, Y13, Y14
-	VMULPS Y15, Y14, Y14
-	VBROADCASTSS c32_b102e308<>(SB), Y15
-	VFMADD231PS Y15, Y12, Y14
-	VADDPS Y14, Y13, Y13
-	VBROADCASTSS c32_3f317218<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_bf000000<>(SB), Y13
 	VFMADD231PS Y14, Y12, Y13
-	VBROADCASTSS c32_7f800000<>(SB), Y12
-	VCMPPS $0x11, Y12, Y11, Y14
-	VBLENDVPS Y14, Y13, Y11, Y12
-	VCMPPS $0x00, Y0, Y11, Y13
-	VBROADCASTSS c32_ff800000<>(SB), Y14
-	VBLENDVPS Y13, Y14, Y12, Y12
-	VCMPPS $0x11, Y0, Y11, Y11
-	VBROADCASTSS c32_7fc00000<>(SB), Y13
-	VBLENDVPS Y11, Y13, Y12, Y11
-	VPSRLD $16, Y11, Y12
-	VBROADCASTSS c32_00000001<>(SB), Y13
-	VANDPS Y13, Y12, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y13
-	VPADDD Y13, Y11, Y14
-	VPADDD Y12, Y14, Y12
-	VPSRLD $16, Y12, Y12
-	VCMPPS $0x03, Y11, Y11, Y11
-	VBROADCASTSS c32_00007fc0<>(SB), Y13
-	VBLENDVPS Y11, Y13, Y12, Y11
-	VEXTRACTI128 $1, Y11, X12
-	VPACKUSDW X12, X11, X12
-	VMOVDQU X12, (DI)
+	VMULPS Y12, Y12, Y14
+	VMULPS Y13, Y14, Y13
+	VBROADCASTSS c32_b102e308<>(SB), Y14
+	VFMADD231PS Y14, Y11, Y13
+	VADDPS Y13, Y12, Y12
+	VBROADCASTSS c32_3f317218<>(SB), Y13
+	VFMADD231PS Y13, Y11, Y12
+	VBROADCASTSS c32_7f800000<>(SB), Y11
+	VCMPPS $0x11, Y11, Y10, Y13
+	VBLENDVPS Y13, Y12, Y10, Y11
+	VCMPPS $0x00, Y0, Y10, Y12
+	VBROADCASTSS c32_ff800000<>(SB), Y13
+	VBLENDVPS Y12, Y13, Y11, Y11
+	VCMPPS $0x11, Y0, Y10, Y10
+	VBROADCASTSS c32_7fc00000<>(SB), Y12
+	VBLENDVPS Y10, Y12, Y11, Y10
+	VPSRLD $16, Y10, Y11
+	VBROADCASTSS c32_00000001<>(SB), Y12
+	VANDPS Y12, Y11, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y12
+	VPADDD Y12, Y10, Y13
+	VPADDD Y11, Y13, Y11
+	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y10, Y10, Y10
+	VBROADCASTSS c32_00007fc0<>(SB), Y12
+	VBLENDVPS Y10, Y12, Y11, Y10
+	VEXTRACTI128 $1, Y10, X11
+	VPACKUSDW X11, X10, X11
+	VMOVDQU X11, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y11
-	VPSLLD $16, Y11, Y11
-	VCMPPS $0x11, Y2, Y11, Y12
-	VMULPS Y3, Y11, Y13
-	VBLENDVPS Y12, Y13, Y11, Y13
-	VBLENDVPS Y12, Y4, Y0, Y12
-	VPSUBD Y1, Y13, Y13
-	VPSRAD $23, Y13, Y14
-	VCVTDQ2PS Y14, Y14
-	VADDPS Y12, Y14, Y12
-	VANDPS Y5, Y13, Y13
-	VPADDD Y1, Y13, Y13
-	VSUBPS Y6, Y13, Y13
-	VMOVAPS Y8, Y14
-	VFMADD231PS Y13, Y7, Y14
-	VFMADD213PS Y9, Y13, Y14
-	VFMADD213PS Y10, Y13, Y14
-	VBROADCASTSS c32_be2a38fa<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X10, X10, X10
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X10, X10
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X10, X10
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X10, X10
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X10, X10
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X10, X10
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X10, X10
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X10, X10
+words1:
+	VPMOVZXWD X10, Y10
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y10
+have1:
+	VPSLLD $16, Y10, Y10
+	VCMPPS $0x11, Y2, Y10, Y11
+	VMULPS Y3, Y10, Y12
+	VBLENDVPS Y11, Y12, Y10, Y12
+	VBLENDVPS Y11, Y4, Y0, Y11
+	VPSUBD Y1, Y12, Y12
+	VPSRAD $23, Y12, Y13
+	VCVTDQ2PS Y13, Y13
+	VADDPS Y11, Y13, Y11
+	VANDPS Y5, Y12, Y12
+	VPADDD Y1, Y12, Y12
+	VSUBPS Y6, Y12, Y12
+	VMOVAPS Y8, Y13
+	VFMADD231PS Y12, Y7, Y13
+	VFMADD213PS Y9, Y12, Y13
+	VBROADCASTSS c32_3e116c87<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be2a38fa<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3e4cd008<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_be800114<>(SB), Y15
-	VFMADD231PS Y13, Y14, Y15
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_be800114<>(SB), Y13
+	VFMADD231PS Y12, Y14, Y13
 	VBROADCASTSS c32_3eaaaaaa<>(SB), Y14
-	VFMADD231PS Y13, Y15, Y14
-	VBROADCASTSS c32_bf000000<>(SB), Y15
-	VFMADD231PS Y14, Y13, Y15
-	VMULPS Y13, Y13, Y14
-	VMULPS Y15, Y14, Y14
-	VBROADCASTSS c32_b102e308<>(SB), Y15
-	VFMADD231PS Y15, Y12, Y14
-	VADDPS Y14, Y13, Y13
-	VBROADCASTSS c32_3f317218<>(SB), Y14
+	VFMADD231PS Y12, Y13, Y14
+	VBROADCASTSS c32_bf000000<>(SB), Y13
 	VFMADD231PS Y14, Y12, Y13
-	VBROADCASTSS c32_7f800000<>(SB), Y12
-	VCMPPS $0x11, Y12, Y11, Y14
-	VBLENDVPS Y14, Y13, Y11, Y12
-	VCMPPS $0x00, Y0, Y11, Y13
-	VBROADCASTSS c32_ff800000<>(SB), Y14
-	VBLENDVPS Y13, Y14, Y12, Y12
-	VCMPPS $0x11, Y0, Y11, Y11
-	VBROADCASTSS c32_7fc00000<>(SB), Y13
-	VBLENDVPS Y11, Y13, Y12, Y11
-	VPSRLD $16, Y11, Y12
-	VBROADCASTSS c32_00000001<>(SB), Y13
-	VANDPS Y13, Y12, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y13
-	VPADDD Y13, Y11, Y14
-	VPADDD Y12, Y14, Y12
-	VPSRLD $16, Y12, Y12
-	VCMPPS $0x03, Y11, Y11, Y11
-	VBROADCASTSS c32_00007fc0<>(SB), Y13
-	VBLENDVPS Y11, Y13, Y12, Y11
-	VEXTRACTI128 $1, Y11, X12
-	VPACKUSDW X12, X11, X12
-	VMOVDQU X12, (DI)
+	VMULPS Y12, Y12, Y14
+	VMULPS Y13, Y14, Y13
+	VBROADCASTSS c32_b102e308<>(SB), Y14
+	VFMADD231PS Y14, Y11, Y13
+	VADDPS Y13, Y12, Y12
+	VBROADCASTSS c32_3f317218<>(SB), Y13
+	VFMADD231PS Y13, Y11, Y12
+	VBROADCASTSS c32_7f800000<>(SB), Y11
+	VCMPPS $0x11, Y11, Y10, Y13
+	VBLENDVPS Y13, Y12, Y10, Y11
+	VCMPPS $0x00, Y0, Y10, Y12
+	VBROADCASTSS c32_ff800000<>(SB), Y13
+	VBLENDVPS Y12, Y13, Y11, Y11
+	VCMPPS $0x11, Y0, Y10, Y10
+	VBROADCASTSS c32_7fc00000<>(SB), Y12
+	VBLENDVPS Y10, Y12, Y11, Y10
+	VPSRLD $16, Y10, Y11
+	VBROADCASTSS c32_00000001<>(SB), Y12
+	VANDPS Y12, Y11, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y12
+	VPADDD Y12, Y10, Y13
+	VPADDD Y11, Y13, Y11
+	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y10, Y10, Y10
+	VBROADCASTSS c32_00007fc0<>(SB), Y12
+	VBLENDVPS Y10, Y12, Y11, Y10
+	VEXTRACTI128 $1, Y10, X11
+	VPACKUSDW X11, X10, X11
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X11, (AX)
+	VPSRLDQ $8, X11, X11
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X11, (AX)
+	VPSRLDQ $4, X11, X11
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X11, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X11, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // tanhF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (6 more are read from memory).
+// Constants: Y0-Y7 (7 more are read from memory).
 TEXT ·tanhF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77448,41 +82902,41 @@ TEXT ·tanhF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b082e308<>(SB), Y5
 	VBROADCASTSS c32_3e091d06<>(SB), Y6
 	VBROADCASTSS c32_3f2aaa49<>(SB), Y7
-	VBROADCASTSS c32_3d3511f8<>(SB), Y8
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y9
-	VANDPS Y1, Y9, Y10
-	VMINPS Y10, Y2, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y3, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y4, Y12, Y10
-	VFNMADD231PS Y5, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VMOVAPS Y7, Y13
-	VFMADD231PS Y12, Y6, Y13
+	VCVTPH2PS (SI), Y8
+	VANDPS Y1, Y8, Y9
+	VMINPS Y9, Y2, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y3, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y4, Y11, Y9
+	VFNMADD231PS Y5, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y7, Y12
+	VFMADD231PS Y11, Y6, Y12
+	VBROADCASTSS c32_3d3511f8<>(SB), Y13
 	VBROADCASTSS c32_3eaaac79<>(SB), Y14
-	VFMADD231PS Y12, Y8, Y14
-	VBROADCASTSS c32_3f7ffffe<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y10, Y13, Y15
-	VFMADD231PS Y15, Y12, Y10
-	VPSLLD $23, Y11, Y11
-	VBROADCASTSS c32_3f000000<>(SB), Y12
-	VBROADCASTSS c32_bf000000<>(SB), Y13
-	VFMADD231PS Y12, Y11, Y13
-	VFMADD231PS Y10, Y11, Y13
-	VBROADCASTSS c32_3f800000<>(SB), Y10
-	VADDPS Y10, Y13, Y11
-	VDIVPS Y11, Y13, Y10
-	VBROADCASTSS c32_80000000<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VORPS Y9, Y10, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3f7ffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VFMADD231PS Y13, Y11, Y9
+	VPSLLD $23, Y10, Y10
+	VBROADCASTSS c32_3f000000<>(SB), Y11
+	VBROADCASTSS c32_bf000000<>(SB), Y12
+	VFMADD231PS Y11, Y10, Y12
+	VFMADD231PS Y9, Y10, Y12
+	VBROADCASTSS c32_3f800000<>(SB), Y9
+	VADDPS Y9, Y12, Y10
+	VDIVPS Y10, Y12, Y9
+	VBROADCASTSS c32_80000000<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VORPS Y8, Y9, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
@@ -77494,47 +82948,133 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VCVTPH2PS (SI), Y9
-	VANDPS Y1, Y9, Y10
-	VMINPS Y10, Y2, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y3, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y4, Y12, Y10
-	VFNMADD231PS Y5, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VMOVAPS Y7, Y13
-	VFMADD231PS Y12, Y6, Y13
+	VCVTPH2PS (SI), Y8
+	VANDPS Y1, Y8, Y9
+	VMINPS Y9, Y2, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y3, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y4, Y11, Y9
+	VFNMADD231PS Y5, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y7, Y12
+	VFMADD231PS Y11, Y6, Y12
+	VBROADCASTSS c32_3d3511f8<>(SB), Y13
 	VBROADCASTSS c32_3eaaac79<>(SB), Y14
-	VFMADD231PS Y12, Y8, Y14
-	VBROADCASTSS c32_3f7ffffe<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y10, Y13, Y15
-	VFMADD231PS Y15, Y12, Y10
-	VPSLLD $23, Y11, Y11
-	VBROADCASTSS c32_3f000000<>(SB), Y12
-	VBROADCASTSS c32_bf000000<>(SB), Y13
-	VFMADD231PS Y12, Y11, Y13
-	VFMADD231PS Y10, Y11, Y13
-	VBROADCASTSS c32_3f800000<>(SB), Y10
-	VADDPS Y10, Y13, Y11
-	VDIVPS Y11, Y13, Y10
-	VBROADCASTSS c32_80000000<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VORPS Y9, Y10, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3f7ffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VFMADD231PS Y13, Y11, Y9
+	VPSLLD $23, Y10, Y10
+	VBROADCASTSS c32_3f000000<>(SB), Y11
+	VBROADCASTSS c32_bf000000<>(SB), Y12
+	VFMADD231PS Y11, Y10, Y12
+	VFMADD231PS Y9, Y10, Y12
+	VBROADCASTSS c32_3f800000<>(SB), Y9
+	VADDPS Y9, Y12, Y10
+	VDIVPS Y10, Y12, Y9
+	VBROADCASTSS c32_80000000<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VORPS Y8, Y9, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y8
+have1:
+	VANDPS Y1, Y8, Y9
+	VMINPS Y9, Y2, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y3, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y4, Y11, Y9
+	VFNMADD231PS Y5, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y7, Y12
+	VFMADD231PS Y11, Y6, Y12
+	VBROADCASTSS c32_3d3511f8<>(SB), Y13
+	VBROADCASTSS c32_3eaaac79<>(SB), Y14
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3f7ffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VFMADD231PS Y13, Y11, Y9
+	VPSLLD $23, Y10, Y10
+	VBROADCASTSS c32_3f000000<>(SB), Y11
+	VBROADCASTSS c32_bf000000<>(SB), Y12
+	VFMADD231PS Y11, Y10, Y12
+	VFMADD231PS Y9, Y10, Y12
+	VBROADCASTSS c32_3f800000<>(SB), Y9
+	VADDPS Y9, Y12, Y10
+	VDIVPS Y10, Y12, Y9
+	VBROADCASTSS c32_80000000<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VORPS Y8, Y9, Y8
+	VCVTPS2PH $0, Y8, X9
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
 
 // tanhBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (9 more are read from memory).
+// Constants: Y0-Y7 (10 more are read from memory).
 TEXT ·tanhBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77547,117 +83087,177 @@ TEXT ·tanhBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b082e308<>(SB), Y5
 	VBROADCASTSS c32_3e091d06<>(SB), Y6
 	VBROADCASTSS c32_3f2aaa49<>(SB), Y7
-	VBROADCASTSS c32_3d3511f8<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VANDPS Y1, Y9, Y10
-	VMINPS Y10, Y2, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y3, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y4, Y12, Y10
-	VFNMADD231PS Y5, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VMOVAPS Y7, Y13
-	VFMADD231PS Y12, Y6, Y13
+	VPMOVZXWD (SI), Y8
+	VPSLLD $16, Y8, Y8
+	VANDPS Y1, Y8, Y9
+	VMINPS Y9, Y2, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y3, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y4, Y11, Y9
+	VFNMADD231PS Y5, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y7, Y12
+	VFMADD231PS Y11, Y6, Y12
+	VBROADCASTSS c32_3d3511f8<>(SB), Y13
 	VBROADCASTSS c32_3eaaac79<>(SB), Y14
-	VFMADD231PS Y12, Y8, Y14
-	VBROADCASTSS c32_3f7ffffe<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y10, Y13, Y15
-	VFMADD231PS Y15, Y12, Y10
-	VPSLLD $23, Y11, Y11
-	VBROADCASTSS c32_3f000000<>(SB), Y12
-	VBROADCASTSS c32_bf000000<>(SB), Y13
-	VFMADD231PS Y12, Y11, Y13
-	VFMADD231PS Y10, Y11, Y13
-	VBROADCASTSS c32_3f800000<>(SB), Y10
-	VADDPS Y10, Y13, Y11
-	VDIVPS Y11, Y13, Y10
-	VBROADCASTSS c32_80000000<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VORPS Y9, Y10, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3f7ffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VFMADD231PS Y13, Y11, Y9
+	VPSLLD $23, Y10, Y10
+	VBROADCASTSS c32_3f000000<>(SB), Y11
+	VBROADCASTSS c32_bf000000<>(SB), Y12
+	VFMADD231PS Y11, Y10, Y12
+	VFMADD231PS Y9, Y10, Y12
+	VBROADCASTSS c32_3f800000<>(SB), Y9
+	VADDPS Y9, Y12, Y10
+	VDIVPS Y10, Y12, Y9
+	VBROADCASTSS c32_80000000<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VORPS Y8, Y9, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	VMOVDQU X9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VANDPS Y1, Y9, Y10
-	VMINPS Y10, Y2, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y3, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y4, Y12, Y10
-	VFNMADD231PS Y5, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VMOVAPS Y7, Y13
-	VFMADD231PS Y12, Y6, Y13
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y8
+have1:
+	VPSLLD $16, Y8, Y8
+	VANDPS Y1, Y8, Y9
+	VMINPS Y9, Y2, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y3, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y4, Y11, Y9
+	VFNMADD231PS Y5, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VMOVAPS Y7, Y12
+	VFMADD231PS Y11, Y6, Y12
+	VBROADCASTSS c32_3d3511f8<>(SB), Y13
 	VBROADCASTSS c32_3eaaac79<>(SB), Y14
-	VFMADD231PS Y12, Y8, Y14
-	VBROADCASTSS c32_3f7ffffe<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y10, Y13, Y15
-	VFMADD231PS Y15, Y12, Y10
-	VPSLLD $23, Y11, Y11
-	VBROADCASTSS c32_3f000000<>(SB), Y12
-	VBROADCASTSS c32_bf000000<>(SB), Y13
-	VFMADD231PS Y12, Y11, Y13
-	VFMADD231PS Y10, Y11, Y13
-	VBROADCASTSS c32_3f800000<>(SB), Y10
-	VADDPS Y10, Y13, Y11
-	VDIVPS Y11, Y13, Y10
-	VBROADCASTSS c32_80000000<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VORPS Y9, Y10, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3f7ffffe<>(SB), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VFMADD231PS Y9, Y12, Y13
+	VFMADD231PS Y13, Y11, Y9
+	VPSLLD $23, Y10, Y10
+	VBROADCASTSS c32_3f000000<>(SB), Y11
+	VBROADCASTSS c32_bf000000<>(SB), Y12
+	VFMADD231PS Y11, Y10, Y12
+	VFMADD231PS Y9, Y10, Y12
+	VBROADCASTSS c32_3f800000<>(SB), Y9
+	VADDPS Y9, Y12, Y10
+	VDIVPS Y10, Y12, Y9
+	VBROADCASTSS c32_80000000<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VORPS Y8, Y9, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
-// sigmoidF16AVX2: 8 lanes x 2, 2 together. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y4 (10 more are read from memory).
+// sigmoidF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
+// Constants: Y0-Y8 (6 more are read from memory).
 TEXT ·sigmoidF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77667,146 +83267,166 @@ TEXT ·sigmoidF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_0000007f<>(SB), Y2
 	VBROADCASTSS c32_80000000<>(SB), Y3
 	VBROADCASTSS c32_42d00000<>(SB), Y4
-	CMPQ BX, $16
+	VBROADCASTSS c32_c2d00000<>(SB), Y5
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
+	VBROADCASTSS c32_3f317218<>(SB), Y7
+	VBROADCASTSS c32_b102e308<>(SB), Y8
+	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y5
-	VCVTPH2PS 16(SI), Y6
-	VXORPS Y3, Y5, Y5
-	VXORPS Y3, Y6, Y6
-	VMINPS Y5, Y4, Y5
-	VMINPS Y6, Y4, Y6
-	VBROADCASTSS c32_c2d00000<>(SB), Y7
-	VMAXPS Y5, Y7, Y5
-	VBROADCASTSS c32_c2d00000<>(SB), Y7
-	VMAXPS Y6, Y7, Y6
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y7
-	VFMADD213PS Y1, Y5, Y7
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y8
-	VFMADD213PS Y1, Y6, Y8
-	VSUBPS Y1, Y7, Y9
-	VSUBPS Y1, Y8, Y10
-	VBROADCASTSS c32_3f317218<>(SB), Y11
-	VFNMADD231PS Y11, Y9, Y5
-	VBROADCASTSS c32_3f317218<>(SB), Y11
-	VFNMADD231PS Y11, Y10, Y6
-	VBROADCASTSS c32_b102e308<>(SB), Y11
-	VFNMADD231PS Y11, Y9, Y5
-	VBROADCASTSS c32_b102e308<>(SB), Y9
-	VFNMADD231PS Y9, Y10, Y6
-	VMULPS Y5, Y5, Y9
-	VMULPS Y6, Y6, Y10
-	VBROADCASTSS c32_3c091d06<>(SB), Y11
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y12
-	VFMADD231PS Y9, Y11, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y11
+	VCVTPH2PS (SI), Y9
+	VXORPS Y3, Y9, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VFNMADD231PS Y8, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
 	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
-	VFMADD231PS Y10, Y11, Y13
-	VBROADCASTSS c32_3ab511f8<>(SB), Y11
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
 	VBROADCASTSS c32_3d2aac79<>(SB), Y14
-	VFMADD231PS Y9, Y11, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y11
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y10, Y11, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y11
-	VFMADD231PS Y9, Y14, Y11
-	VBROADCASTSS c32_3efffffe<>(SB), Y9
-	VFMADD231PS Y10, Y15, Y9
-	VFMADD231PS Y5, Y12, Y11
-	VFMADD231PS Y6, Y13, Y9
-	VMULPS Y5, Y5, Y10
-	VMULPS Y6, Y6, Y12
-	VFMADD231PS Y11, Y10, Y5
-	VFMADD231PS Y9, Y12, Y6
-	VADDPS Y0, Y5, Y5
-	VADDPS Y0, Y6, Y6
-	VBROADCASTSS c32_4b400000<>(SB), Y9
-	VPSUBD Y9, Y7, Y7
-	VBROADCASTSS c32_4b400000<>(SB), Y9
-	VPSUBD Y9, Y8, Y8
-	VPSRAD $1, Y7, Y9
-	VPSRAD $1, Y8, Y10
-	VPADDD Y2, Y9, Y11
-	VPADDD Y2, Y10, Y12
-	VPSLLD $23, Y11, Y11
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
 	VPSLLD $23, Y12, Y12
-	VPSUBD Y9, Y7, Y7
-	VPSUBD Y10, Y8, Y8
-	VPADDD Y2, Y7, Y7
-	VPADDD Y2, Y8, Y8
-	VPSLLD $23, Y7, Y7
-	VPSLLD $23, Y8, Y8
-	VMULPS Y11, Y5, Y5
-	VMULPS Y12, Y6, Y6
-	VMULPS Y7, Y5, Y5
-	VMULPS Y8, Y6, Y6
-	VADDPS Y0, Y5, Y5
-	VADDPS Y0, Y6, Y6
-	VDIVPS Y5, Y0, Y5
-	VDIVPS Y6, Y0, Y6
-	VCVTPS2PH $0, Y5, (DI)
-	VCVTPS2PH $0, Y6, 16(DI)
-	ADDQ $32, DI
-	ADDQ $32, SI
-	SUBQ $16, BX
-	CMPQ BX, $16
-	JGE loop
-single:
-	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y5
-	VXORPS Y3, Y5, Y5
-	VMINPS Y5, Y4, Y5
-	VBROADCASTSS c32_c2d00000<>(SB), Y6
-	VMAXPS Y5, Y6, Y5
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
-	VFMADD213PS Y1, Y5, Y6
-	VSUBPS Y1, Y6, Y7
-	VBROADCASTSS c32_3f317218<>(SB), Y8
-	VFNMADD231PS Y8, Y7, Y5
-	VBROADCASTSS c32_b102e308<>(SB), Y8
-	VFNMADD231PS Y8, Y7, Y5
-	VMULPS Y5, Y5, Y7
-	VBROADCASTSS c32_3c091d06<>(SB), Y8
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y9
-	VFMADD231PS Y7, Y8, Y9
-	VBROADCASTSS c32_3ab511f8<>(SB), Y8
-	VBROADCASTSS c32_3d2aac79<>(SB), Y10
-	VFMADD231PS Y7, Y8, Y10
-	VBROADCASTSS c32_3efffffe<>(SB), Y8
-	VFMADD231PS Y7, Y10, Y8
-	VFMADD231PS Y5, Y9, Y8
-	VMULPS Y5, Y5, Y7
-	VFMADD231PS Y8, Y7, Y5
-	VADDPS Y0, Y5, Y5
-	VBROADCASTSS c32_4b400000<>(SB), Y7
-	VPSUBD Y7, Y6, Y6
-	VPSRAD $1, Y6, Y7
-	VPADDD Y2, Y7, Y8
-	VPSLLD $23, Y8, Y8
-	VPSUBD Y7, Y6, Y6
-	VPADDD Y2, Y6, Y6
-	VPSLLD $23, Y6, Y6
-	VMULPS Y8, Y5, Y5
-	VMULPS Y6, Y5, Y5
-	VADDPS Y0, Y5, Y5
-	VDIVPS Y5, Y0, Y5
-	VCVTPS2PH $0, Y5, (DI)
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VCVTPS2PH $0, Y9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
-	JGE one
-tail:
+	JGE loop
+single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X9, X9, X9
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X9, X9
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X9, X9
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X9, X9
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X9, X9
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X9, X9
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X9, X9
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X9, X9
+words1:
+	VCVTPH2PS X9, Y9
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y9
+have1:
+	VXORPS Y3, Y9, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VFNMADD231PS Y8, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VCVTPS2PH $0, Y9, X10
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X10, (AX)
+	VPSRLDQ $4, X10, X10
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X10, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X10, (DI)
+have2:
+	ADDQ $16, DI
+	ADDQ $16, SI
+	SUBQ $8, BX
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // sigmoidBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y9 (8 more are read from memory).
+// Constants: Y0-Y8 (9 more are read from memory).
 TEXT ·sigmoidBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77820,127 +83440,187 @@ TEXT ·sigmoidBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
 	VBROADCASTSS c32_3f317218<>(SB), Y7
 	VBROADCASTSS c32_b102e308<>(SB), Y8
-	VBROADCASTSS c32_3c091d06<>(SB), Y9
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y10
-	VPSLLD $16, Y10, Y10
-	VXORPS Y3, Y10, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
+	VPMOVZXWD (SI), Y9
+	VPSLLD $16, Y9, Y9
+	VXORPS Y3, Y9, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VFNMADD231PS Y8, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
 	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
-	VFMADD231PS Y12, Y9, Y13
-	VBROADCASTSS c32_3ab511f8<>(SB), Y14
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y14
-	VFMADD231PS Y12, Y15, Y14
-	VFMADD231PS Y10, Y13, Y14
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y14, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y10
-	VDIVPS Y10, Y0, Y10
-	VPSRLD $16, Y10, Y11
-	VBROADCASTSS c32_00000001<>(SB), Y12
-	VANDPS Y12, Y11, Y11
-	VBROADCASTSS c32_00007fff<>(SB), Y12
-	VPADDD Y12, Y10, Y13
-	VPADDD Y11, Y13, Y11
-	VPSRLD $16, Y11, Y11
-	VCMPPS $0x03, Y10, Y10, Y10
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y10, Y12, Y11, Y10
-	VEXTRACTI128 $1, Y10, X11
-	VPACKUSDW X11, X10, X11
-	VMOVDQU X11, (DI)
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VPSRLD $16, Y9, Y10
+	VBROADCASTSS c32_00000001<>(SB), Y11
+	VANDPS Y11, Y10, Y10
+	VBROADCASTSS c32_00007fff<>(SB), Y11
+	VPADDD Y11, Y9, Y12
+	VPADDD Y10, Y12, Y10
+	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y9, Y9, Y9
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y9, Y11, Y10, Y9
+	VEXTRACTI128 $1, Y9, X10
+	VPACKUSDW X10, X9, X10
+	VMOVDQU X10, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y10
-	VPSLLD $16, Y10, Y10
-	VXORPS Y3, Y10, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X9, X9, X9
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X9, X9
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X9, X9
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X9, X9
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X9, X9
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X9, X9
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X9, X9
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X9, X9
+words1:
+	VPMOVZXWD X9, Y9
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y9
+have1:
+	VPSLLD $16, Y9, Y9
+	VXORPS Y3, Y9, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VFNMADD231PS Y8, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
 	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
-	VFMADD231PS Y12, Y9, Y13
-	VBROADCASTSS c32_3ab511f8<>(SB), Y14
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y14
-	VFMADD231PS Y12, Y15, Y14
-	VFMADD231PS Y10, Y13, Y14
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y14, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y10
-	VDIVPS Y10, Y0, Y10
-	VPSRLD $16, Y10, Y11
-	VBROADCASTSS c32_00000001<>(SB), Y12
-	VANDPS Y12, Y11, Y11
-	VBROADCASTSS c32_00007fff<>(SB), Y12
-	VPADDD Y12, Y10, Y13
-	VPADDD Y11, Y13, Y11
-	VPSRLD $16, Y11, Y11
-	VCMPPS $0x03, Y10, Y10, Y10
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y10, Y12, Y11, Y10
-	VEXTRACTI128 $1, Y10, X11
-	VPACKUSDW X11, X10, X11
-	VMOVDQU X11, (DI)
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VPSRLD $16, Y9, Y10
+	VBROADCASTSS c32_00000001<>(SB), Y11
+	VANDPS Y11, Y10, Y10
+	VBROADCASTSS c32_00007fff<>(SB), Y11
+	VPADDD Y11, Y9, Y12
+	VPADDD Y10, Y12, Y10
+	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y9, Y9, Y9
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y9, Y11, Y10, Y9
+	VEXTRACTI128 $1, Y9, X10
+	VPACKUSDW X10, X9, X10
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X10, (AX)
+	VPSRLDQ $4, X10, X10
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X10, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X10, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // erfF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y5 (25 more are read from memory).
+// Constants: Y0-Y4 (26 more are read from memory).
 TEXT ·erfF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -77950,175 +83630,236 @@ TEXT ·erfF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3f800000<>(SB), Y2
 	VBROADCASTSS c32_0000007f<>(SB), Y3
 	VBROADCASTSS c32_7fffffff<>(SB), Y4
-	VBROADCASTSS c32_38ae6af1<>(SB), Y5
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y6
-	VANDPS Y4, Y6, Y7
-	VMULPS Y6, Y6, Y8
+	VCVTPH2PS (SI), Y5
+	VANDPS Y4, Y5, Y6
+	VMULPS Y5, Y5, Y7
+	VBROADCASTSS c32_38ae6af1<>(SB), Y8
 	VBROADCASTSS c32_ba551fcd<>(SB), Y9
-	VFMADD231PS Y8, Y5, Y9
-	VBROADCASTSS c32_3baa6402<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3baa6402<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bcdc0749<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3de71705<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3de71705<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bec093a1<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3e0375d4<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
-	VFMADD213PS Y6, Y6, Y10
-	VBROADCASTSS c32_40800000<>(SB), Y8
-	VMINPS Y7, Y8, Y9
-	VBROADCASTSS c32_37b0f532<>(SB), Y8
-	VBROADCASTSS c32_b9e3c888<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3b88ad66<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_bccdc73f<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3dddc1f3<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_3f222306<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3f9093f2<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_b9372b5b<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VXORPS Y0, Y11, Y8
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3e0375d4<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
+	VFMADD213PS Y5, Y5, Y8
+	VBROADCASTSS c32_40800000<>(SB), Y7
+	VMINPS Y6, Y7, Y9
+	VBROADCASTSS c32_37b0f532<>(SB), Y7
+	VBROADCASTSS c32_b9e3c888<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3b88ad66<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_bccdc73f<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3dddc1f3<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_3f222306<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3f9093f2<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_b9372b5b<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VXORPS Y0, Y10, Y7
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y9
-	VFMADD213PS Y1, Y8, Y9
-	VSUBPS Y1, Y9, Y11
-	VBROADCASTSS c32_3f317218<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VBROADCASTSS c32_b102e308<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VMULPS Y8, Y8, Y11
-	VMULPS Y8, Y8, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y8, Y14, Y13
-	VFMADD231PS Y13, Y11, Y8
-	VADDPS Y2, Y8, Y8
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y9, Y9
-	VPSRAD $1, Y9, Y11
-	VPADDD Y3, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y9, Y9
+	VFMADD213PS Y1, Y7, Y9
+	VSUBPS Y1, Y9, Y10
+	VBROADCASTSS c32_3f317218<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VBROADCASTSS c32_b102e308<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VMULPS Y7, Y7, Y10
+	VMULPS Y7, Y7, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y7, Y13, Y12
+	VFMADD231PS Y12, Y10, Y7
+	VADDPS Y2, Y7, Y7
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y3, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
 	VPADDD Y3, Y9, Y9
 	VPSLLD $23, Y9, Y9
-	VMULPS Y12, Y8, Y8
-	VMULPS Y9, Y8, Y8
-	VSUBPS Y8, Y2, Y8
-	VANDPS Y0, Y6, Y6
-	VORPS Y6, Y8, Y6
-	VBROADCASTSS c32_3f6c0000<>(SB), Y8
-	VCMPPS $0x11, Y8, Y7, Y7
-	VBLENDVPS Y7, Y10, Y6, Y6
-	VCVTPS2PH $0, Y6, (DI)
+	VMULPS Y11, Y7, Y7
+	VMULPS Y9, Y7, Y7
+	VSUBPS Y7, Y2, Y7
+	VANDPS Y0, Y5, Y5
+	VORPS Y5, Y7, Y5
+	VBROADCASTSS c32_3f6c0000<>(SB), Y7
+	VCMPPS $0x11, Y7, Y6, Y6
+	VBLENDVPS Y6, Y8, Y5, Y5
+	VCVTPS2PH $0, Y5, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y6
-	VANDPS Y4, Y6, Y7
-	VMULPS Y6, Y6, Y8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X5, X5
+words1:
+	VCVTPH2PS X5, Y5
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y5
+have1:
+	VANDPS Y4, Y5, Y6
+	VMULPS Y5, Y5, Y7
+	VBROADCASTSS c32_38ae6af1<>(SB), Y8
 	VBROADCASTSS c32_ba551fcd<>(SB), Y9
-	VFMADD231PS Y8, Y5, Y9
-	VBROADCASTSS c32_3baa6402<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3baa6402<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bcdc0749<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3de71705<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3de71705<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bec093a1<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3e0375d4<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
-	VFMADD213PS Y6, Y6, Y10
-	VBROADCASTSS c32_40800000<>(SB), Y8
-	VMINPS Y7, Y8, Y9
-	VBROADCASTSS c32_37b0f532<>(SB), Y8
-	VBROADCASTSS c32_b9e3c888<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3b88ad66<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_bccdc73f<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3dddc1f3<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_3f222306<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3f9093f2<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_b9372b5b<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VXORPS Y0, Y11, Y8
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3e0375d4<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
+	VFMADD213PS Y5, Y5, Y8
+	VBROADCASTSS c32_40800000<>(SB), Y7
+	VMINPS Y6, Y7, Y9
+	VBROADCASTSS c32_37b0f532<>(SB), Y7
+	VBROADCASTSS c32_b9e3c888<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3b88ad66<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_bccdc73f<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3dddc1f3<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_3f222306<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3f9093f2<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_b9372b5b<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VXORPS Y0, Y10, Y7
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y9
-	VFMADD213PS Y1, Y8, Y9
-	VSUBPS Y1, Y9, Y11
-	VBROADCASTSS c32_3f317218<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VBROADCASTSS c32_b102e308<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VMULPS Y8, Y8, Y11
-	VMULPS Y8, Y8, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y8, Y14, Y13
-	VFMADD231PS Y13, Y11, Y8
-	VADDPS Y2, Y8, Y8
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y9, Y9
-	VPSRAD $1, Y9, Y11
-	VPADDD Y3, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y9, Y9
+	VFMADD213PS Y1, Y7, Y9
+	VSUBPS Y1, Y9, Y10
+	VBROADCASTSS c32_3f317218<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VBROADCASTSS c32_b102e308<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VMULPS Y7, Y7, Y10
+	VMULPS Y7, Y7, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y7, Y13, Y12
+	VFMADD231PS Y12, Y10, Y7
+	VADDPS Y2, Y7, Y7
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y3, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
 	VPADDD Y3, Y9, Y9
 	VPSLLD $23, Y9, Y9
-	VMULPS Y12, Y8, Y8
-	VMULPS Y9, Y8, Y8
-	VSUBPS Y8, Y2, Y8
-	VANDPS Y0, Y6, Y6
-	VORPS Y6, Y8, Y6
-	VBROADCASTSS c32_3f6c0000<>(SB), Y8
-	VCMPPS $0x11, Y8, Y7, Y7
-	VBLENDVPS Y7, Y10, Y6, Y6
-	VCVTPS2PH $0, Y6, (DI)
+	VMULPS Y11, Y7, Y7
+	VMULPS Y9, Y7, Y7
+	VSUBPS Y7, Y2, Y7
+	VANDPS Y0, Y5, Y5
+	VORPS Y5, Y7, Y5
+	VBROADCASTSS c32_3f6c0000<>(SB), Y7
+	VCMPPS $0x11, Y7, Y6, Y6
+	VBLENDVPS Y6, Y8, Y5, Y5
+	VCVTPS2PH $0, Y5, X6
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X6, (AX)
+	VPSRLDQ $4, X6, X6
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X6, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X6, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // erfBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y5 (28 more are read from memory).
+// Constants: Y0-Y4 (29 more are read from memory).
 TEXT ·erfBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -78128,201 +83869,261 @@ TEXT ·erfBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3f800000<>(SB), Y2
 	VBROADCASTSS c32_0000007f<>(SB), Y3
 	VBROADCASTSS c32_7fffffff<>(SB), Y4
-	VBROADCASTSS c32_38ae6af1<>(SB), Y5
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y6
-	VPSLLD $16, Y6, Y6
-	VANDPS Y4, Y6, Y7
-	VMULPS Y6, Y6, Y8
+	VPMOVZXWD (SI), Y5
+	VPSLLD $16, Y5, Y5
+	VANDPS Y4, Y5, Y6
+	VMULPS Y5, Y5, Y7
+	VBROADCASTSS c32_38ae6af1<>(SB), Y8
 	VBROADCASTSS c32_ba551fcd<>(SB), Y9
-	VFMADD231PS Y8, Y5, Y9
-	VBROADCASTSS c32_3baa6402<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3baa6402<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bcdc0749<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3de71705<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3de71705<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bec093a1<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3e0375d4<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
-	VFMADD213PS Y6, Y6, Y10
-	VBROADCASTSS c32_40800000<>(SB), Y8
-	VMINPS Y7, Y8, Y9
-	VBROADCASTSS c32_37b0f532<>(SB), Y8
-	VBROADCASTSS c32_b9e3c888<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3b88ad66<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_bccdc73f<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3dddc1f3<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_3f222306<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3f9093f2<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_b9372b5b<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VXORPS Y0, Y11, Y8
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3e0375d4<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
+	VFMADD213PS Y5, Y5, Y8
+	VBROADCASTSS c32_40800000<>(SB), Y7
+	VMINPS Y6, Y7, Y9
+	VBROADCASTSS c32_37b0f532<>(SB), Y7
+	VBROADCASTSS c32_b9e3c888<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3b88ad66<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_bccdc73f<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3dddc1f3<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_3f222306<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3f9093f2<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_b9372b5b<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VXORPS Y0, Y10, Y7
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y9
-	VFMADD213PS Y1, Y8, Y9
-	VSUBPS Y1, Y9, Y11
-	VBROADCASTSS c32_3f317218<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VBROADCASTSS c32_b102e308<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VMULPS Y8, Y8, Y11
-	VMULPS Y8, Y8, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y8, Y14, Y13
-	VFMADD231PS Y13, Y11, Y8
-	VADDPS Y2, Y8, Y8
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y9, Y9
-	VPSRAD $1, Y9, Y11
-	VPADDD Y3, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y9, Y9
+	VFMADD213PS Y1, Y7, Y9
+	VSUBPS Y1, Y9, Y10
+	VBROADCASTSS c32_3f317218<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VBROADCASTSS c32_b102e308<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VMULPS Y7, Y7, Y10
+	VMULPS Y7, Y7, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y7, Y13, Y12
+	VFMADD231PS Y12, Y10, Y7
+	VADDPS Y2, Y7, Y7
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y3, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
 	VPADDD Y3, Y9, Y9
 	VPSLLD $23, Y9, Y9
-	VMULPS Y12, Y8, Y8
-	VMULPS Y9, Y8, Y8
-	VSUBPS Y8, Y2, Y8
-	VANDPS Y0, Y6, Y6
-	VORPS Y6, Y8, Y6
-	VBROADCASTSS c32_3f6c0000<>(SB), Y8
-	VCMPPS $0x11, Y8, Y7, Y7
-	VBLENDVPS Y7, Y10, Y6, Y6
-	VPSRLD $16, Y6, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y8
-	VANDPS Y8, Y7, Y7
-	VBROADCASTSS c32_00007fff<>(SB), Y8
-	VPADDD Y8, Y6, Y9
-	VPADDD Y7, Y9, Y7
-	VPSRLD $16, Y7, Y7
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y6, Y8, Y7, Y6
-	VEXTRACTI128 $1, Y6, X7
-	VPACKUSDW X7, X6, X7
-	VMOVDQU X7, (DI)
+	VMULPS Y11, Y7, Y7
+	VMULPS Y9, Y7, Y7
+	VSUBPS Y7, Y2, Y7
+	VANDPS Y0, Y5, Y5
+	VORPS Y5, Y7, Y5
+	VBROADCASTSS c32_3f6c0000<>(SB), Y7
+	VCMPPS $0x11, Y7, Y6, Y6
+	VBLENDVPS Y6, Y8, Y5, Y5
+	VPSRLD $16, Y5, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y7
+	VANDPS Y7, Y6, Y6
+	VBROADCASTSS c32_00007fff<>(SB), Y7
+	VPADDD Y7, Y5, Y8
+	VPADDD Y6, Y8, Y6
+	VPSRLD $16, Y6, Y6
+	VCMPPS $0x03, Y5, Y5, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y6, Y5
+	VEXTRACTI128 $1, Y5, X6
+	VPACKUSDW X6, X5, X6
+	VMOVDQU X6, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y6
-	VPSLLD $16, Y6, Y6
-	VANDPS Y4, Y6, Y7
-	VMULPS Y6, Y6, Y8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X5, X5
+words1:
+	VPMOVZXWD X5, Y5
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y5
+have1:
+	VPSLLD $16, Y5, Y5
+	VANDPS Y4, Y5, Y6
+	VMULPS Y5, Y5, Y7
+	VBROADCASTSS c32_38ae6af1<>(SB), Y8
 	VBROADCASTSS c32_ba551fcd<>(SB), Y9
-	VFMADD231PS Y8, Y5, Y9
-	VBROADCASTSS c32_3baa6402<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3baa6402<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bcdc0749<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3de71705<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3de71705<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
 	VBROADCASTSS c32_bec093a1<>(SB), Y9
-	VFMADD231PS Y8, Y10, Y9
-	VBROADCASTSS c32_3e0375d4<>(SB), Y10
-	VFMADD231PS Y8, Y9, Y10
-	VFMADD213PS Y6, Y6, Y10
-	VBROADCASTSS c32_40800000<>(SB), Y8
-	VMINPS Y7, Y8, Y9
-	VBROADCASTSS c32_37b0f532<>(SB), Y8
-	VBROADCASTSS c32_b9e3c888<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3b88ad66<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_bccdc73f<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3dddc1f3<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_3f222306<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VBROADCASTSS c32_3f9093f2<>(SB), Y8
-	VFMADD231PS Y9, Y11, Y8
-	VBROADCASTSS c32_b9372b5b<>(SB), Y11
-	VFMADD231PS Y9, Y8, Y11
-	VXORPS Y0, Y11, Y8
+	VFMADD231PS Y7, Y8, Y9
+	VBROADCASTSS c32_3e0375d4<>(SB), Y8
+	VFMADD231PS Y7, Y9, Y8
+	VFMADD213PS Y5, Y5, Y8
+	VBROADCASTSS c32_40800000<>(SB), Y7
+	VMINPS Y6, Y7, Y9
+	VBROADCASTSS c32_37b0f532<>(SB), Y7
+	VBROADCASTSS c32_b9e3c888<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3b88ad66<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_bccdc73f<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3dddc1f3<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_3f222306<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VBROADCASTSS c32_3f9093f2<>(SB), Y7
+	VFMADD231PS Y9, Y10, Y7
+	VBROADCASTSS c32_b9372b5b<>(SB), Y10
+	VFMADD231PS Y9, Y7, Y10
+	VXORPS Y0, Y10, Y7
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y9
-	VFMADD213PS Y1, Y8, Y9
-	VSUBPS Y1, Y9, Y11
-	VBROADCASTSS c32_3f317218<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VBROADCASTSS c32_b102e308<>(SB), Y12
-	VFNMADD231PS Y12, Y11, Y8
-	VMULPS Y8, Y8, Y11
-	VMULPS Y8, Y8, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y8, Y14, Y13
-	VFMADD231PS Y13, Y11, Y8
-	VADDPS Y2, Y8, Y8
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y9, Y9
-	VPSRAD $1, Y9, Y11
-	VPADDD Y3, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y9, Y9
+	VFMADD213PS Y1, Y7, Y9
+	VSUBPS Y1, Y9, Y10
+	VBROADCASTSS c32_3f317218<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VBROADCASTSS c32_b102e308<>(SB), Y11
+	VFNMADD231PS Y11, Y10, Y7
+	VMULPS Y7, Y7, Y10
+	VMULPS Y7, Y7, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y7, Y13, Y12
+	VFMADD231PS Y12, Y10, Y7
+	VADDPS Y2, Y7, Y7
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y3, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
 	VPADDD Y3, Y9, Y9
 	VPSLLD $23, Y9, Y9
-	VMULPS Y12, Y8, Y8
-	VMULPS Y9, Y8, Y8
-	VSUBPS Y8, Y2, Y8
-	VANDPS Y0, Y6, Y6
-	VORPS Y6, Y8, Y6
-	VBROADCASTSS c32_3f6c0000<>(SB), Y8
-	VCMPPS $0x11, Y8, Y7, Y7
-	VBLENDVPS Y7, Y10, Y6, Y6
-	VPSRLD $16, Y6, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y8
-	VANDPS Y8, Y7, Y7
-	VBROADCASTSS c32_00007fff<>(SB), Y8
-	VPADDD Y8, Y6, Y9
-	VPADDD Y7, Y9, Y7
-	VPSRLD $16, Y7, Y7
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y6, Y8, Y7, Y6
-	VEXTRACTI128 $1, Y6, X7
-	VPACKUSDW X7, X6, X7
-	VMOVDQU X7, (DI)
+	VMULPS Y11, Y7, Y7
+	VMULPS Y9, Y7, Y7
+	VSUBPS Y7, Y2, Y7
+	VANDPS Y0, Y5, Y5
+	VORPS Y5, Y7, Y5
+	VBROADCASTSS c32_3f6c0000<>(SB), Y7
+	VCMPPS $0x11, Y7, Y6, Y6
+	VBLENDVPS Y6, Y8, Y5, Y5
+	VPSRLD $16, Y5, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y7
+	VANDPS Y7, Y6, Y6
+	VBROADCASTSS c32_00007fff<>(SB), Y7
+	VPADDD Y7, Y5, Y8
+	VPADDD Y6, Y8, Y6
+	VPSRLD $16, Y6, Y6
+	VCMPPS $0x03, Y5, Y5, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y6, Y5
+	VEXTRACTI128 $1, Y5, X6
+	VPACKUSDW X6, X5, X6
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X6, (AX)
+	VPSRLDQ $4, X6, X6
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X6, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X6, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // gELUF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (14 more are read from memory).
+// Constants: Y0-Y7 (15 more are read from memory).
 TEXT ·gELUF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -78335,135 +84136,196 @@ TEXT ·gELUF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b9c44dcf<>(SB), Y5
 	VBROADCASTSS c32_bd57cab9<>(SB), Y6
 	VBROADCASTSS c32_bf93579e<>(SB), Y7
-	VBROADCASTSS c32_b58b89d5<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y9
-	VANDPS Y2, Y9, Y10
-	VMINPS Y10, Y3, Y10
-	VMULPS Y10, Y10, Y11
-	VMOVAPS Y5, Y12
-	VFMADD231PS Y11, Y4, Y12
-	VFMADD213PS Y6, Y11, Y12
-	VFMADD213PS Y7, Y11, Y12
+	VCVTPH2PS (SI), Y8
+	VANDPS Y2, Y8, Y9
+	VMINPS Y9, Y3, Y9
+	VMULPS Y9, Y9, Y10
+	VMOVAPS Y5, Y11
+	VFMADD231PS Y10, Y4, Y11
+	VFMADD213PS Y6, Y10, Y11
+	VFMADD213PS Y7, Y10, Y11
+	VBROADCASTSS c32_b58b89d5<>(SB), Y12
 	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y11, Y8, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3bf11028<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
 	VBROADCASTSS c32_beeb15fd<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_33f52b7f<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VFMADD231PS Y9, Y11, Y12
+	VADDPS Y0, Y12, Y9
+	VSUBPS Y0, Y9, Y10
+	VSUBPS Y10, Y12, Y10
+	VMULPS Y10, Y10, Y11
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
+	VBROADCASTSS c32_3ce35774<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3eb17218<>(SB), Y12
+	VFMADD231PS Y11, Y13, Y12
+	VBROADCASTSS c32_38a0fdde<>(SB), Y13
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3df5fdee<>(SB), Y13
 	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y14
+	VBROADCASTSS c32_3f000000<>(SB), Y14
 	VFMADD231PS Y11, Y13, Y14
 	VFMADD231PS Y10, Y12, Y14
-	VADDPS Y0, Y14, Y10
-	VSUBPS Y0, Y10, Y11
-	VSUBPS Y11, Y14, Y11
-	VMULPS Y11, Y11, Y12
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y13
-	VBROADCASTSS c32_3ce35774<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3eb17218<>(SB), Y13
-	VFMADD231PS Y12, Y14, Y13
-	VBROADCASTSS c32_38a0fdde<>(SB), Y14
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VBROADCASTSS c32_3df5fdee<>(SB), Y14
-	VFMADD231PS Y12, Y15, Y14
-	VBROADCASTSS c32_3f000000<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y11, Y13, Y15
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y10, Y10
-	VPSRAD $1, Y10, Y11
-	VPADDD Y1, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y10, Y10
-	VPADDD Y1, Y10, Y10
-	VPSLLD $23, Y10, Y10
-	VMULPS Y12, Y15, Y11
-	VMULPS Y10, Y11, Y10
-	VBROADCASTSS c32_00000000<>(SB), Y11
-	VCMPPS $0x11, Y11, Y9, Y12
-	VBROADCASTSS c32_3f800000<>(SB), Y11
-	VSUBPS Y10, Y11, Y13
-	VBLENDVPS Y12, Y10, Y13, Y10
-	VMULPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y1, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
+	VPADDD Y1, Y9, Y9
+	VPSLLD $23, Y9, Y9
+	VMULPS Y11, Y14, Y10
+	VMULPS Y9, Y10, Y9
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VCMPPS $0x11, Y10, Y8, Y11
+	VBROADCASTSS c32_3f800000<>(SB), Y10
+	VSUBPS Y9, Y10, Y12
+	VBLENDVPS Y11, Y9, Y12, Y9
+	VMULPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y9
-	VANDPS Y2, Y9, Y10
-	VMINPS Y10, Y3, Y10
-	VMULPS Y10, Y10, Y11
-	VMOVAPS Y5, Y12
-	VFMADD231PS Y11, Y4, Y12
-	VFMADD213PS Y6, Y11, Y12
-	VFMADD213PS Y7, Y11, Y12
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y8
+have1:
+	VANDPS Y2, Y8, Y9
+	VMINPS Y9, Y3, Y9
+	VMULPS Y9, Y9, Y10
+	VMOVAPS Y5, Y11
+	VFMADD231PS Y10, Y4, Y11
+	VFMADD213PS Y6, Y10, Y11
+	VFMADD213PS Y7, Y10, Y11
+	VBROADCASTSS c32_b58b89d5<>(SB), Y12
 	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y11, Y8, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3bf11028<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
 	VBROADCASTSS c32_beeb15fd<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_33f52b7f<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VFMADD231PS Y9, Y11, Y12
+	VADDPS Y0, Y12, Y9
+	VSUBPS Y0, Y9, Y10
+	VSUBPS Y10, Y12, Y10
+	VMULPS Y10, Y10, Y11
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
+	VBROADCASTSS c32_3ce35774<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3eb17218<>(SB), Y12
+	VFMADD231PS Y11, Y13, Y12
+	VBROADCASTSS c32_38a0fdde<>(SB), Y13
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3df5fdee<>(SB), Y13
 	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y14
+	VBROADCASTSS c32_3f000000<>(SB), Y14
 	VFMADD231PS Y11, Y13, Y14
 	VFMADD231PS Y10, Y12, Y14
-	VADDPS Y0, Y14, Y10
-	VSUBPS Y0, Y10, Y11
-	VSUBPS Y11, Y14, Y11
-	VMULPS Y11, Y11, Y12
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y13
-	VBROADCASTSS c32_3ce35774<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3eb17218<>(SB), Y13
-	VFMADD231PS Y12, Y14, Y13
-	VBROADCASTSS c32_38a0fdde<>(SB), Y14
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VBROADCASTSS c32_3df5fdee<>(SB), Y14
-	VFMADD231PS Y12, Y15, Y14
-	VBROADCASTSS c32_3f000000<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y11, Y13, Y15
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y10, Y10
-	VPSRAD $1, Y10, Y11
-	VPADDD Y1, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y10, Y10
-	VPADDD Y1, Y10, Y10
-	VPSLLD $23, Y10, Y10
-	VMULPS Y12, Y15, Y11
-	VMULPS Y10, Y11, Y10
-	VBROADCASTSS c32_00000000<>(SB), Y11
-	VCMPPS $0x11, Y11, Y9, Y12
-	VBROADCASTSS c32_3f800000<>(SB), Y11
-	VSUBPS Y10, Y11, Y13
-	VBLENDVPS Y12, Y10, Y13, Y10
-	VMULPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y1, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
+	VPADDD Y1, Y9, Y9
+	VPSLLD $23, Y9, Y9
+	VMULPS Y11, Y14, Y10
+	VMULPS Y9, Y10, Y9
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VCMPPS $0x11, Y10, Y8, Y11
+	VBROADCASTSS c32_3f800000<>(SB), Y10
+	VSUBPS Y9, Y10, Y12
+	VBLENDVPS Y11, Y9, Y12, Y9
+	VMULPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // gELUBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (17 more are read from memory).
+// Constants: Y0-Y7 (18 more are read from memory).
 TEXT ·gELUBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -78476,161 +84338,221 @@ TEXT ·gELUBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b9c44dcf<>(SB), Y5
 	VBROADCASTSS c32_bd57cab9<>(SB), Y6
 	VBROADCASTSS c32_bf93579e<>(SB), Y7
-	VBROADCASTSS c32_b58b89d5<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VANDPS Y2, Y9, Y10
-	VMINPS Y10, Y3, Y10
-	VMULPS Y10, Y10, Y11
-	VMOVAPS Y5, Y12
-	VFMADD231PS Y11, Y4, Y12
-	VFMADD213PS Y6, Y11, Y12
-	VFMADD213PS Y7, Y11, Y12
+	VPMOVZXWD (SI), Y8
+	VPSLLD $16, Y8, Y8
+	VANDPS Y2, Y8, Y9
+	VMINPS Y9, Y3, Y9
+	VMULPS Y9, Y9, Y10
+	VMOVAPS Y5, Y11
+	VFMADD231PS Y10, Y4, Y11
+	VFMADD213PS Y6, Y10, Y11
+	VFMADD213PS Y7, Y10, Y11
+	VBROADCASTSS c32_b58b89d5<>(SB), Y12
 	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y11, Y8, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3bf11028<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
 	VBROADCASTSS c32_beeb15fd<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_33f52b7f<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VFMADD231PS Y9, Y11, Y12
+	VADDPS Y0, Y12, Y9
+	VSUBPS Y0, Y9, Y10
+	VSUBPS Y10, Y12, Y10
+	VMULPS Y10, Y10, Y11
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
+	VBROADCASTSS c32_3ce35774<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3eb17218<>(SB), Y12
+	VFMADD231PS Y11, Y13, Y12
+	VBROADCASTSS c32_38a0fdde<>(SB), Y13
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3df5fdee<>(SB), Y13
 	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y14
+	VBROADCASTSS c32_3f000000<>(SB), Y14
 	VFMADD231PS Y11, Y13, Y14
 	VFMADD231PS Y10, Y12, Y14
-	VADDPS Y0, Y14, Y10
-	VSUBPS Y0, Y10, Y11
-	VSUBPS Y11, Y14, Y11
-	VMULPS Y11, Y11, Y12
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y13
-	VBROADCASTSS c32_3ce35774<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3eb17218<>(SB), Y13
-	VFMADD231PS Y12, Y14, Y13
-	VBROADCASTSS c32_38a0fdde<>(SB), Y14
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VBROADCASTSS c32_3df5fdee<>(SB), Y14
-	VFMADD231PS Y12, Y15, Y14
-	VBROADCASTSS c32_3f000000<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y11, Y13, Y15
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y10, Y10
-	VPSRAD $1, Y10, Y11
-	VPADDD Y1, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y10, Y10
-	VPADDD Y1, Y10, Y10
-	VPSLLD $23, Y10, Y10
-	VMULPS Y12, Y15, Y11
-	VMULPS Y10, Y11, Y10
-	VBROADCASTSS c32_00000000<>(SB), Y11
-	VCMPPS $0x11, Y11, Y9, Y12
-	VBROADCASTSS c32_3f800000<>(SB), Y11
-	VSUBPS Y10, Y11, Y13
-	VBLENDVPS Y12, Y10, Y13, Y10
-	VMULPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y1, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
+	VPADDD Y1, Y9, Y9
+	VPSLLD $23, Y9, Y9
+	VMULPS Y11, Y14, Y10
+	VMULPS Y9, Y10, Y9
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VCMPPS $0x11, Y10, Y8, Y11
+	VBROADCASTSS c32_3f800000<>(SB), Y10
+	VSUBPS Y9, Y10, Y12
+	VBLENDVPS Y11, Y9, Y12, Y9
+	VMULPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	VMOVDQU X9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VANDPS Y2, Y9, Y10
-	VMINPS Y10, Y3, Y10
-	VMULPS Y10, Y10, Y11
-	VMOVAPS Y5, Y12
-	VFMADD231PS Y11, Y4, Y12
-	VFMADD213PS Y6, Y11, Y12
-	VFMADD213PS Y7, Y11, Y12
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y8
+have1:
+	VPSLLD $16, Y8, Y8
+	VANDPS Y2, Y8, Y9
+	VMINPS Y9, Y3, Y9
+	VMULPS Y9, Y9, Y10
+	VMOVAPS Y5, Y11
+	VFMADD231PS Y10, Y4, Y11
+	VFMADD213PS Y6, Y10, Y11
+	VFMADD213PS Y7, Y10, Y11
+	VBROADCASTSS c32_b58b89d5<>(SB), Y12
 	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y11, Y8, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3bf11028<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
 	VBROADCASTSS c32_beeb15fd<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_33f52b7f<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VFMADD231PS Y9, Y11, Y12
+	VADDPS Y0, Y12, Y9
+	VSUBPS Y0, Y9, Y10
+	VSUBPS Y10, Y12, Y10
+	VMULPS Y10, Y10, Y11
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
+	VBROADCASTSS c32_3ce35774<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3eb17218<>(SB), Y12
+	VFMADD231PS Y11, Y13, Y12
+	VBROADCASTSS c32_38a0fdde<>(SB), Y13
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
+	VFMADD231PS Y11, Y13, Y14
+	VBROADCASTSS c32_3df5fdee<>(SB), Y13
 	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y14
+	VBROADCASTSS c32_3f000000<>(SB), Y14
 	VFMADD231PS Y11, Y13, Y14
 	VFMADD231PS Y10, Y12, Y14
-	VADDPS Y0, Y14, Y10
-	VSUBPS Y0, Y10, Y11
-	VSUBPS Y11, Y14, Y11
-	VMULPS Y11, Y11, Y12
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y13
-	VBROADCASTSS c32_3ce35774<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3eb17218<>(SB), Y13
-	VFMADD231PS Y12, Y14, Y13
-	VBROADCASTSS c32_38a0fdde<>(SB), Y14
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VBROADCASTSS c32_3df5fdee<>(SB), Y14
-	VFMADD231PS Y12, Y15, Y14
-	VBROADCASTSS c32_3f000000<>(SB), Y15
-	VFMADD231PS Y12, Y14, Y15
-	VFMADD231PS Y11, Y13, Y15
-	VBROADCASTSS c32_4b400000<>(SB), Y11
-	VPSUBD Y11, Y10, Y10
-	VPSRAD $1, Y10, Y11
-	VPADDD Y1, Y11, Y12
-	VPSLLD $23, Y12, Y12
-	VPSUBD Y11, Y10, Y10
-	VPADDD Y1, Y10, Y10
-	VPSLLD $23, Y10, Y10
-	VMULPS Y12, Y15, Y11
-	VMULPS Y10, Y11, Y10
-	VBROADCASTSS c32_00000000<>(SB), Y11
-	VCMPPS $0x11, Y11, Y9, Y12
-	VBROADCASTSS c32_3f800000<>(SB), Y11
-	VSUBPS Y10, Y11, Y13
-	VBLENDVPS Y12, Y10, Y13, Y10
-	VMULPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VBROADCASTSS c32_4b400000<>(SB), Y10
+	VPSUBD Y10, Y9, Y9
+	VPSRAD $1, Y9, Y10
+	VPADDD Y1, Y10, Y11
+	VPSLLD $23, Y11, Y11
+	VPSUBD Y10, Y9, Y9
+	VPADDD Y1, Y9, Y9
+	VPSLLD $23, Y9, Y9
+	VMULPS Y11, Y14, Y10
+	VMULPS Y9, Y10, Y9
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VCMPPS $0x11, Y10, Y8, Y11
+	VBROADCASTSS c32_3f800000<>(SB), Y10
+	VSUBPS Y9, Y10, Y12
+	VBLENDVPS Y11, Y9, Y12, Y9
+	VMULPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // gELUTanhF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (7 more are read from memory).
+// Constants: Y0-Y7 (8 more are read from memory).
 TEXT ·gELUTanhF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -78643,109 +84565,170 @@ TEXT ·gELUTanhF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_42d00000<>(SB), Y5
 	VBROADCASTSS c32_c2d00000<>(SB), Y6
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y7
-	VBROADCASTSS c32_3f317218<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMAXPS Y10, Y6, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y7, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y8, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VCVTPH2PS (SI), Y8
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMAXPS Y9, Y6, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y7, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMAXPS Y10, Y6, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y7, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y8, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y8
+have1:
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMAXPS Y9, Y6, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y7, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // gELUTanhBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (10 more are read from memory).
+// Constants: Y0-Y7 (11 more are read from memory).
 TEXT ·gELUTanhBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -78758,135 +84741,195 @@ TEXT ·gELUTanhBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_42d00000<>(SB), Y5
 	VBROADCASTSS c32_c2d00000<>(SB), Y6
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y7
-	VBROADCASTSS c32_3f317218<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMAXPS Y10, Y6, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y7, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y8, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VPMOVZXWD (SI), Y8
+	VPSLLD $16, Y8, Y8
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMAXPS Y9, Y6, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y7, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	VMOVDQU X9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMAXPS Y10, Y6, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y7, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y8, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y8
+have1:
+	VPSLLD $16, Y8, Y8
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMAXPS Y9, Y6, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y7, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // siLUF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (6 more are read from memory).
+// Constants: Y0-Y7 (7 more are read from memory).
 TEXT ·siLUF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -78899,103 +84942,164 @@ TEXT ·siLUF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
 	VBROADCASTSS c32_3f317218<>(SB), Y7
-	VBROADCASTSS c32_b102e308<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VCVTPH2PS (SI), Y8
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y8
+have1:
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // siLUBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (9 more are read from memory).
+// Constants: Y0-Y7 (10 more are read from memory).
 TEXT ·siLUBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -79008,129 +85112,189 @@ TEXT ·siLUBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
 	VBROADCASTSS c32_3f317218<>(SB), Y7
-	VBROADCASTSS c32_b102e308<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VPMOVZXWD (SI), Y8
+	VPSLLD $16, Y8, Y8
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	VMOVDQU X9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y1, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y1, Y10, Y10
-	VDIVPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y8
+have1:
+	VPSLLD $16, Y8, Y8
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y1, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y1, Y9, Y9
+	VDIVPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // mishF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (7 more are read from memory).
+// Constants: Y0-Y7 (8 more are read from memory).
 TEXT ·mishF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -79143,111 +85307,172 @@ TEXT ·mishF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
 	VBROADCASTSS c32_3f317218<>(SB), Y7
-	VBROADCASTSS c32_b102e308<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VCVTPH2PS (SI), Y9
-	VMINPS Y9, Y3, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_3f800000<>(SB), Y12
-	VADDPS Y12, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VDIVPS Y11, Y10, Y10
+	VCVTPH2PS (SI), Y8
+	VMINPS Y8, Y3, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VADDPS Y2, Y9, Y10
+	VMULPS Y10, Y9, Y9
+	VADDPS Y2, Y9, Y10
+	VDIVPS Y10, Y9, Y9
+	VMULPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (SI), Y9
-	VMINPS Y9, Y3, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_3f800000<>(SB), Y12
-	VADDPS Y12, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VDIVPS Y11, Y10, Y10
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y8
+have1:
+	VMINPS Y8, Y3, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VADDPS Y2, Y9, Y10
+	VMULPS Y10, Y9, Y9
+	VADDPS Y2, Y9, Y10
+	VDIVPS Y10, Y9, Y9
+	VMULPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // mishBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y8 (10 more are read from memory).
+// Constants: Y0-Y7 (11 more are read from memory).
 TEXT ·mishBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -79260,131 +85485,191 @@ TEXT ·mishBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
 	VBROADCASTSS c32_3f317218<>(SB), Y7
-	VBROADCASTSS c32_b102e308<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VMINPS Y9, Y3, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_3f800000<>(SB), Y12
-	VADDPS Y12, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VDIVPS Y11, Y10, Y10
+	VPMOVZXWD (SI), Y8
+	VPSLLD $16, Y8, Y8
+	VMINPS Y8, Y3, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VADDPS Y2, Y9, Y10
+	VMULPS Y10, Y9, Y9
+	VADDPS Y2, Y9, Y10
+	VDIVPS Y10, Y9, Y9
+	VMULPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	VMOVDQU X9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VMINPS Y9, Y3, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y0, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_3f800000<>(SB), Y12
-	VADDPS Y12, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VMULPS Y11, Y10, Y10
-	VADDPS Y2, Y10, Y11
-	VDIVPS Y11, Y10, Y10
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X8, X8
+words1:
+	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y8
+have1:
+	VPSLLD $16, Y8, Y8
+	VMINPS Y8, Y3, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y0, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_3f800000<>(SB), Y11
+	VADDPS Y11, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VADDPS Y2, Y9, Y10
+	VMULPS Y10, Y9, Y9
+	VADDPS Y2, Y9, Y10
+	VDIVPS Y10, Y9, Y9
+	VMULPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X9, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU X9, (DI)
+have2:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
@@ -79482,100 +85767,164 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VCVTPH2PS X3, Y3
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y3
+have1:
+	VADDPS Y1, Y3, Y3
+	VMAXPS Y3, Y2, Y3
+	VMINPS Y3, Y0, Y3
+	VDIVPS Y0, Y3, Y3
+	VCVTPS2PH $0, Y3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
 
 // hardsigmoidBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y2 (3 more are read from memory).
+// Constants: Y0-Y1 (4 more are read from memory).
 TEXT ·hardsigmoidBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_40c00000<>(SB), Y0
 	VBROADCASTSS c32_40400000<>(SB), Y1
-	VBROADCASTSS c32_00000000<>(SB), Y2
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y3
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
 	VPSLLD $16, Y3, Y3
-	VPMOVZXWD 16(SI), Y4
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 32(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 48(SI), Y6
-	VPSLLD $16, Y6, Y6
+	VADDPS Y1, Y2, Y2
 	VADDPS Y1, Y3, Y3
 	VADDPS Y1, Y4, Y4
 	VADDPS Y1, Y5, Y5
-	VADDPS Y1, Y6, Y6
-	VMAXPS Y3, Y2, Y3
-	VMAXPS Y4, Y2, Y4
-	VMAXPS Y5, Y2, Y5
-	VMAXPS Y6, Y2, Y6
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y2, Y6, Y2
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y3, Y6, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y4, Y6, Y4
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y5, Y6, Y5
+	VMINPS Y2, Y0, Y2
 	VMINPS Y3, Y0, Y3
 	VMINPS Y4, Y0, Y4
 	VMINPS Y5, Y0, Y5
-	VMINPS Y6, Y0, Y6
+	VDIVPS Y0, Y2, Y2
 	VDIVPS Y0, Y3, Y3
 	VDIVPS Y0, Y4, Y4
 	VDIVPS Y0, Y5, Y5
-	VDIVPS Y0, Y6, Y6
+	VPSRLD $16, Y2, Y6
 	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y3, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y4, Y13
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y5, Y14
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y6, Y15
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
 	VPADDD Y7, Y12, Y7
 	VPADDD Y8, Y13, Y8
 	VPADDD Y9, Y14, Y9
-	VPADDD Y10, Y15, Y10
+	VPSRLD $16, Y6, Y6
 	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y2, Y2, Y2
 	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y3, Y11, Y7, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y4, Y7, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y10, Y6
-	VEXTRACTI128 $1, Y3, X7
-	VPACKUSDW X7, X3, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y4, X3
-	VPACKUSDW X3, X4, X3
-	VMOVDQU X3, 16(DI)
-	VEXTRACTI128 $1, Y5, X3
-	VPACKUSDW X3, X5, X3
-	VMOVDQU X3, 32(DI)
-	VEXTRACTI128 $1, Y6, X3
-	VPACKUSDW X3, X6, X3
-	VMOVDQU X3, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	SUBQ $32, BX
@@ -79586,82 +85935,86 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y3
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
 	VPSLLD $16, Y3, Y3
-	VPMOVZXWD 16(SI), Y4
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 32(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 48(SI), Y6
-	VPSLLD $16, Y6, Y6
+	VADDPS Y1, Y2, Y2
 	VADDPS Y1, Y3, Y3
 	VADDPS Y1, Y4, Y4
 	VADDPS Y1, Y5, Y5
-	VADDPS Y1, Y6, Y6
-	VMAXPS Y3, Y2, Y3
-	VMAXPS Y4, Y2, Y4
-	VMAXPS Y5, Y2, Y5
-	VMAXPS Y6, Y2, Y6
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y2, Y6, Y2
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y3, Y6, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y4, Y6, Y4
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VMAXPS Y5, Y6, Y5
+	VMINPS Y2, Y0, Y2
 	VMINPS Y3, Y0, Y3
 	VMINPS Y4, Y0, Y4
 	VMINPS Y5, Y0, Y5
-	VMINPS Y6, Y0, Y6
+	VDIVPS Y0, Y2, Y2
 	VDIVPS Y0, Y3, Y3
 	VDIVPS Y0, Y4, Y4
 	VDIVPS Y0, Y5, Y5
-	VDIVPS Y0, Y6, Y6
+	VPSRLD $16, Y2, Y6
 	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y3, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y4, Y13
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y5, Y14
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y6, Y15
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
 	VPADDD Y7, Y12, Y7
 	VPADDD Y8, Y13, Y8
 	VPADDD Y9, Y14, Y9
-	VPADDD Y10, Y15, Y10
+	VPSRLD $16, Y6, Y6
 	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y2, Y2, Y2
 	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y3, Y11, Y7, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y4, Y7, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y10, Y6
-	VEXTRACTI128 $1, Y3, X7
-	VPACKUSDW X7, X3, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y4, X3
-	VPACKUSDW X3, X4, X3
-	VMOVDQU X3, 16(DI)
-	VEXTRACTI128 $1, Y5, X3
-	VPACKUSDW X3, X5, X3
-	VMOVDQU X3, 32(DI)
-	VEXTRACTI128 $1, Y6, X3
-	VPACKUSDW X3, X6, X3
-	VMOVDQU X3, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	SUBQ $32, BX
@@ -79671,31 +86024,106 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y3
-	VPSLLD $16, Y3, Y3
-	VADDPS Y1, Y3, Y3
-	VMAXPS Y3, Y2, Y3
-	VMINPS Y3, Y0, Y3
-	VDIVPS Y0, Y3, Y3
-	VPSRLD $16, Y3, Y4
-	VBROADCASTSS c32_00000001<>(SB), Y5
-	VANDPS Y5, Y4, Y4
-	VBROADCASTSS c32_00007fff<>(SB), Y5
-	VPADDD Y5, Y3, Y6
-	VPADDD Y4, Y6, Y4
-	VPSRLD $16, Y4, Y4
-	VCMPPS $0x03, Y3, Y3, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y5
-	VBLENDVPS Y3, Y5, Y4, Y3
-	VEXTRACTI128 $1, Y3, X4
-	VPACKUSDW X4, X3, X4
-	VMOVDQU X4, (DI)
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VADDPS Y1, Y2, Y2
+	VBROADCASTSS c32_00000000<>(SB), Y3
+	VMAXPS Y2, Y3, Y2
+	VMINPS Y2, Y0, Y2
+	VDIVPS Y0, Y2, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	VMOVDQU X3, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	VADDPS Y1, Y2, Y2
+	VBROADCASTSS c32_00000000<>(SB), Y3
+	VMAXPS Y2, Y3, Y2
+	VMINPS Y2, Y0, Y2
+	VDIVPS Y0, Y2, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -79802,104 +86230,169 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VCVTPH2PS X3, Y3
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y3
+have1:
+	VADDPS Y1, Y3, Y4
+	VMAXPS Y4, Y2, Y4
+	VMINPS Y4, Y0, Y4
+	VMULPS Y4, Y3, Y3
+	VDIVPS Y0, Y3, Y3
+	VCVTPS2PH $0, Y3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
 
 // hardswishBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=a uint16; BX=elements left.
-// Constants: Y0-Y2 (3 more are read from memory).
+// Constants: Y0-Y1 (4 more are read from memory).
 TEXT ·hardswishBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_40c00000<>(SB), Y0
 	VBROADCASTSS c32_40400000<>(SB), Y1
-	VBROADCASTSS c32_00000000<>(SB), Y2
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y3
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
 	VPSLLD $16, Y3, Y3
-	VPMOVZXWD 16(SI), Y4
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 32(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 48(SI), Y6
-	VPSLLD $16, Y6, Y6
+	VADDPS Y1, Y2, Y6
 	VADDPS Y1, Y3, Y7
 	VADDPS Y1, Y4, Y8
 	VADDPS Y1, Y5, Y9
-	VADDPS Y1, Y6, Y10
-	VMAXPS Y7, Y2, Y7
-	VMAXPS Y8, Y2, Y8
-	VMAXPS Y9, Y2, Y9
-	VMAXPS Y10, Y2, Y10
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y6, Y10, Y6
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y7, Y10, Y7
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y8, Y10, Y8
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y9, Y10, Y9
+	VMINPS Y6, Y0, Y6
 	VMINPS Y7, Y0, Y7
 	VMINPS Y8, Y0, Y8
 	VMINPS Y9, Y0, Y9
-	VMINPS Y10, Y0, Y10
+	VMULPS Y6, Y2, Y2
 	VMULPS Y7, Y3, Y3
 	VMULPS Y8, Y4, Y4
 	VMULPS Y9, Y5, Y5
-	VMULPS Y10, Y6, Y6
+	VDIVPS Y0, Y2, Y2
 	VDIVPS Y0, Y3, Y3
 	VDIVPS Y0, Y4, Y4
 	VDIVPS Y0, Y5, Y5
-	VDIVPS Y0, Y6, Y6
+	VPSRLD $16, Y2, Y6
 	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y3, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y4, Y13
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y5, Y14
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y6, Y15
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
 	VPADDD Y7, Y12, Y7
 	VPADDD Y8, Y13, Y8
 	VPADDD Y9, Y14, Y9
-	VPADDD Y10, Y15, Y10
+	VPSRLD $16, Y6, Y6
 	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y2, Y2, Y2
 	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y3, Y11, Y7, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y4, Y7, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y10, Y6
-	VEXTRACTI128 $1, Y3, X7
-	VPACKUSDW X7, X3, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y4, X3
-	VPACKUSDW X3, X4, X3
-	VMOVDQU X3, 16(DI)
-	VEXTRACTI128 $1, Y5, X3
-	VPACKUSDW X3, X5, X3
-	VMOVDQU X3, 32(DI)
-	VEXTRACTI128 $1, Y6, X3
-	VPACKUSDW X3, X6, X3
-	VMOVDQU X3, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	SUBQ $32, BX
@@ -79910,86 +86403,90 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y3
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
 	VPSLLD $16, Y3, Y3
-	VPMOVZXWD 16(SI), Y4
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 32(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 48(SI), Y6
-	VPSLLD $16, Y6, Y6
+	VADDPS Y1, Y2, Y6
 	VADDPS Y1, Y3, Y7
 	VADDPS Y1, Y4, Y8
 	VADDPS Y1, Y5, Y9
-	VADDPS Y1, Y6, Y10
-	VMAXPS Y7, Y2, Y7
-	VMAXPS Y8, Y2, Y8
-	VMAXPS Y9, Y2, Y9
-	VMAXPS Y10, Y2, Y10
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y6, Y10, Y6
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y7, Y10, Y7
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y8, Y10, Y8
+	VBROADCASTSS c32_00000000<>(SB), Y10
+	VMAXPS Y9, Y10, Y9
+	VMINPS Y6, Y0, Y6
 	VMINPS Y7, Y0, Y7
 	VMINPS Y8, Y0, Y8
 	VMINPS Y9, Y0, Y9
-	VMINPS Y10, Y0, Y10
+	VMULPS Y6, Y2, Y2
 	VMULPS Y7, Y3, Y3
 	VMULPS Y8, Y4, Y4
 	VMULPS Y9, Y5, Y5
-	VMULPS Y10, Y6, Y6
+	VDIVPS Y0, Y2, Y2
 	VDIVPS Y0, Y3, Y3
 	VDIVPS Y0, Y4, Y4
 	VDIVPS Y0, Y5, Y5
-	VDIVPS Y0, Y6, Y6
+	VPSRLD $16, Y2, Y6
 	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y3, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y4, Y13
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y5, Y14
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y6, Y15
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
 	VPADDD Y7, Y12, Y7
 	VPADDD Y8, Y13, Y8
 	VPADDD Y9, Y14, Y9
-	VPADDD Y10, Y15, Y10
+	VPSRLD $16, Y6, Y6
 	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
+	VCMPPS $0x03, Y2, Y2, Y2
 	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y3, Y11, Y7, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y4, Y7, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y10, Y6
-	VEXTRACTI128 $1, Y3, X7
-	VPACKUSDW X7, X3, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y4, X3
-	VPACKUSDW X3, X4, X3
-	VMOVDQU X3, 16(DI)
-	VEXTRACTI128 $1, Y5, X3
-	VPACKUSDW X3, X5, X3
-	VMOVDQU X3, 32(DI)
-	VEXTRACTI128 $1, Y6, X3
-	VPACKUSDW X3, X6, X3
-	VMOVDQU X3, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	SUBQ $32, BX
@@ -79999,32 +86496,108 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y3
-	VPSLLD $16, Y3, Y3
-	VADDPS Y1, Y3, Y4
-	VMAXPS Y4, Y2, Y4
-	VMINPS Y4, Y0, Y4
-	VMULPS Y4, Y3, Y3
-	VDIVPS Y0, Y3, Y3
-	VPSRLD $16, Y3, Y4
-	VBROADCASTSS c32_00000001<>(SB), Y5
-	VANDPS Y5, Y4, Y4
-	VBROADCASTSS c32_00007fff<>(SB), Y5
-	VPADDD Y5, Y3, Y6
-	VPADDD Y4, Y6, Y4
-	VPSRLD $16, Y4, Y4
-	VCMPPS $0x03, Y3, Y3, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y5
-	VBLENDVPS Y3, Y5, Y4, Y3
-	VEXTRACTI128 $1, Y3, X4
-	VPACKUSDW X4, X3, X4
-	VMOVDQU X4, (DI)
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VADDPS Y1, Y2, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y4
+	VMAXPS Y3, Y4, Y3
+	VMINPS Y3, Y0, Y3
+	VMULPS Y3, Y2, Y2
+	VDIVPS Y0, Y2, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	VMOVDQU X3, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	VADDPS Y1, Y2, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y4
+	VMAXPS Y3, Y4, Y3
+	VMINPS Y3, Y0, Y3
+	VMULPS Y3, Y2, Y2
+	VDIVPS Y0, Y2, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80091,6 +86664,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VROUNDPS $10, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80193,6 +86824,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	VROUNDPS $10, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80259,6 +86951,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VROUNDPS $9, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80361,6 +87111,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	VROUNDPS $9, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80427,6 +87238,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VROUNDPS $8, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80529,6 +87398,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	VROUNDPS $8, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80595,6 +87525,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	VROUNDPS $11, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80697,6 +87685,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	VROUNDPS $11, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80794,6 +87843,67 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VCVTPH2PS X3, Y3
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y3
+have1:
+	VCMPPS $0x1e, Y0, Y3, Y4
+	VBLENDVPS Y4, Y1, Y0, Y4
+	VCMPPS $0x11, Y0, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VCVTPS2PH $0, Y3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80927,6 +88037,70 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VCMPPS $0x1e, Y0, Y3, Y4
+	VBLENDVPS Y4, Y1, Y0, Y4
+	VCMPPS $0x11, Y0, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VPSRLD $16, Y3, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81488,6 +88662,96 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VADDPS Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -81611,6 +88875,106 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VADDPS Y4, Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y0, Y4, Y4
+	VPADDD Y1, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -81691,6 +89055,96 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VSUBPS Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -81814,6 +89268,106 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VSUBPS Y4, Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y0, Y4, Y4
+	VPADDD Y1, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -81894,6 +89448,96 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VMULPS Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82017,6 +89661,106 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VMULPS Y4, Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y0, Y4, Y4
+	VPADDD Y1, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82097,6 +89841,96 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VDIVPS Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82220,6 +90054,106 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VDIVPS Y4, Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y0, Y4, Y4
+	VPADDD Y1, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82318,6 +90252,98 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VCMPPS $0x03, Y1, Y1, Y2
+	VMAXPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82461,6 +90487,102 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VPMOVZXWD X1, Y1
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y1
+have2:
+	VPSLLD $16, Y1, Y1
+	VCMPPS $0x03, Y1, Y1, Y2
+	VMAXPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82559,6 +90681,98 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VCMPPS $0x03, Y1, Y1, Y2
+	VMINPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82702,6 +90916,102 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VPMOVZXWD X1, Y1
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y1
+have2:
+	VPSLLD $16, Y1, Y1
+	VCMPPS $0x03, Y1, Y1, Y2
+	VMINPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82802,6 +91112,98 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X2, X2
+words2:
+	VCVTPH2PS X2, Y2
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y2
+have2:
+	VMOVAPS Y0, Y3
+	VFNMADD231PS Y1, Y1, Y3
+	VMULPS Y3, Y2, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -82936,6 +91338,108 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X5, X5
+words2:
+	VPMOVZXWD X5, Y5
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y5
+have2:
+	VPSLLD $16, Y5, Y5
+	VMOVAPS Y0, Y6
+	VFNMADD231PS Y4, Y4, Y6
+	VMULPS Y6, Y5, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -83036,12 +91540,104 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X2, X2
+words2:
+	VCVTPH2PS X2, Y2
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y2
+have2:
+	VSUBPS Y1, Y0, Y3
+	VMULPS Y1, Y3, Y1
+	VMULPS Y1, Y2, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
 
 // sigmoidBackwardBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=grad uint16, DX=y uint16; BX=elements left.
-// Constants: Y0-Y3.
+// Constants: Y0-Y2 (1 more are read from memory).
 TEXT ·sigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -83050,81 +91646,84 @@ TEXT ·sigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3f800000<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	VBROADCASTSS c32_00007fc0<>(SB), Y3
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(DX), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(DX), Y5
+	VPMOVZXWD 32(DX), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(DX), Y6
+	VPMOVZXWD 48(DX), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(DX), Y7
+	VPMOVZXWD (SI), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (SI), Y8
+	VPMOVZXWD 16(SI), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(SI), Y9
+	VPMOVZXWD 32(SI), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(SI), Y10
+	VPMOVZXWD 48(SI), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(SI), Y11
-	VPSLLD $16, Y11, Y11
+	VSUBPS Y3, Y0, Y11
 	VSUBPS Y4, Y0, Y12
 	VSUBPS Y5, Y0, Y13
 	VSUBPS Y6, Y0, Y14
-	VSUBPS Y7, Y0, Y15
+	VMULPS Y3, Y11, Y3
 	VMULPS Y4, Y12, Y4
 	VMULPS Y5, Y13, Y5
 	VMULPS Y6, Y14, Y6
-	VMULPS Y7, Y15, Y7
+	VMULPS Y3, Y7, Y3
 	VMULPS Y4, Y8, Y4
 	VMULPS Y5, Y9, Y5
 	VMULPS Y6, Y10, Y6
-	VMULPS Y7, Y11, Y7
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
 	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
+	VANDPS Y1, Y7, Y7
 	VANDPS Y1, Y8, Y8
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VANDPS Y1, Y11, Y11
+	VPADDD Y2, Y3, Y11
 	VPADDD Y2, Y4, Y12
 	VPADDD Y2, Y5, Y13
 	VPADDD Y2, Y6, Y14
-	VPADDD Y2, Y7, Y15
+	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
 	VPADDD Y9, Y13, Y9
 	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y4, Y3, Y8, Y4
-	VBLENDVPS Y5, Y3, Y9, Y5
-	VBLENDVPS Y6, Y3, Y10, Y6
-	VBLENDVPS Y7, Y3, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y3, Y11, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y4, Y7, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y9, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y10, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -83136,74 +91735,78 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(DX), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(DX), Y5
+	VPMOVZXWD 32(DX), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(DX), Y6
+	VPMOVZXWD 48(DX), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(DX), Y7
+	VPMOVZXWD (SI), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (SI), Y8
+	VPMOVZXWD 16(SI), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(SI), Y9
+	VPMOVZXWD 32(SI), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(SI), Y10
+	VPMOVZXWD 48(SI), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(SI), Y11
-	VPSLLD $16, Y11, Y11
+	VSUBPS Y3, Y0, Y11
 	VSUBPS Y4, Y0, Y12
 	VSUBPS Y5, Y0, Y13
 	VSUBPS Y6, Y0, Y14
-	VSUBPS Y7, Y0, Y15
+	VMULPS Y3, Y11, Y3
 	VMULPS Y4, Y12, Y4
 	VMULPS Y5, Y13, Y5
 	VMULPS Y6, Y14, Y6
-	VMULPS Y7, Y15, Y7
+	VMULPS Y3, Y7, Y3
 	VMULPS Y4, Y8, Y4
 	VMULPS Y5, Y9, Y5
 	VMULPS Y6, Y10, Y6
-	VMULPS Y7, Y11, Y7
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
 	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
+	VANDPS Y1, Y7, Y7
 	VANDPS Y1, Y8, Y8
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VANDPS Y1, Y11, Y11
+	VPADDD Y2, Y3, Y11
 	VPADDD Y2, Y4, Y12
 	VPADDD Y2, Y5, Y13
 	VPADDD Y2, Y6, Y14
-	VPADDD Y2, Y7, Y15
+	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
 	VPADDD Y9, Y13, Y9
 	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y4, Y3, Y8, Y4
-	VBLENDVPS Y5, Y3, Y9, Y5
-	VBLENDVPS Y6, Y3, Y10, Y6
-	VBLENDVPS Y7, Y3, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y3, Y11, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y4, Y7, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y9, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y10, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -83214,23 +91817,24 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD (SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD (SI), Y5
-	VPSLLD $16, Y5, Y5
-	VSUBPS Y4, Y0, Y6
-	VMULPS Y4, Y6, Y4
-	VMULPS Y4, Y5, Y4
-	VPSRLD $16, Y4, Y5
-	VANDPS Y1, Y5, Y5
-	VPADDD Y2, Y4, Y6
-	VPADDD Y5, Y6, Y5
-	VPSRLD $16, Y5, Y5
-	VCMPPS $0x03, Y4, Y4, Y4
-	VBLENDVPS Y4, Y3, Y5, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPACKUSDW X5, X4, X5
-	VMOVDQU X5, (DI)
+	VSUBPS Y3, Y0, Y5
+	VMULPS Y3, Y5, Y3
+	VMULPS Y3, Y4, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y1, Y4, Y4
+	VPADDD Y2, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	VMOVDQU X4, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -83238,12 +91842,115 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VSUBPS Y3, Y0, Y5
+	VMULPS Y3, Y5, Y3
+	VMULPS Y3, Y4, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y1, Y4, Y4
+	VPADDD Y2, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
 
 // gELUBackwardF16AVX2: 8 lanes x 1. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y7 (27 more are read from memory).
+// Constants: Y0-Y6 (28 more are read from memory).
 TEXT ·gELUBackwardF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -83256,105 +91963,104 @@ TEXT ·gELUBackwardF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Y4
 	VBROADCASTSS c32_41400000<>(SB), Y5
 	VBROADCASTSS c32_3794afac<>(SB), Y6
-	VBROADCASTSS c32_b9c44dcf<>(SB), Y7
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VCVTPH2PS (DX), Y8
-	VANDPS Y4, Y8, Y9
-	VMINPS Y9, Y5, Y9
-	VMULPS Y9, Y9, Y10
-	VMOVAPS Y7, Y11
-	VFMADD231PS Y10, Y6, Y11
-	VBROADCASTSS c32_bd57cab9<>(SB), Y12
-	VFMADD231PS Y10, Y11, Y12
-	VBROADCASTSS c32_bf93579e<>(SB), Y11
-	VFMADD231PS Y10, Y12, Y11
-	VBROADCASTSS c32_b58b89d5<>(SB), Y12
-	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
-	VBROADCASTSS c32_beeb15fd<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
+	VCVTPH2PS (DX), Y7
+	VANDPS Y4, Y7, Y8
+	VMINPS Y8, Y5, Y8
+	VMULPS Y8, Y8, Y9
+	VBROADCASTSS c32_b9c44dcf<>(SB), Y10
+	VFMADD231PS Y9, Y6, Y10
+	VBROADCASTSS c32_bd57cab9<>(SB), Y11
+	VFMADD231PS Y9, Y10, Y11
+	VBROADCASTSS c32_bf93579e<>(SB), Y10
+	VFMADD231PS Y9, Y11, Y10
+	VBROADCASTSS c32_b58b89d5<>(SB), Y11
+	VBROADCASTSS c32_b8b14581<>(SB), Y12
 	VFMADD231PS Y9, Y11, Y12
-	VADDPS Y0, Y12, Y9
-	VSUBPS Y0, Y9, Y10
-	VSUBPS Y10, Y12, Y10
-	VMULPS Y10, Y10, Y11
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
-	VBROADCASTSS c32_3ce35774<>(SB), Y13
-	VFMADD231PS Y11, Y12, Y13
-	VBROADCASTSS c32_3eb17218<>(SB), Y12
-	VFMADD231PS Y11, Y13, Y12
-	VBROADCASTSS c32_38a0fdde<>(SB), Y13
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VBROADCASTSS c32_3df5fdee<>(SB), Y13
-	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_3f000000<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VFMADD231PS Y10, Y12, Y14
-	VPSUBD Y2, Y9, Y9
-	VPSRAD $1, Y9, Y10
-	VPADDD Y1, Y10, Y11
-	VPSLLD $23, Y11, Y11
-	VPSUBD Y10, Y9, Y9
-	VPADDD Y1, Y9, Y9
-	VPSLLD $23, Y9, Y9
-	VMULPS Y11, Y14, Y10
-	VMULPS Y9, Y10, Y9
-	VBROADCASTSS c32_00000000<>(SB), Y10
-	VCMPPS $0x11, Y10, Y8, Y11
-	VSUBPS Y9, Y3, Y10
-	VBLENDVPS Y11, Y9, Y10, Y9
-	VMULPS Y8, Y8, Y10
-	VBROADCASTSS c32_bf000000<>(SB), Y11
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_42d00000<>(SB), Y11
-	VMINPS Y10, Y11, Y10
-	VBROADCASTSS c32_c2d00000<>(SB), Y11
-	VMAXPS Y10, Y11, Y10
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y11
-	VFMADD213PS Y0, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y3, Y10, Y10
-	VPSUBD Y2, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_3ecc422a<>(SB), Y11
-	VMULPS Y11, Y8, Y8
-	VFMADD231PS Y10, Y8, Y9
-	VCVTPH2PS (SI), Y8
+	VBROADCASTSS c32_3bf11028<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VBROADCASTSS c32_beeb15fd<>(SB), Y12
+	VFMADD231PS Y9, Y11, Y12
+	VBROADCASTSS c32_33f52b7f<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VFMADD231PS Y8, Y10, Y11
+	VADDPS Y0, Y11, Y8
+	VSUBPS Y0, Y8, Y9
+	VSUBPS Y9, Y11, Y9
+	VMULPS Y9, Y9, Y10
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y11
+	VBROADCASTSS c32_3ce35774<>(SB), Y12
+	VFMADD231PS Y10, Y11, Y12
+	VBROADCASTSS c32_3eb17218<>(SB), Y11
+	VFMADD231PS Y10, Y12, Y11
+	VBROADCASTSS c32_38a0fdde<>(SB), Y12
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3df5fdee<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VBROADCASTSS c32_3f000000<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VFMADD231PS Y9, Y11, Y13
+	VPSUBD Y2, Y8, Y8
+	VPSRAD $1, Y8, Y9
+	VPADDD Y1, Y9, Y10
+	VPSLLD $23, Y10, Y10
+	VPSUBD Y9, Y8, Y8
+	VPADDD Y1, Y8, Y8
+	VPSLLD $23, Y8, Y8
+	VMULPS Y10, Y13, Y9
 	VMULPS Y8, Y9, Y8
-	VCVTPS2PH $0, Y8, (DI)
+	VBROADCASTSS c32_00000000<>(SB), Y9
+	VCMPPS $0x11, Y9, Y7, Y10
+	VSUBPS Y8, Y3, Y9
+	VBLENDVPS Y10, Y8, Y9, Y8
+	VMULPS Y7, Y7, Y9
+	VBROADCASTSS c32_bf000000<>(SB), Y10
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_42d00000<>(SB), Y10
+	VMINPS Y9, Y10, Y9
+	VBROADCASTSS c32_c2d00000<>(SB), Y10
+	VMAXPS Y9, Y10, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y0, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y3, Y9, Y9
+	VPSUBD Y2, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_3ecc422a<>(SB), Y10
+	VMULPS Y10, Y7, Y7
+	VFMADD231PS Y9, Y7, Y8
+	VCVTPH2PS (SI), Y7
+	VMULPS Y7, Y8, Y7
+	VCVTPS2PH $0, Y7, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -83362,114 +92068,207 @@ loop:
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (DX), Y8
-	VANDPS Y4, Y8, Y9
-	VMINPS Y9, Y5, Y9
-	VMULPS Y9, Y9, Y10
-	VMOVAPS Y7, Y11
-	VFMADD231PS Y10, Y6, Y11
-	VBROADCASTSS c32_bd57cab9<>(SB), Y12
-	VFMADD231PS Y10, Y11, Y12
-	VBROADCASTSS c32_bf93579e<>(SB), Y11
-	VFMADD231PS Y10, Y12, Y11
-	VBROADCASTSS c32_b58b89d5<>(SB), Y12
-	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
-	VBROADCASTSS c32_beeb15fd<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X7, X7, X7
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X7, X7
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X7, X7
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X7, X7
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X7, X7
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X7, X7
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X7, X7
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X7, X7
+words1:
+	VCVTPH2PS X7, Y7
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y7
+have1:
+	VANDPS Y4, Y7, Y8
+	VMINPS Y8, Y5, Y8
+	VMULPS Y8, Y8, Y9
+	VBROADCASTSS c32_b9c44dcf<>(SB), Y10
+	VFMADD231PS Y9, Y6, Y10
+	VBROADCASTSS c32_bd57cab9<>(SB), Y11
+	VFMADD231PS Y9, Y10, Y11
+	VBROADCASTSS c32_bf93579e<>(SB), Y10
+	VFMADD231PS Y9, Y11, Y10
+	VBROADCASTSS c32_b58b89d5<>(SB), Y11
+	VBROADCASTSS c32_b8b14581<>(SB), Y12
 	VFMADD231PS Y9, Y11, Y12
-	VADDPS Y0, Y12, Y9
-	VSUBPS Y0, Y9, Y10
-	VSUBPS Y10, Y12, Y10
-	VMULPS Y10, Y10, Y11
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
-	VBROADCASTSS c32_3ce35774<>(SB), Y13
-	VFMADD231PS Y11, Y12, Y13
-	VBROADCASTSS c32_3eb17218<>(SB), Y12
-	VFMADD231PS Y11, Y13, Y12
-	VBROADCASTSS c32_38a0fdde<>(SB), Y13
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VBROADCASTSS c32_3df5fdee<>(SB), Y13
-	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_3f000000<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VFMADD231PS Y10, Y12, Y14
-	VPSUBD Y2, Y9, Y9
-	VPSRAD $1, Y9, Y10
-	VPADDD Y1, Y10, Y11
-	VPSLLD $23, Y11, Y11
-	VPSUBD Y10, Y9, Y9
-	VPADDD Y1, Y9, Y9
-	VPSLLD $23, Y9, Y9
-	VMULPS Y11, Y14, Y10
-	VMULPS Y9, Y10, Y9
-	VBROADCASTSS c32_00000000<>(SB), Y10
-	VCMPPS $0x11, Y10, Y8, Y11
-	VSUBPS Y9, Y3, Y10
-	VBLENDVPS Y11, Y9, Y10, Y9
-	VMULPS Y8, Y8, Y10
-	VBROADCASTSS c32_bf000000<>(SB), Y11
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_42d00000<>(SB), Y11
-	VMINPS Y10, Y11, Y10
-	VBROADCASTSS c32_c2d00000<>(SB), Y11
-	VMAXPS Y10, Y11, Y10
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y11
-	VFMADD213PS Y0, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y3, Y10, Y10
-	VPSUBD Y2, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_3ecc422a<>(SB), Y11
-	VMULPS Y11, Y8, Y8
-	VFMADD231PS Y10, Y8, Y9
-	VCVTPH2PS (SI), Y8
+	VBROADCASTSS c32_3bf11028<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VBROADCASTSS c32_beeb15fd<>(SB), Y12
+	VFMADD231PS Y9, Y11, Y12
+	VBROADCASTSS c32_33f52b7f<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VFMADD231PS Y8, Y10, Y11
+	VADDPS Y0, Y11, Y8
+	VSUBPS Y0, Y8, Y9
+	VSUBPS Y9, Y11, Y9
+	VMULPS Y9, Y9, Y10
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y11
+	VBROADCASTSS c32_3ce35774<>(SB), Y12
+	VFMADD231PS Y10, Y11, Y12
+	VBROADCASTSS c32_3eb17218<>(SB), Y11
+	VFMADD231PS Y10, Y12, Y11
+	VBROADCASTSS c32_38a0fdde<>(SB), Y12
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3df5fdee<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VBROADCASTSS c32_3f000000<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VFMADD231PS Y9, Y11, Y13
+	VPSUBD Y2, Y8, Y8
+	VPSRAD $1, Y8, Y9
+	VPADDD Y1, Y9, Y10
+	VPSLLD $23, Y10, Y10
+	VPSUBD Y9, Y8, Y8
+	VPADDD Y1, Y8, Y8
+	VPSLLD $23, Y8, Y8
+	VMULPS Y10, Y13, Y9
 	VMULPS Y8, Y9, Y8
-	VCVTPS2PH $0, Y8, (DI)
+	VBROADCASTSS c32_00000000<>(SB), Y9
+	VCMPPS $0x11, Y9, Y7, Y10
+	VSUBPS Y8, Y3, Y9
+	VBLENDVPS Y10, Y8, Y9, Y8
+	VMULPS Y7, Y7, Y9
+	VBROADCASTSS c32_bf000000<>(SB), Y10
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_42d00000<>(SB), Y10
+	VMINPS Y9, Y10, Y9
+	VBROADCASTSS c32_c2d00000<>(SB), Y10
+	VMAXPS Y9, Y10, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y0, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y3, Y9, Y9
+	VPSUBD Y2, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_3ecc422a<>(SB), Y10
+	VMULPS Y10, Y7, Y7
+	VFMADD231PS Y9, Y7, Y8
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X7, X7, X7
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X7, X7
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X7, X7
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X7, X7
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X7, X7
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X7, X7
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X7, X7
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X7, X7
+words2:
+	VCVTPH2PS X7, Y7
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y7
+have2:
+	VMULPS Y7, Y8, Y7
+	VCVTPS2PH $0, Y7, X8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X8, (AX)
+	VPSRLDQ $4, X8, X8
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU X8, (DI)
+have3:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // gELUBackwardBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y7 (30 more are read from memory).
+// Constants: Y0-Y6 (31 more are read from memory).
 TEXT ·gELUBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -83482,119 +92281,118 @@ TEXT ·gELUBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Y4
 	VBROADCASTSS c32_41400000<>(SB), Y5
 	VBROADCASTSS c32_3794afac<>(SB), Y6
-	VBROADCASTSS c32_b9c44dcf<>(SB), Y7
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (DX), Y8
-	VPSLLD $16, Y8, Y8
-	VANDPS Y4, Y8, Y9
-	VMINPS Y9, Y5, Y9
-	VMULPS Y9, Y9, Y10
-	VMOVAPS Y7, Y11
-	VFMADD231PS Y10, Y6, Y11
-	VBROADCASTSS c32_bd57cab9<>(SB), Y12
-	VFMADD231PS Y10, Y11, Y12
-	VBROADCASTSS c32_bf93579e<>(SB), Y11
-	VFMADD231PS Y10, Y12, Y11
-	VBROADCASTSS c32_b58b89d5<>(SB), Y12
-	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
-	VBROADCASTSS c32_beeb15fd<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
+	VPMOVZXWD (DX), Y7
+	VPSLLD $16, Y7, Y7
+	VANDPS Y4, Y7, Y8
+	VMINPS Y8, Y5, Y8
+	VMULPS Y8, Y8, Y9
+	VBROADCASTSS c32_b9c44dcf<>(SB), Y10
+	VFMADD231PS Y9, Y6, Y10
+	VBROADCASTSS c32_bd57cab9<>(SB), Y11
+	VFMADD231PS Y9, Y10, Y11
+	VBROADCASTSS c32_bf93579e<>(SB), Y10
+	VFMADD231PS Y9, Y11, Y10
+	VBROADCASTSS c32_b58b89d5<>(SB), Y11
+	VBROADCASTSS c32_b8b14581<>(SB), Y12
 	VFMADD231PS Y9, Y11, Y12
-	VADDPS Y0, Y12, Y9
-	VSUBPS Y0, Y9, Y10
-	VSUBPS Y10, Y12, Y10
-	VMULPS Y10, Y10, Y11
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
-	VBROADCASTSS c32_3ce35774<>(SB), Y13
-	VFMADD231PS Y11, Y12, Y13
-	VBROADCASTSS c32_3eb17218<>(SB), Y12
-	VFMADD231PS Y11, Y13, Y12
-	VBROADCASTSS c32_38a0fdde<>(SB), Y13
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VBROADCASTSS c32_3df5fdee<>(SB), Y13
-	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_3f000000<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VFMADD231PS Y10, Y12, Y14
-	VPSUBD Y2, Y9, Y9
-	VPSRAD $1, Y9, Y10
-	VPADDD Y1, Y10, Y11
-	VPSLLD $23, Y11, Y11
-	VPSUBD Y10, Y9, Y9
-	VPADDD Y1, Y9, Y9
-	VPSLLD $23, Y9, Y9
-	VMULPS Y11, Y14, Y10
-	VMULPS Y9, Y10, Y9
-	VBROADCASTSS c32_00000000<>(SB), Y10
-	VCMPPS $0x11, Y10, Y8, Y11
-	VSUBPS Y9, Y3, Y10
-	VBLENDVPS Y11, Y9, Y10, Y9
-	VMULPS Y8, Y8, Y10
-	VBROADCASTSS c32_bf000000<>(SB), Y11
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_42d00000<>(SB), Y11
-	VMINPS Y10, Y11, Y10
-	VBROADCASTSS c32_c2d00000<>(SB), Y11
-	VMAXPS Y10, Y11, Y10
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y11
-	VFMADD213PS Y0, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y3, Y10, Y10
-	VPSUBD Y2, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_3ecc422a<>(SB), Y11
-	VMULPS Y11, Y8, Y8
-	VFMADD231PS Y10, Y8, Y9
-	VPMOVZXWD (SI), Y8
-	VPSLLD $16, Y8, Y8
+	VBROADCASTSS c32_3bf11028<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VBROADCASTSS c32_beeb15fd<>(SB), Y12
+	VFMADD231PS Y9, Y11, Y12
+	VBROADCASTSS c32_33f52b7f<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VFMADD231PS Y8, Y10, Y11
+	VADDPS Y0, Y11, Y8
+	VSUBPS Y0, Y8, Y9
+	VSUBPS Y9, Y11, Y9
+	VMULPS Y9, Y9, Y10
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y11
+	VBROADCASTSS c32_3ce35774<>(SB), Y12
+	VFMADD231PS Y10, Y11, Y12
+	VBROADCASTSS c32_3eb17218<>(SB), Y11
+	VFMADD231PS Y10, Y12, Y11
+	VBROADCASTSS c32_38a0fdde<>(SB), Y12
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3df5fdee<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VBROADCASTSS c32_3f000000<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VFMADD231PS Y9, Y11, Y13
+	VPSUBD Y2, Y8, Y8
+	VPSRAD $1, Y8, Y9
+	VPADDD Y1, Y9, Y10
+	VPSLLD $23, Y10, Y10
+	VPSUBD Y9, Y8, Y8
+	VPADDD Y1, Y8, Y8
+	VPSLLD $23, Y8, Y8
+	VMULPS Y10, Y13, Y9
 	VMULPS Y8, Y9, Y8
-	VPSRLD $16, Y8, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y9, Y9
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y8, Y11
-	VPADDD Y9, Y11, Y9
-	VPSRLD $16, Y9, Y9
-	VCMPPS $0x03, Y8, Y8, Y8
-	VBROADCASTSS c32_00007fc0<>(SB), Y10
-	VBLENDVPS Y8, Y10, Y9, Y8
-	VEXTRACTI128 $1, Y8, X9
-	VPACKUSDW X9, X8, X9
-	VMOVDQU X9, (DI)
+	VBROADCASTSS c32_00000000<>(SB), Y9
+	VCMPPS $0x11, Y9, Y7, Y10
+	VSUBPS Y8, Y3, Y9
+	VBLENDVPS Y10, Y8, Y9, Y8
+	VMULPS Y7, Y7, Y9
+	VBROADCASTSS c32_bf000000<>(SB), Y10
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_42d00000<>(SB), Y10
+	VMINPS Y9, Y10, Y9
+	VBROADCASTSS c32_c2d00000<>(SB), Y10
+	VMAXPS Y9, Y10, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y0, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y3, Y9, Y9
+	VPSUBD Y2, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_3ecc422a<>(SB), Y10
+	VMULPS Y10, Y7, Y7
+	VFMADD231PS Y9, Y7, Y8
+	VPMOVZXWD (SI), Y7
+	VPSLLD $16, Y7, Y7
+	VMULPS Y7, Y8, Y7
+	VPSRLD $16, Y7, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y8, Y8
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y7, Y10
+	VPADDD Y8, Y10, Y8
+	VPSRLD $16, Y8, Y8
+	VCMPPS $0x03, Y7, Y7, Y7
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y7, Y9, Y8, Y7
+	VEXTRACTI128 $1, Y7, X8
+	VPACKUSDW X8, X7, X8
+	VMOVDQU X8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -83602,128 +92400,220 @@ loop:
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (DX), Y8
-	VPSLLD $16, Y8, Y8
-	VANDPS Y4, Y8, Y9
-	VMINPS Y9, Y5, Y9
-	VMULPS Y9, Y9, Y10
-	VMOVAPS Y7, Y11
-	VFMADD231PS Y10, Y6, Y11
-	VBROADCASTSS c32_bd57cab9<>(SB), Y12
-	VFMADD231PS Y10, Y11, Y12
-	VBROADCASTSS c32_bf93579e<>(SB), Y11
-	VFMADD231PS Y10, Y12, Y11
-	VBROADCASTSS c32_b58b89d5<>(SB), Y12
-	VBROADCASTSS c32_b8b14581<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_3bf11028<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
-	VBROADCASTSS c32_beeb15fd<>(SB), Y13
-	VFMADD231PS Y10, Y12, Y13
-	VBROADCASTSS c32_33f52b7f<>(SB), Y12
-	VFMADD231PS Y10, Y13, Y12
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X7, X7, X7
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X7, X7
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X7, X7
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X7, X7
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X7, X7
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X7, X7
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X7, X7
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X7, X7
+words1:
+	VPMOVZXWD X7, Y7
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y7
+have1:
+	VPSLLD $16, Y7, Y7
+	VANDPS Y4, Y7, Y8
+	VMINPS Y8, Y5, Y8
+	VMULPS Y8, Y8, Y9
+	VBROADCASTSS c32_b9c44dcf<>(SB), Y10
+	VFMADD231PS Y9, Y6, Y10
+	VBROADCASTSS c32_bd57cab9<>(SB), Y11
+	VFMADD231PS Y9, Y10, Y11
+	VBROADCASTSS c32_bf93579e<>(SB), Y10
+	VFMADD231PS Y9, Y11, Y10
+	VBROADCASTSS c32_b58b89d5<>(SB), Y11
+	VBROADCASTSS c32_b8b14581<>(SB), Y12
 	VFMADD231PS Y9, Y11, Y12
-	VADDPS Y0, Y12, Y9
-	VSUBPS Y0, Y9, Y10
-	VSUBPS Y10, Y12, Y10
-	VMULPS Y10, Y10, Y11
-	VBROADCASTSS c32_3a2f9f2a<>(SB), Y12
-	VBROADCASTSS c32_3ce35774<>(SB), Y13
-	VFMADD231PS Y11, Y12, Y13
-	VBROADCASTSS c32_3eb17218<>(SB), Y12
-	VFMADD231PS Y11, Y13, Y12
-	VBROADCASTSS c32_38a0fdde<>(SB), Y13
-	VBROADCASTSS c32_3b9d96a6<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VBROADCASTSS c32_3df5fdee<>(SB), Y13
-	VFMADD231PS Y11, Y14, Y13
-	VBROADCASTSS c32_3f000000<>(SB), Y14
-	VFMADD231PS Y11, Y13, Y14
-	VFMADD231PS Y10, Y12, Y14
-	VPSUBD Y2, Y9, Y9
-	VPSRAD $1, Y9, Y10
-	VPADDD Y1, Y10, Y11
-	VPSLLD $23, Y11, Y11
-	VPSUBD Y10, Y9, Y9
-	VPADDD Y1, Y9, Y9
-	VPSLLD $23, Y9, Y9
-	VMULPS Y11, Y14, Y10
-	VMULPS Y9, Y10, Y9
-	VBROADCASTSS c32_00000000<>(SB), Y10
-	VCMPPS $0x11, Y10, Y8, Y11
-	VSUBPS Y9, Y3, Y10
-	VBLENDVPS Y11, Y9, Y10, Y9
-	VMULPS Y8, Y8, Y10
-	VBROADCASTSS c32_bf000000<>(SB), Y11
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_42d00000<>(SB), Y11
-	VMINPS Y10, Y11, Y10
-	VBROADCASTSS c32_c2d00000<>(SB), Y11
-	VMAXPS Y10, Y11, Y10
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y11
-	VFMADD213PS Y0, Y10, Y11
-	VSUBPS Y0, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y3, Y10, Y10
-	VPSUBD Y2, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y1, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y1, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VBROADCASTSS c32_3ecc422a<>(SB), Y11
-	VMULPS Y11, Y8, Y8
-	VFMADD231PS Y10, Y8, Y9
-	VPMOVZXWD (SI), Y8
-	VPSLLD $16, Y8, Y8
+	VBROADCASTSS c32_3bf11028<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VBROADCASTSS c32_beeb15fd<>(SB), Y12
+	VFMADD231PS Y9, Y11, Y12
+	VBROADCASTSS c32_33f52b7f<>(SB), Y11
+	VFMADD231PS Y9, Y12, Y11
+	VFMADD231PS Y8, Y10, Y11
+	VADDPS Y0, Y11, Y8
+	VSUBPS Y0, Y8, Y9
+	VSUBPS Y9, Y11, Y9
+	VMULPS Y9, Y9, Y10
+	VBROADCASTSS c32_3a2f9f2a<>(SB), Y11
+	VBROADCASTSS c32_3ce35774<>(SB), Y12
+	VFMADD231PS Y10, Y11, Y12
+	VBROADCASTSS c32_3eb17218<>(SB), Y11
+	VFMADD231PS Y10, Y12, Y11
+	VBROADCASTSS c32_38a0fdde<>(SB), Y12
+	VBROADCASTSS c32_3b9d96a6<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VBROADCASTSS c32_3df5fdee<>(SB), Y12
+	VFMADD231PS Y10, Y13, Y12
+	VBROADCASTSS c32_3f000000<>(SB), Y13
+	VFMADD231PS Y10, Y12, Y13
+	VFMADD231PS Y9, Y11, Y13
+	VPSUBD Y2, Y8, Y8
+	VPSRAD $1, Y8, Y9
+	VPADDD Y1, Y9, Y10
+	VPSLLD $23, Y10, Y10
+	VPSUBD Y9, Y8, Y8
+	VPADDD Y1, Y8, Y8
+	VPSLLD $23, Y8, Y8
+	VMULPS Y10, Y13, Y9
 	VMULPS Y8, Y9, Y8
-	VPSRLD $16, Y8, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y9, Y9
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y8, Y11
-	VPADDD Y9, Y11, Y9
-	VPSRLD $16, Y9, Y9
-	VCMPPS $0x03, Y8, Y8, Y8
-	VBROADCASTSS c32_00007fc0<>(SB), Y10
-	VBLENDVPS Y8, Y10, Y9, Y8
-	VEXTRACTI128 $1, Y8, X9
-	VPACKUSDW X9, X8, X9
-	VMOVDQU X9, (DI)
+	VBROADCASTSS c32_00000000<>(SB), Y9
+	VCMPPS $0x11, Y9, Y7, Y10
+	VSUBPS Y8, Y3, Y9
+	VBLENDVPS Y10, Y8, Y9, Y8
+	VMULPS Y7, Y7, Y9
+	VBROADCASTSS c32_bf000000<>(SB), Y10
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_42d00000<>(SB), Y10
+	VMINPS Y9, Y10, Y9
+	VBROADCASTSS c32_c2d00000<>(SB), Y10
+	VMAXPS Y9, Y10, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y0, Y9, Y10
+	VSUBPS Y0, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y3, Y9, Y9
+	VPSUBD Y2, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y1, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y1, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VBROADCASTSS c32_3ecc422a<>(SB), Y10
+	VMULPS Y10, Y7, Y7
+	VFMADD231PS Y9, Y7, Y8
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X7, X7, X7
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X7, X7
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X7, X7
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X7, X7
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X7, X7
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X7, X7
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X7, X7
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X7, X7
+words2:
+	VPMOVZXWD X7, Y7
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y7
+have2:
+	VPSLLD $16, Y7, Y7
+	VMULPS Y7, Y8, Y7
+	VPSRLD $16, Y7, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y8, Y8
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y7, Y10
+	VPADDD Y8, Y10, Y8
+	VPSRLD $16, Y8, Y8
+	VCMPPS $0x03, Y7, Y7, Y7
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y7, Y9, Y8, Y7
+	VEXTRACTI128 $1, Y7, X8
+	VPACKUSDW X8, X7, X8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X8, (AX)
+	VPSRLDQ $4, X8, X8
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU X8, (DI)
+have3:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // gELUTanhBackwardF16AVX2: 8 lanes x 1. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y8 (10 more are read from memory).
+// Constants: Y0-Y7 (11 more are read from memory).
 TEXT ·gELUTanhBackwardF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -83737,63 +92627,62 @@ TEXT ·gELUTanhBackwardF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_42a00000<>(SB), Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VBROADCASTSS c32_c2d00000<>(SB), Y7
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VCVTPH2PS (DX), Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMINPS Y10, Y6, Y10
-	VMAXPS Y10, Y7, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y8, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y11
-	VDIVPS Y11, Y0, Y11
-	VMULPS Y9, Y9, Y12
-	VBROADCASTSS c32_3e5b33b6<>(SB), Y13
-	VBROADCASTSS c32_3fcc422a<>(SB), Y14
-	VFMADD231PS Y13, Y12, Y14
-	VMULPS Y11, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VMULPS Y14, Y10, Y10
-	VFMADD231PS Y10, Y9, Y11
-	VCVTPH2PS (SI), Y9
-	VMULPS Y9, Y11, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VCVTPH2PS (DX), Y8
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMINPS Y9, Y6, Y9
+	VMAXPS Y9, Y7, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y1, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y10
+	VDIVPS Y10, Y0, Y10
+	VMULPS Y8, Y8, Y11
+	VBROADCASTSS c32_3e5b33b6<>(SB), Y12
+	VBROADCASTSS c32_3fcc422a<>(SB), Y13
+	VFMADD231PS Y12, Y11, Y13
+	VMULPS Y10, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VMULPS Y13, Y9, Y9
+	VFMADD231PS Y9, Y8, Y10
+	VCVTPH2PS (SI), Y8
+	VMULPS Y8, Y10, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -83801,72 +92690,165 @@ loop:
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (DX), Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMINPS Y10, Y6, Y10
-	VMAXPS Y10, Y7, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y8, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y11
-	VDIVPS Y11, Y0, Y11
-	VMULPS Y9, Y9, Y12
-	VBROADCASTSS c32_3e5b33b6<>(SB), Y13
-	VBROADCASTSS c32_3fcc422a<>(SB), Y14
-	VFMADD231PS Y13, Y12, Y14
-	VMULPS Y11, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VMULPS Y14, Y10, Y10
-	VFMADD231PS Y10, Y9, Y11
-	VCVTPH2PS (SI), Y9
-	VMULPS Y9, Y11, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X8, X8
+words1:
+	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y8
+have1:
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMINPS Y9, Y6, Y9
+	VMAXPS Y9, Y7, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y1, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y10
+	VDIVPS Y10, Y0, Y10
+	VMULPS Y8, Y8, Y11
+	VBROADCASTSS c32_3e5b33b6<>(SB), Y12
+	VBROADCASTSS c32_3fcc422a<>(SB), Y13
+	VFMADD231PS Y12, Y11, Y13
+	VMULPS Y10, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VMULPS Y13, Y9, Y9
+	VFMADD231PS Y9, Y8, Y10
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X8, X8
+words2:
+	VCVTPH2PS X8, Y8
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y8
+have2:
+	VMULPS Y8, Y10, Y8
+	VCVTPS2PH $0, Y8, X9
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X9, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU X9, (DI)
+have3:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // gELUTanhBackwardBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y8 (13 more are read from memory).
+// Constants: Y0-Y7 (14 more are read from memory).
 TEXT ·gELUTanhBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -83880,77 +92862,76 @@ TEXT ·gELUTanhBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_42a00000<>(SB), Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VBROADCASTSS c32_c2d00000<>(SB), Y7
-	VBROADCASTSS c32_3fb8aa3b<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (DX), Y9
-	VPSLLD $16, Y9, Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMINPS Y10, Y6, Y10
-	VMAXPS Y10, Y7, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y8, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y11
-	VDIVPS Y11, Y0, Y11
-	VMULPS Y9, Y9, Y12
-	VBROADCASTSS c32_3e5b33b6<>(SB), Y13
-	VBROADCASTSS c32_3fcc422a<>(SB), Y14
-	VFMADD231PS Y13, Y12, Y14
-	VMULPS Y11, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VMULPS Y14, Y10, Y10
-	VFMADD231PS Y10, Y9, Y11
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VMULPS Y9, Y11, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VPMOVZXWD (DX), Y8
+	VPSLLD $16, Y8, Y8
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMINPS Y9, Y6, Y9
+	VMAXPS Y9, Y7, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y1, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y10
+	VDIVPS Y10, Y0, Y10
+	VMULPS Y8, Y8, Y11
+	VBROADCASTSS c32_3e5b33b6<>(SB), Y12
+	VBROADCASTSS c32_3fcc422a<>(SB), Y13
+	VFMADD231PS Y12, Y11, Y13
+	VMULPS Y10, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VMULPS Y13, Y9, Y9
+	VFMADD231PS Y9, Y8, Y10
+	VPMOVZXWD (SI), Y8
+	VPSLLD $16, Y8, Y8
+	VMULPS Y8, Y10, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	VMOVDQU X9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -83958,86 +92939,178 @@ loop:
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (DX), Y9
-	VPSLLD $16, Y9, Y9
-	VMULPS Y9, Y9, Y10
-	VFMADD213PS Y4, Y3, Y10
-	VMULPS Y10, Y9, Y10
-	VMINPS Y10, Y5, Y10
-	VMINPS Y10, Y6, Y10
-	VMAXPS Y10, Y7, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y8, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VBROADCASTSS c32_3f317218<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VBROADCASTSS c32_b102e308<>(SB), Y13
-	VFNMADD231PS Y13, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y11
-	VDIVPS Y11, Y0, Y11
-	VMULPS Y9, Y9, Y12
-	VBROADCASTSS c32_3e5b33b6<>(SB), Y13
-	VBROADCASTSS c32_3fcc422a<>(SB), Y14
-	VFMADD231PS Y13, Y12, Y14
-	VMULPS Y11, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VMULPS Y14, Y10, Y10
-	VFMADD231PS Y10, Y9, Y11
-	VPMOVZXWD (SI), Y9
-	VPSLLD $16, Y9, Y9
-	VMULPS Y9, Y11, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X8, X8
+words1:
+	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y8
+have1:
+	VPSLLD $16, Y8, Y8
+	VMULPS Y8, Y8, Y9
+	VFMADD213PS Y4, Y3, Y9
+	VMULPS Y9, Y8, Y9
+	VMINPS Y9, Y5, Y9
+	VMINPS Y9, Y6, Y9
+	VMAXPS Y9, Y7, Y9
+	VBROADCASTSS c32_3fb8aa3b<>(SB), Y10
+	VFMADD213PS Y1, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VBROADCASTSS c32_3f317218<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VADDPS Y0, Y9, Y10
+	VDIVPS Y10, Y0, Y10
+	VMULPS Y8, Y8, Y11
+	VBROADCASTSS c32_3e5b33b6<>(SB), Y12
+	VBROADCASTSS c32_3fcc422a<>(SB), Y13
+	VFMADD231PS Y12, Y11, Y13
+	VMULPS Y10, Y9, Y9
+	VMULPS Y10, Y9, Y9
+	VMULPS Y13, Y9, Y9
+	VFMADD231PS Y9, Y8, Y10
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X8, X8
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X8, X8
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X8, X8
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X8, X8
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X8, X8
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X8, X8
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X8, X8
+words2:
+	VPMOVZXWD X8, Y8
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y8
+have2:
+	VPSLLD $16, Y8, Y8
+	VMULPS Y8, Y10, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X9, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU X9, (DI)
+have3:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // siLUBackwardF16AVX2: 8 lanes x 1. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y8 (6 more are read from memory).
+// Constants: Y0-Y7 (7 more are read from memory).
 TEXT ·siLUBackwardF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -84051,53 +93124,53 @@ TEXT ·siLUBackwardF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
 	VBROADCASTSS c32_3f317218<>(SB), Y7
-	VBROADCASTSS c32_b102e308<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VCVTPH2PS (DX), Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y10
-	VDIVPS Y10, Y0, Y10
-	VSUBPS Y10, Y0, Y11
-	VFMADD213PS Y0, Y11, Y9
-	VMULPS Y9, Y10, Y9
-	VCVTPH2PS (SI), Y10
+	VCVTPH2PS (DX), Y8
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VSUBPS Y9, Y0, Y10
+	VFMADD213PS Y0, Y10, Y8
+	VMULPS Y8, Y9, Y8
+	VCVTPH2PS (SI), Y9
+	VMULPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -84105,62 +93178,156 @@ loop:
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VCVTPH2PS (DX), Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y10
-	VDIVPS Y10, Y0, Y10
-	VSUBPS Y10, Y0, Y11
-	VFMADD213PS Y0, Y11, Y9
-	VMULPS Y9, Y10, Y9
-	VCVTPH2PS (SI), Y10
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X8, X8
+words1:
+	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y8
+have1:
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VCVTPS2PH $0, Y9, (DI)
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VSUBPS Y9, Y0, Y10
+	VFMADD213PS Y0, Y10, Y8
+	VMULPS Y8, Y9, Y8
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X9, X9, X9
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X9, X9
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X9, X9
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X9, X9
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X9, X9
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X9, X9
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X9, X9
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X9, X9
+words2:
+	VCVTPH2PS X9, Y9
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y9
+have2:
+	VMULPS Y9, Y8, Y8
+	VCVTPS2PH $0, Y8, X9
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X9, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU X9, (DI)
+have3:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
 
 // siLUBackwardBF16AVX2: 8 lanes x 1. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y8 (9 more are read from memory).
+// Constants: Y0-Y7 (10 more are read from memory).
 TEXT ·siLUBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -84174,67 +93341,67 @@ TEXT ·siLUBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Y6
 	VBROADCASTSS c32_3f317218<>(SB), Y7
-	VBROADCASTSS c32_b102e308<>(SB), Y8
 	CMPQ BX, $8
 	JLT single
 loop:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (DX), Y9
-	VPSLLD $16, Y9, Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y10
-	VDIVPS Y10, Y0, Y10
-	VSUBPS Y10, Y0, Y11
-	VFMADD213PS Y0, Y11, Y9
-	VMULPS Y9, Y10, Y9
-	VPMOVZXWD (SI), Y10
-	VPSLLD $16, Y10, Y10
+	VPMOVZXWD (DX), Y8
+	VPSLLD $16, Y8, Y8
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VSUBPS Y9, Y0, Y10
+	VFMADD213PS Y0, Y10, Y8
+	VMULPS Y8, Y9, Y8
+	VPMOVZXWD (SI), Y9
+	VPSLLD $16, Y9, Y9
+	VMULPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	VMOVDQU X9, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -84242,70 +93409,163 @@ loop:
 	CMPQ BX, $8
 	JGE loop
 single:
+	TESTQ BX, BX
+	JLE done
+	MOVQ $8, R13
+	CMPQ BX, R13
+	CMOVQLT BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
 	CMPQ BX, $8
-	JLT tail
-one:
-	VPMOVZXWD (DX), Y9
-	VPSLLD $16, Y9, Y9
-	VXORPS Y3, Y9, Y10
-	VMINPS Y10, Y4, Y10
-	VMAXPS Y10, Y5, Y10
-	VMOVAPS Y1, Y11
-	VFMADD231PS Y6, Y10, Y11
-	VSUBPS Y1, Y11, Y12
-	VFNMADD231PS Y7, Y12, Y10
-	VFNMADD231PS Y8, Y12, Y10
-	VMULPS Y10, Y10, Y12
-	VBROADCASTSS c32_3c091d06<>(SB), Y13
-	VBROADCASTSS c32_3e2aaa49<>(SB), Y14
-	VFMADD231PS Y12, Y13, Y14
-	VBROADCASTSS c32_3ab511f8<>(SB), Y13
-	VBROADCASTSS c32_3d2aac79<>(SB), Y15
-	VFMADD231PS Y12, Y13, Y15
-	VBROADCASTSS c32_3efffffe<>(SB), Y13
-	VFMADD231PS Y12, Y15, Y13
-	VFMADD231PS Y10, Y14, Y13
-	VMULPS Y10, Y10, Y12
-	VFMADD231PS Y13, Y12, Y10
-	VADDPS Y0, Y10, Y10
-	VBROADCASTSS c32_4b400000<>(SB), Y12
-	VPSUBD Y12, Y11, Y11
-	VPSRAD $1, Y11, Y12
-	VPADDD Y2, Y12, Y13
-	VPSLLD $23, Y13, Y13
-	VPSUBD Y12, Y11, Y11
-	VPADDD Y2, Y11, Y11
-	VPSLLD $23, Y11, Y11
-	VMULPS Y13, Y10, Y10
-	VMULPS Y11, Y10, Y10
-	VADDPS Y0, Y10, Y10
-	VDIVPS Y10, Y0, Y10
-	VSUBPS Y10, Y0, Y11
-	VFMADD213PS Y0, Y11, Y9
-	VMULPS Y9, Y10, Y9
-	VPMOVZXWD (SI), Y10
-	VPSLLD $16, Y10, Y10
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X8, X8, X8
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X8, X8
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X8, X8
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X8, X8
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X8, X8
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X8, X8
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X8, X8
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X8, X8
+words1:
+	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y8
+have1:
+	VPSLLD $16, Y8, Y8
+	VXORPS Y3, Y8, Y9
+	VMINPS Y9, Y4, Y9
+	VMAXPS Y9, Y5, Y9
+	VMOVAPS Y1, Y10
+	VFMADD231PS Y6, Y9, Y10
+	VSUBPS Y1, Y10, Y11
+	VFNMADD231PS Y7, Y11, Y9
+	VBROADCASTSS c32_b102e308<>(SB), Y12
+	VFNMADD231PS Y12, Y11, Y9
+	VMULPS Y9, Y9, Y11
+	VBROADCASTSS c32_3c091d06<>(SB), Y12
+	VBROADCASTSS c32_3e2aaa49<>(SB), Y13
+	VFMADD231PS Y11, Y12, Y13
+	VBROADCASTSS c32_3ab511f8<>(SB), Y12
+	VBROADCASTSS c32_3d2aac79<>(SB), Y14
+	VFMADD231PS Y11, Y12, Y14
+	VBROADCASTSS c32_3efffffe<>(SB), Y12
+	VFMADD231PS Y11, Y14, Y12
+	VFMADD231PS Y9, Y13, Y12
+	VMULPS Y9, Y9, Y11
+	VFMADD231PS Y12, Y11, Y9
+	VADDPS Y0, Y9, Y9
+	VBROADCASTSS c32_4b400000<>(SB), Y11
+	VPSUBD Y11, Y10, Y10
+	VPSRAD $1, Y10, Y11
+	VPADDD Y2, Y11, Y12
+	VPSLLD $23, Y12, Y12
+	VPSUBD Y11, Y10, Y10
+	VPADDD Y2, Y10, Y10
+	VPSLLD $23, Y10, Y10
+	VMULPS Y12, Y9, Y9
 	VMULPS Y10, Y9, Y9
-	VPSRLD $16, Y9, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y9, Y12
-	VPADDD Y10, Y12, Y10
-	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y9, Y9, Y9
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y9, Y11, Y10, Y9
-	VEXTRACTI128 $1, Y9, X10
-	VPACKUSDW X10, X9, X10
-	VMOVDQU X10, (DI)
+	VADDPS Y0, Y9, Y9
+	VDIVPS Y9, Y0, Y9
+	VSUBPS Y9, Y0, Y10
+	VFMADD213PS Y0, Y10, Y8
+	VMULPS Y8, Y9, Y8
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X9, X9, X9
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X9, X9
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X9, X9
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X9, X9
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X9, X9
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X9, X9
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X9, X9
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X9, X9
+words2:
+	VPMOVZXWD X9, Y9
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y9
+have2:
+	VPSLLD $16, Y9, Y9
+	VMULPS Y9, Y8, Y8
+	VPSRLD $16, Y8, Y9
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y8, Y11
+	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y8, Y10, Y9, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VPACKUSDW X9, X8, X9
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X9, (AX)
+	VPSRLDQ $4, X9, X9
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X9, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU X9, (DI)
+have3:
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
 	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
+	JMP single
 done:
 	VZEROUPPER
 	RET
@@ -84418,12 +93678,105 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VCVTPH2PS X4, Y4
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y4
+have1:
+	VDIVPS Y0, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X5, X5
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X5, X5
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X5, X5
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X5, X5
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X5, X5
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X5, X5
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X5, X5
+words2:
+	VCVTPH2PS X5, Y5
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y5
+have2:
+	VANDPS Y1, Y5, Y5
+	VCMPPS $0x11, Y2, Y5, Y5
+	VBLENDVPS Y5, Y4, Y3, Y4
+	VCVTPS2PH $0, Y4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
 
-// hardsigmoidBackwardBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y2 (4 more are read from memory).
+// hardsigmoidBackwardBF16AVX2: 8 lanes x 3, 3 together. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
+// Constants: Y0-Y5 (1 more are read from memory).
 TEXT ·hardsigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -84432,231 +93785,169 @@ TEXT ·hardsigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_40c00000<>(SB), Y0
 	VBROADCASTSS c32_7fffffff<>(SB), Y1
 	VBROADCASTSS c32_40400000<>(SB), Y2
+	VBROADCASTSS c32_00000000<>(SB), Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VBROADCASTSS c32_00007fff<>(SB), Y5
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (SI), Y3
-	VPSLLD $16, Y3, Y3
-	VPMOVZXWD 16(SI), Y4
-	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 32(SI), Y5
-	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 48(SI), Y6
+	VPMOVZXWD (SI), Y6
 	VPSLLD $16, Y6, Y6
-	VDIVPS Y0, Y3, Y3
-	VDIVPS Y0, Y4, Y4
-	VDIVPS Y0, Y5, Y5
-	VDIVPS Y0, Y6, Y6
-	VPMOVZXWD (DX), Y7
+	VPMOVZXWD 16(SI), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD 16(DX), Y8
+	VPMOVZXWD 32(SI), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 32(DX), Y9
+	VDIVPS Y0, Y6, Y6
+	VDIVPS Y0, Y7, Y7
+	VDIVPS Y0, Y8, Y8
+	VPMOVZXWD (DX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 48(DX), Y10
+	VPMOVZXWD 16(DX), Y10
 	VPSLLD $16, Y10, Y10
-	VANDPS Y1, Y7, Y7
-	VANDPS Y1, Y8, Y8
+	VPMOVZXWD 32(DX), Y11
+	VPSLLD $16, Y11, Y11
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VCMPPS $0x11, Y2, Y7, Y7
-	VCMPPS $0x11, Y2, Y8, Y8
+	VANDPS Y1, Y11, Y11
 	VCMPPS $0x11, Y2, Y9, Y9
 	VCMPPS $0x11, Y2, Y10, Y10
-	VBROADCASTSS c32_00000000<>(SB), Y11
-	VBLENDVPS Y7, Y3, Y11, Y3
-	VBROADCASTSS c32_00000000<>(SB), Y7
-	VBLENDVPS Y8, Y4, Y7, Y4
-	VBROADCASTSS c32_00000000<>(SB), Y7
-	VBLENDVPS Y9, Y5, Y7, Y5
-	VBROADCASTSS c32_00000000<>(SB), Y7
-	VBLENDVPS Y10, Y6, Y7, Y6
-	VPSRLD $16, Y3, Y7
-	VPSRLD $16, Y4, Y8
-	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y3, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y4, Y13
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y5, Y14
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y6, Y15
-	VPADDD Y7, Y12, Y7
-	VPADDD Y8, Y13, Y8
-	VPADDD Y9, Y14, Y9
-	VPADDD Y10, Y15, Y10
-	VPSRLD $16, Y7, Y7
-	VPSRLD $16, Y8, Y8
+	VCMPPS $0x11, Y2, Y11, Y11
+	VBLENDVPS Y9, Y6, Y3, Y6
+	VBLENDVPS Y10, Y7, Y3, Y7
+	VBLENDVPS Y11, Y8, Y3, Y8
+	VPSRLD $16, Y6, Y9
+	VPSRLD $16, Y7, Y10
+	VPSRLD $16, Y8, Y11
+	VANDPS Y4, Y9, Y9
+	VANDPS Y4, Y10, Y10
+	VANDPS Y4, Y11, Y11
+	VPADDD Y5, Y6, Y12
+	VPADDD Y5, Y7, Y13
+	VPADDD Y5, Y8, Y14
+	VPADDD Y9, Y12, Y9
+	VPADDD Y10, Y13, Y10
+	VPADDD Y11, Y14, Y11
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y3, Y3, Y3
-	VCMPPS $0x03, Y4, Y4, Y4
-	VCMPPS $0x03, Y5, Y5, Y5
+	VPSRLD $16, Y11, Y11
 	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y3, Y11, Y7, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y4, Y7, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y10, Y6
-	VEXTRACTI128 $1, Y3, X7
-	VPACKUSDW X7, X3, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y4, X3
-	VPACKUSDW X3, X4, X3
-	VMOVDQU X3, 16(DI)
-	VEXTRACTI128 $1, Y5, X3
-	VPACKUSDW X3, X5, X3
-	VMOVDQU X3, 32(DI)
-	VEXTRACTI128 $1, Y6, X3
-	VPACKUSDW X3, X6, X3
-	VMOVDQU X3, 48(DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	SUBQ $32, BX
-	CMPQ BX, $32
+	VCMPPS $0x03, Y7, Y7, Y7
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y12
+	VBLENDVPS Y6, Y12, Y9, Y6
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y7, Y9, Y10, Y7
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y8, Y9, Y11, Y8
+	VEXTRACTI128 $1, Y6, X9
+	VPACKUSDW X9, X6, X9
+	VMOVDQU X9, (DI)
+	VEXTRACTI128 $1, Y7, X6
+	VPACKUSDW X6, X7, X6
+	VMOVDQU X6, 16(DI)
+	VEXTRACTI128 $1, Y8, X6
+	VPACKUSDW X6, X8, X6
+	VMOVDQU X6, 32(DI)
+	ADDQ $48, DI
+	ADDQ $48, SI
+	ADDQ $48, DX
+	SUBQ $24, BX
+	CMPQ BX, $24
 	JGE long
 	JMP single
 short:
-	CMPQ BX, $32
+	CMPQ BX, $24
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y3
-	VPSLLD $16, Y3, Y3
-	VPMOVZXWD 16(SI), Y4
-	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 32(SI), Y5
-	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 48(SI), Y6
+	VPMOVZXWD (SI), Y6
 	VPSLLD $16, Y6, Y6
-	VDIVPS Y0, Y3, Y3
-	VDIVPS Y0, Y4, Y4
-	VDIVPS Y0, Y5, Y5
-	VDIVPS Y0, Y6, Y6
-	VPMOVZXWD (DX), Y7
+	VPMOVZXWD 16(SI), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD 16(DX), Y8
+	VPMOVZXWD 32(SI), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 32(DX), Y9
+	VDIVPS Y0, Y6, Y6
+	VDIVPS Y0, Y7, Y7
+	VDIVPS Y0, Y8, Y8
+	VPMOVZXWD (DX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 48(DX), Y10
+	VPMOVZXWD 16(DX), Y10
 	VPSLLD $16, Y10, Y10
-	VANDPS Y1, Y7, Y7
-	VANDPS Y1, Y8, Y8
+	VPMOVZXWD 32(DX), Y11
+	VPSLLD $16, Y11, Y11
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VCMPPS $0x11, Y2, Y7, Y7
-	VCMPPS $0x11, Y2, Y8, Y8
+	VANDPS Y1, Y11, Y11
 	VCMPPS $0x11, Y2, Y9, Y9
 	VCMPPS $0x11, Y2, Y10, Y10
-	VBROADCASTSS c32_00000000<>(SB), Y11
-	VBLENDVPS Y7, Y3, Y11, Y3
-	VBROADCASTSS c32_00000000<>(SB), Y7
-	VBLENDVPS Y8, Y4, Y7, Y4
-	VBROADCASTSS c32_00000000<>(SB), Y7
-	VBLENDVPS Y9, Y5, Y7, Y5
-	VBROADCASTSS c32_00000000<>(SB), Y7
-	VBLENDVPS Y10, Y6, Y7, Y6
-	VPSRLD $16, Y3, Y7
-	VPSRLD $16, Y4, Y8
-	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y9, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y11
-	VANDPS Y11, Y10, Y10
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y3, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y4, Y13
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y5, Y14
-	VBROADCASTSS c32_00007fff<>(SB), Y11
-	VPADDD Y11, Y6, Y15
-	VPADDD Y7, Y12, Y7
-	VPADDD Y8, Y13, Y8
-	VPADDD Y9, Y14, Y9
-	VPADDD Y10, Y15, Y10
-	VPSRLD $16, Y7, Y7
-	VPSRLD $16, Y8, Y8
+	VCMPPS $0x11, Y2, Y11, Y11
+	VBLENDVPS Y9, Y6, Y3, Y6
+	VBLENDVPS Y10, Y7, Y3, Y7
+	VBLENDVPS Y11, Y8, Y3, Y8
+	VPSRLD $16, Y6, Y9
+	VPSRLD $16, Y7, Y10
+	VPSRLD $16, Y8, Y11
+	VANDPS Y4, Y9, Y9
+	VANDPS Y4, Y10, Y10
+	VANDPS Y4, Y11, Y11
+	VPADDD Y5, Y6, Y12
+	VPADDD Y5, Y7, Y13
+	VPADDD Y5, Y8, Y14
+	VPADDD Y9, Y12, Y9
+	VPADDD Y10, Y13, Y10
+	VPADDD Y11, Y14, Y11
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VCMPPS $0x03, Y3, Y3, Y3
-	VCMPPS $0x03, Y4, Y4, Y4
-	VCMPPS $0x03, Y5, Y5, Y5
+	VPSRLD $16, Y11, Y11
 	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y11
-	VBLENDVPS Y3, Y11, Y7, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y4, Y7, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y10, Y6
-	VEXTRACTI128 $1, Y3, X7
-	VPACKUSDW X7, X3, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y4, X3
-	VPACKUSDW X3, X4, X3
-	VMOVDQU X3, 16(DI)
-	VEXTRACTI128 $1, Y5, X3
-	VPACKUSDW X3, X5, X3
-	VMOVDQU X3, 32(DI)
-	VEXTRACTI128 $1, Y6, X3
-	VPACKUSDW X3, X6, X3
-	VMOVDQU X3, 48(DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	SUBQ $32, BX
-	CMPQ BX, $32
+	VCMPPS $0x03, Y7, Y7, Y7
+	VCMPPS $0x03, Y8, Y8, Y8
+	VBROADCASTSS c32_00007fc0<>(SB), Y12
+	VBLENDVPS Y6, Y12, Y9, Y6
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y7, Y9, Y10, Y7
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y8, Y9, Y11, Y8
+	VEXTRACTI128 $1, Y6, X9
+	VPACKUSDW X9, X6, X9
+	VMOVDQU X9, (DI)
+	VEXTRACTI128 $1, Y7, X6
+	VPACKUSDW X6, X7, X6
+	VMOVDQU X6, 16(DI)
+	VEXTRACTI128 $1, Y8, X6
+	VPACKUSDW X6, X8, X6
+	VMOVDQU X6, 32(DI)
+	ADDQ $48, DI
+	ADDQ $48, SI
+	ADDQ $48, DX
+	SUBQ $24, BX
+	CMPQ BX, $24
 	JGE loop
 single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y3
-	VPSLLD $16, Y3, Y3
-	VDIVPS Y0, Y3, Y3
-	VPMOVZXWD (DX), Y4
-	VPSLLD $16, Y4, Y4
-	VANDPS Y1, Y4, Y4
-	VCMPPS $0x11, Y2, Y4, Y4
-	VBROADCASTSS c32_00000000<>(SB), Y5
-	VBLENDVPS Y4, Y3, Y5, Y3
-	VPSRLD $16, Y3, Y4
-	VBROADCASTSS c32_00000001<>(SB), Y5
-	VANDPS Y5, Y4, Y4
-	VBROADCASTSS c32_00007fff<>(SB), Y5
-	VPADDD Y5, Y3, Y6
-	VPADDD Y4, Y6, Y4
-	VPSRLD $16, Y4, Y4
-	VCMPPS $0x03, Y3, Y3, Y3
-	VBROADCASTSS c32_00007fc0<>(SB), Y5
-	VBLENDVPS Y3, Y5, Y4, Y3
-	VEXTRACTI128 $1, Y3, X4
-	VPACKUSDW X4, X3, X4
-	VMOVDQU X4, (DI)
+	VPMOVZXWD (SI), Y6
+	VPSLLD $16, Y6, Y6
+	VDIVPS Y0, Y6, Y6
+	VPMOVZXWD (DX), Y7
+	VPSLLD $16, Y7, Y7
+	VANDPS Y1, Y7, Y7
+	VCMPPS $0x11, Y2, Y7, Y7
+	VBLENDVPS Y7, Y6, Y3, Y6
+	VPSRLD $16, Y6, Y7
+	VANDPS Y4, Y7, Y7
+	VPADDD Y5, Y6, Y8
+	VPADDD Y7, Y8, Y7
+	VPSRLD $16, Y7, Y7
+	VCMPPS $0x03, Y6, Y6, Y6
+	VBROADCASTSS c32_00007fc0<>(SB), Y8
+	VBLENDVPS Y6, Y8, Y7, Y6
+	VEXTRACTI128 $1, Y6, X7
+	VPACKUSDW X7, X6, X7
+	VMOVDQU X7, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -84664,6 +93955,110 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X6, X6, X6
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X6, X6
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X6, X6
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X6, X6
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X6, X6
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X6, X6
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X6, X6
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X6, X6
+words1:
+	VPMOVZXWD X6, Y6
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y6
+have1:
+	VPSLLD $16, Y6, Y6
+	VDIVPS Y0, Y6, Y6
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X7, X7, X7
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X7, X7
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X7, X7
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X7, X7
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X7, X7
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X7, X7
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X7, X7
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X7, X7
+words2:
+	VPMOVZXWD X7, Y7
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y7
+have2:
+	VPSLLD $16, Y7, Y7
+	VANDPS Y1, Y7, Y7
+	VCMPPS $0x11, Y2, Y7, Y7
+	VBLENDVPS Y7, Y6, Y3, Y6
+	VPSRLD $16, Y6, Y7
+	VANDPS Y4, Y7, Y7
+	VPADDD Y5, Y6, Y8
+	VPADDD Y7, Y8, Y7
+	VPSRLD $16, Y7, Y7
+	VCMPPS $0x03, Y6, Y6, Y6
+	VBROADCASTSS c32_00007fc0<>(SB), Y8
+	VBLENDVPS Y6, Y8, Y7, Y6
+	VEXTRACTI128 $1, Y6, X7
+	VPACKUSDW X7, X6, X7
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X7, (AX)
+	VPSRLDQ $8, X7, X7
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X7, (AX)
+	VPSRLDQ $4, X7, X7
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X7, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -84763,12 +94158,108 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X4, X4
+words1:
+	VCVTPH2PS X4, Y4
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y4
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X5, X5
+words2:
+	VCVTPH2PS X5, Y5
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y5
+have2:
+	VDIVPS Y0, Y4, Y6
+	VADDPS Y1, Y6, Y6
+	VMULPS Y6, Y5, Y6
+	VCMPPS $0x1d, Y0, Y4, Y7
+	VBLENDVPS Y7, Y5, Y6, Y5
+	VCMPPS $0x12, Y2, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VCVTPS2PH $0, Y4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
 
 // hardswishBackwardBF16AVX2: 8 lanes x 3, 3 together. DI=dst uint16, SI=grad uint16, DX=x uint16; BX=elements left.
-// Constants: Y0-Y3 (3 more are read from memory).
+// Constants: Y0-Y2 (4 more are read from memory).
 TEXT ·hardswishBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -84777,85 +94268,87 @@ TEXT ·hardswishBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_40400000<>(SB), Y0
 	VBROADCASTSS c32_3f000000<>(SB), Y1
 	VBROADCASTSS c32_c0400000<>(SB), Y2
-	VBROADCASTSS c32_00000000<>(SB), Y3
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(DX), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(DX), Y5
+	VPMOVZXWD 32(DX), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(DX), Y6
+	VPMOVZXWD (SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD (SI), Y7
+	VPMOVZXWD 16(SI), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD 16(SI), Y8
+	VPMOVZXWD 32(SI), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 32(SI), Y9
-	VPSLLD $16, Y9, Y9
+	VDIVPS Y0, Y3, Y9
 	VDIVPS Y0, Y4, Y10
 	VDIVPS Y0, Y5, Y11
-	VDIVPS Y0, Y6, Y12
+	VADDPS Y1, Y9, Y9
 	VADDPS Y1, Y10, Y10
 	VADDPS Y1, Y11, Y11
-	VADDPS Y1, Y12, Y12
+	VMULPS Y9, Y6, Y9
 	VMULPS Y10, Y7, Y10
 	VMULPS Y11, Y8, Y11
-	VMULPS Y12, Y9, Y12
+	VCMPPS $0x1d, Y0, Y3, Y12
 	VCMPPS $0x1d, Y0, Y4, Y13
 	VCMPPS $0x1d, Y0, Y5, Y14
-	VCMPPS $0x1d, Y0, Y6, Y15
+	VBLENDVPS Y12, Y6, Y9, Y6
 	VBLENDVPS Y13, Y7, Y10, Y7
 	VBLENDVPS Y14, Y8, Y11, Y8
-	VBLENDVPS Y15, Y9, Y12, Y9
+	VCMPPS $0x12, Y2, Y3, Y3
 	VCMPPS $0x12, Y2, Y4, Y4
 	VCMPPS $0x12, Y2, Y5, Y5
-	VCMPPS $0x12, Y2, Y6, Y6
-	VBLENDVPS Y4, Y3, Y7, Y4
-	VBLENDVPS Y5, Y3, Y8, Y5
-	VBLENDVPS Y6, Y3, Y9, Y6
+	VBROADCASTSS c32_00000000<>(SB), Y9
+	VBLENDVPS Y3, Y9, Y6, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y7, Y4
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y8, Y5
+	VPSRLD $16, Y3, Y6
 	VPSRLD $16, Y4, Y7
 	VPSRLD $16, Y5, Y8
-	VPSRLD $16, Y6, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y9, Y9
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y4, Y11
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y5, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y6, Y13
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y8, Y8
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y3, Y10
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y4, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y5, Y12
+	VPADDD Y6, Y10, Y6
 	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
-	VPADDD Y9, Y13, Y9
+	VPSRLD $16, Y6, Y6
 	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
-	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y10
-	VBLENDVPS Y4, Y10, Y7, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y8, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y9, Y6
-	VEXTRACTI128 $1, Y4, X7
-	VPACKUSDW X7, X4, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y3, Y9, Y6, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y7, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y8, Y5
+	VEXTRACTI128 $1, Y3, X6
+	VPACKUSDW X6, X3, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
 	ADDQ $48, DI
 	ADDQ $48, SI
 	ADDQ $48, DX
@@ -84867,78 +94360,81 @@ short:
 	CMPQ BX, $24
 	JLT single
 loop:
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(DX), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(DX), Y5
+	VPMOVZXWD 32(DX), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(DX), Y6
+	VPMOVZXWD (SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD (SI), Y7
+	VPMOVZXWD 16(SI), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD 16(SI), Y8
+	VPMOVZXWD 32(SI), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 32(SI), Y9
-	VPSLLD $16, Y9, Y9
+	VDIVPS Y0, Y3, Y9
 	VDIVPS Y0, Y4, Y10
 	VDIVPS Y0, Y5, Y11
-	VDIVPS Y0, Y6, Y12
+	VADDPS Y1, Y9, Y9
 	VADDPS Y1, Y10, Y10
 	VADDPS Y1, Y11, Y11
-	VADDPS Y1, Y12, Y12
+	VMULPS Y9, Y6, Y9
 	VMULPS Y10, Y7, Y10
 	VMULPS Y11, Y8, Y11
-	VMULPS Y12, Y9, Y12
+	VCMPPS $0x1d, Y0, Y3, Y12
 	VCMPPS $0x1d, Y0, Y4, Y13
 	VCMPPS $0x1d, Y0, Y5, Y14
-	VCMPPS $0x1d, Y0, Y6, Y15
+	VBLENDVPS Y12, Y6, Y9, Y6
 	VBLENDVPS Y13, Y7, Y10, Y7
 	VBLENDVPS Y14, Y8, Y11, Y8
-	VBLENDVPS Y15, Y9, Y12, Y9
+	VCMPPS $0x12, Y2, Y3, Y3
 	VCMPPS $0x12, Y2, Y4, Y4
 	VCMPPS $0x12, Y2, Y5, Y5
-	VCMPPS $0x12, Y2, Y6, Y6
-	VBLENDVPS Y4, Y3, Y7, Y4
-	VBLENDVPS Y5, Y3, Y8, Y5
-	VBLENDVPS Y6, Y3, Y9, Y6
+	VBROADCASTSS c32_00000000<>(SB), Y9
+	VBLENDVPS Y3, Y9, Y6, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y7, Y4
+	VBROADCASTSS c32_00000000<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y8, Y5
+	VPSRLD $16, Y3, Y6
 	VPSRLD $16, Y4, Y7
 	VPSRLD $16, Y5, Y8
-	VPSRLD $16, Y6, Y9
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y7, Y7
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y8, Y8
-	VBROADCASTSS c32_00000001<>(SB), Y10
-	VANDPS Y10, Y9, Y9
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y4, Y11
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y5, Y12
-	VBROADCASTSS c32_00007fff<>(SB), Y10
-	VPADDD Y10, Y6, Y13
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y9
+	VANDPS Y9, Y8, Y8
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y3, Y10
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y4, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y9
+	VPADDD Y9, Y5, Y12
+	VPADDD Y6, Y10, Y6
 	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
-	VPADDD Y9, Y13, Y9
+	VPSRLD $16, Y6, Y6
 	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
-	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y10
-	VBLENDVPS Y4, Y10, Y7, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y5, Y7, Y8, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y7
-	VBLENDVPS Y6, Y7, Y9, Y6
-	VEXTRACTI128 $1, Y4, X7
-	VPACKUSDW X7, X4, X7
-	VMOVDQU X7, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y3, Y9, Y6, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y7, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y8, Y5
+	VEXTRACTI128 $1, Y3, X6
+	VPACKUSDW X6, X3, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
 	ADDQ $48, DI
 	ADDQ $48, SI
 	ADDQ $48, DX
@@ -84949,30 +94445,31 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD (SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD (SI), Y5
-	VPSLLD $16, Y5, Y5
-	VDIVPS Y0, Y4, Y6
-	VADDPS Y1, Y6, Y6
-	VMULPS Y6, Y5, Y6
-	VCMPPS $0x1d, Y0, Y4, Y7
-	VBLENDVPS Y7, Y5, Y6, Y5
-	VCMPPS $0x12, Y2, Y4, Y4
-	VBLENDVPS Y4, Y3, Y5, Y4
-	VPSRLD $16, Y4, Y5
-	VBROADCASTSS c32_00000001<>(SB), Y6
-	VANDPS Y6, Y5, Y5
-	VBROADCASTSS c32_00007fff<>(SB), Y6
-	VPADDD Y6, Y4, Y7
-	VPADDD Y5, Y7, Y5
-	VPSRLD $16, Y5, Y5
-	VCMPPS $0x03, Y4, Y4, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y6
-	VBLENDVPS Y4, Y6, Y5, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPACKUSDW X5, X4, X5
-	VMOVDQU X5, (DI)
+	VDIVPS Y0, Y3, Y5
+	VADDPS Y1, Y5, Y5
+	VMULPS Y5, Y4, Y5
+	VCMPPS $0x1d, Y0, Y3, Y6
+	VBLENDVPS Y6, Y4, Y5, Y4
+	VCMPPS $0x12, Y2, Y3, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VPSRLD $16, Y3, Y4
+	VBROADCASTSS c32_00000001<>(SB), Y5
+	VANDPS Y5, Y4, Y4
+	VBROADCASTSS c32_00007fff<>(SB), Y5
+	VPADDD Y5, Y3, Y6
+	VPADDD Y4, Y6, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	VMOVDQU X4, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -84980,6 +94477,116 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VDIVPS Y0, Y3, Y5
+	VADDPS Y1, Y5, Y5
+	VMULPS Y5, Y4, Y5
+	VCMPPS $0x1d, Y0, Y3, Y6
+	VBLENDVPS Y6, Y4, Y5, Y4
+	VCMPPS $0x12, Y2, Y3, Y3
+	VBROADCASTSS c32_00000000<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VPSRLD $16, Y3, Y4
+	VBROADCASTSS c32_00000001<>(SB), Y5
+	VANDPS Y5, Y4, Y4
+	VBROADCASTSS c32_00007fff<>(SB), Y5
+	VPADDD Y5, Y3, Y6
+	VPADDD Y4, Y6, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85081,6 +94688,98 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y2
+have1:
+	VANDPS Y0, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X3, X3
+words2:
+	VCVTPH2PS X3, Y3
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y3
+have2:
+	VANDPS Y1, Y3, Y3
+	VORPS Y3, Y2, Y2
+	VCVTPS2PH $0, Y2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85227,6 +94926,102 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	VANDPS Y0, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X3, X3
+words2:
+	VPMOVZXWD X3, Y3
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y3
+have2:
+	VPSLLD $16, Y3, Y3
+	VANDPS Y1, Y3, Y3
+	VORPS Y3, Y2, Y2
+	VPSRLD $16, Y2, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85327,12 +95122,104 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VCMPPS $0x1e, Y0, Y1, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X3, X3
+words2:
+	VCVTPH2PS X3, Y3
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y3
+have2:
+	VMULPS Y3, Y1, Y3
+	VBLENDVPS Y2, Y1, Y3, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
 
 // pReLUBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=a uint16, DX=w uint16; BX=elements left.
-// Constants: Y0-Y3.
+// Constants: Y0-Y2 (1 more are read from memory).
 TEXT ·pReLUBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -85341,81 +95228,84 @@ TEXT ·pReLUBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	VBROADCASTSS c32_00007fc0<>(SB), Y3
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 32(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
+	VPMOVZXWD 48(SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
-	VPSLLD $16, Y7, Y7
+	VCMPPS $0x1e, Y0, Y3, Y7
 	VCMPPS $0x1e, Y0, Y4, Y8
 	VCMPPS $0x1e, Y0, Y5, Y9
 	VCMPPS $0x1e, Y0, Y6, Y10
-	VCMPPS $0x1e, Y0, Y7, Y11
-	VPMOVZXWD (DX), Y12
+	VPMOVZXWD (DX), Y11
+	VPSLLD $16, Y11, Y11
+	VPMOVZXWD 16(DX), Y12
 	VPSLLD $16, Y12, Y12
-	VPMOVZXWD 16(DX), Y13
+	VPMOVZXWD 32(DX), Y13
 	VPSLLD $16, Y13, Y13
-	VPMOVZXWD 32(DX), Y14
+	VPMOVZXWD 48(DX), Y14
 	VPSLLD $16, Y14, Y14
-	VPMOVZXWD 48(DX), Y15
-	VPSLLD $16, Y15, Y15
+	VMULPS Y11, Y3, Y11
 	VMULPS Y12, Y4, Y12
 	VMULPS Y13, Y5, Y13
 	VMULPS Y14, Y6, Y14
-	VMULPS Y15, Y7, Y15
+	VBLENDVPS Y7, Y3, Y11, Y3
 	VBLENDVPS Y8, Y4, Y12, Y4
 	VBLENDVPS Y9, Y5, Y13, Y5
 	VBLENDVPS Y10, Y6, Y14, Y6
-	VBLENDVPS Y11, Y7, Y15, Y7
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
 	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
+	VANDPS Y1, Y7, Y7
 	VANDPS Y1, Y8, Y8
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VANDPS Y1, Y11, Y11
+	VPADDD Y2, Y3, Y11
 	VPADDD Y2, Y4, Y12
 	VPADDD Y2, Y5, Y13
 	VPADDD Y2, Y6, Y14
-	VPADDD Y2, Y7, Y15
+	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
 	VPADDD Y9, Y13, Y9
 	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y4, Y3, Y8, Y4
-	VBLENDVPS Y5, Y3, Y9, Y5
-	VBLENDVPS Y6, Y3, Y10, Y6
-	VBLENDVPS Y7, Y3, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y3, Y11, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y4, Y7, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y9, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y10, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -85427,74 +95317,78 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 32(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
+	VPMOVZXWD 48(SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
-	VPSLLD $16, Y7, Y7
+	VCMPPS $0x1e, Y0, Y3, Y7
 	VCMPPS $0x1e, Y0, Y4, Y8
 	VCMPPS $0x1e, Y0, Y5, Y9
 	VCMPPS $0x1e, Y0, Y6, Y10
-	VCMPPS $0x1e, Y0, Y7, Y11
-	VPMOVZXWD (DX), Y12
+	VPMOVZXWD (DX), Y11
+	VPSLLD $16, Y11, Y11
+	VPMOVZXWD 16(DX), Y12
 	VPSLLD $16, Y12, Y12
-	VPMOVZXWD 16(DX), Y13
+	VPMOVZXWD 32(DX), Y13
 	VPSLLD $16, Y13, Y13
-	VPMOVZXWD 32(DX), Y14
+	VPMOVZXWD 48(DX), Y14
 	VPSLLD $16, Y14, Y14
-	VPMOVZXWD 48(DX), Y15
-	VPSLLD $16, Y15, Y15
+	VMULPS Y11, Y3, Y11
 	VMULPS Y12, Y4, Y12
 	VMULPS Y13, Y5, Y13
 	VMULPS Y14, Y6, Y14
-	VMULPS Y15, Y7, Y15
+	VBLENDVPS Y7, Y3, Y11, Y3
 	VBLENDVPS Y8, Y4, Y12, Y4
 	VBLENDVPS Y9, Y5, Y13, Y5
 	VBLENDVPS Y10, Y6, Y14, Y6
-	VBLENDVPS Y11, Y7, Y15, Y7
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
 	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
+	VANDPS Y1, Y7, Y7
 	VANDPS Y1, Y8, Y8
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VANDPS Y1, Y11, Y11
+	VPADDD Y2, Y3, Y11
 	VPADDD Y2, Y4, Y12
 	VPADDD Y2, Y5, Y13
 	VPADDD Y2, Y6, Y14
-	VPADDD Y2, Y7, Y15
+	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
 	VPADDD Y9, Y13, Y9
 	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y4, Y3, Y8, Y4
-	VBLENDVPS Y5, Y3, Y9, Y5
-	VBLENDVPS Y6, Y3, Y10, Y6
-	VBLENDVPS Y7, Y3, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y3, Y11, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y4, Y7, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y9, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y10, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -85505,23 +95399,24 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y4
-	VPSLLD $16, Y4, Y4
-	VCMPPS $0x1e, Y0, Y4, Y5
-	VPMOVZXWD (DX), Y6
-	VPSLLD $16, Y6, Y6
-	VMULPS Y6, Y4, Y6
-	VBLENDVPS Y5, Y4, Y6, Y4
-	VPSRLD $16, Y4, Y5
-	VANDPS Y1, Y5, Y5
-	VPADDD Y2, Y4, Y6
-	VPADDD Y5, Y6, Y5
-	VPSRLD $16, Y5, Y5
-	VCMPPS $0x03, Y4, Y4, Y4
-	VBLENDVPS Y4, Y3, Y5, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPACKUSDW X5, X4, X5
-	VMOVDQU X5, (DI)
+	VPMOVZXWD (SI), Y3
+	VPSLLD $16, Y3, Y3
+	VCMPPS $0x1e, Y0, Y3, Y4
+	VPMOVZXWD (DX), Y5
+	VPSLLD $16, Y5, Y5
+	VMULPS Y5, Y3, Y5
+	VBLENDVPS Y4, Y3, Y5, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y1, Y4, Y4
+	VPADDD Y2, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	VMOVDQU X4, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -85529,6 +95424,109 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VCMPPS $0x1e, Y0, Y3, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X5, X5
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X5, X5
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X5, X5
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X5, X5
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X5, X5
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X5, X5
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X5, X5
+words2:
+	VPMOVZXWD X5, Y5
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y5
+have2:
+	VPSLLD $16, Y5, Y5
+	VMULPS Y5, Y3, Y5
+	VBLENDVPS Y4, Y3, Y5, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y1, Y4, Y4
+	VPADDD Y2, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85627,6 +95625,98 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VCMPPS $0x03, Y0, Y0, Y2
+	VMAXPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85770,6 +95860,102 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VPMOVZXWD X1, Y1
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y1
+have2:
+	VPSLLD $16, Y1, Y1
+	VCMPPS $0x03, Y0, Y0, Y2
+	VMAXPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85868,6 +96054,98 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VCVTPH2PS X0, Y0
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VCVTPH2PS X1, Y1
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y1
+have2:
+	VCMPPS $0x03, Y0, Y0, Y2
+	VMINPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VCVTPS2PH $0, Y0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -86011,6 +96289,102 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X0, X0, X0
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X0, X0
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X0, X0
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X0, X0
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X0, X0
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X0, X0
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X0, X0
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X0, X0
+words1:
+	VPMOVZXWD X0, Y0
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y0
+have1:
+	VPSLLD $16, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X1, X1
+words2:
+	VPMOVZXWD X1, Y1
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y1
+have2:
+	VPSLLD $16, Y1, Y1
+	VCMPPS $0x03, Y0, Y0, Y2
+	VMINPS Y0, Y1, Y0
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VPSRLD $16, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKUSDW X1, X0, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -86079,6 +96453,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VADDPS Y0, Y1, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86188,6 +96620,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VADDPS Y0, Y4, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86256,6 +96755,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VSUBPS Y0, Y1, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86365,6 +96922,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VSUBPS Y0, Y4, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86433,6 +97057,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VSUBPS Y1, Y0, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86542,6 +97224,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VSUBPS Y4, Y0, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86610,6 +97359,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VMULPS Y0, Y1, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86719,6 +97526,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VMULPS Y0, Y4, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86787,6 +97661,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VDIVPS Y0, Y1, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86896,6 +97828,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VDIVPS Y0, Y4, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -86964,6 +97963,64 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	VDIVPS Y1, Y0, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -87073,6 +98130,73 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	VDIVPS Y4, Y0, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -87160,6 +98284,66 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y2
+have1:
+	VCMPPS $0x1e, Y0, Y2, Y3
+	VMULPS Y1, Y2, Y4
+	VBLENDVPS Y3, Y2, Y4, Y2
+	VCVTPS2PH $0, Y2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -87280,6 +98464,75 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X5, X5
+words1:
+	VPMOVZXWD X5, Y5
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y5
+have1:
+	VPSLLD $16, Y5, Y5
+	VCMPPS $0x1e, Y0, Y5, Y6
+	VMULPS Y1, Y5, Y7
+	VBLENDVPS Y6, Y5, Y7, Y5
+	VPSRLD $16, Y5, Y6
+	VANDPS Y2, Y6, Y6
+	VPADDD Y3, Y5, Y7
+	VPADDD Y6, Y7, Y6
+	VPSRLD $16, Y6, Y6
+	VCMPPS $0x03, Y5, Y5, Y5
+	VBLENDVPS Y5, Y4, Y6, Y5
+	VEXTRACTI128 $1, Y5, X6
+	VPACKUSDW X6, X5, X6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X6, (AX)
+	VPSRLDQ $4, X6, X6
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -87368,6 +98621,66 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VCVTPH2PS X3, Y3
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y3
+have1:
+	VANDPS Y0, Y3, Y4
+	VCMPPS $0x12, Y1, Y4, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VCVTPS2PH $0, Y3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -87492,6 +98805,69 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VANDPS Y0, Y3, Y4
+	VCMPPS $0x12, Y1, Y4, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VPSRLD $16, Y3, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -87588,93 +98964,160 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y2
+have1:
+	VXORPS Y1, Y0, Y3
+	VMAXPS Y2, Y3, Y3
+	VMINPS Y3, Y0, Y3
+	VSUBPS Y3, Y2, Y2
+	VCVTPS2PH $0, Y2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
 
 // softShrinkBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=a uint16, l scalar; BX=elements left.
-// Constants: Y0-Y3 (1 more are read from memory).
+// Constants: Y0-Y1 (3 more are read from memory).
 TEXT ·softShrinkBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS l+16(FP), Y0
 	VBROADCASTSS c32_80000000<>(SB), Y1
-	VBROADCASTSS c32_00000001<>(SB), Y2
-	VBROADCASTSS c32_00007fff<>(SB), Y3
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
-	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
-	VPSLLD $16, Y7, Y7
+	VXORPS Y1, Y0, Y6
+	VXORPS Y1, Y0, Y7
 	VXORPS Y1, Y0, Y8
 	VXORPS Y1, Y0, Y9
-	VXORPS Y1, Y0, Y10
-	VXORPS Y1, Y0, Y11
+	VMAXPS Y2, Y6, Y6
+	VMAXPS Y3, Y7, Y7
 	VMAXPS Y4, Y8, Y8
 	VMAXPS Y5, Y9, Y9
-	VMAXPS Y6, Y10, Y10
-	VMAXPS Y7, Y11, Y11
+	VMINPS Y6, Y0, Y6
+	VMINPS Y7, Y0, Y7
 	VMINPS Y8, Y0, Y8
 	VMINPS Y9, Y0, Y9
-	VMINPS Y10, Y0, Y10
-	VMINPS Y11, Y0, Y11
+	VSUBPS Y6, Y2, Y2
+	VSUBPS Y7, Y3, Y3
 	VSUBPS Y8, Y4, Y4
 	VSUBPS Y9, Y5, Y5
-	VSUBPS Y10, Y6, Y6
-	VSUBPS Y11, Y7, Y7
+	VPSRLD $16, Y2, Y6
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
-	VANDPS Y2, Y8, Y8
-	VANDPS Y2, Y9, Y9
-	VANDPS Y2, Y10, Y10
-	VANDPS Y2, Y11, Y11
-	VPADDD Y3, Y4, Y12
-	VPADDD Y3, Y5, Y13
-	VPADDD Y3, Y6, Y14
-	VPADDD Y3, Y7, Y15
-	VPADDD Y8, Y12, Y8
-	VPADDD Y9, Y13, Y9
-	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
+	VPADDD Y7, Y12, Y7
+	VPADDD Y8, Y13, Y8
+	VPADDD Y9, Y14, Y9
+	VPSRLD $16, Y6, Y6
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y2, Y2, Y2
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y4, Y12, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y5, Y8, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y6, Y8, Y10, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y7, Y8, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	SUBQ $32, BX
@@ -87685,74 +99128,82 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
-	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
-	VPSLLD $16, Y7, Y7
+	VXORPS Y1, Y0, Y6
+	VXORPS Y1, Y0, Y7
 	VXORPS Y1, Y0, Y8
 	VXORPS Y1, Y0, Y9
-	VXORPS Y1, Y0, Y10
-	VXORPS Y1, Y0, Y11
+	VMAXPS Y2, Y6, Y6
+	VMAXPS Y3, Y7, Y7
 	VMAXPS Y4, Y8, Y8
 	VMAXPS Y5, Y9, Y9
-	VMAXPS Y6, Y10, Y10
-	VMAXPS Y7, Y11, Y11
+	VMINPS Y6, Y0, Y6
+	VMINPS Y7, Y0, Y7
 	VMINPS Y8, Y0, Y8
 	VMINPS Y9, Y0, Y9
-	VMINPS Y10, Y0, Y10
-	VMINPS Y11, Y0, Y11
+	VSUBPS Y6, Y2, Y2
+	VSUBPS Y7, Y3, Y3
 	VSUBPS Y8, Y4, Y4
 	VSUBPS Y9, Y5, Y5
-	VSUBPS Y10, Y6, Y6
-	VSUBPS Y11, Y7, Y7
+	VPSRLD $16, Y2, Y6
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
-	VANDPS Y2, Y8, Y8
-	VANDPS Y2, Y9, Y9
-	VANDPS Y2, Y10, Y10
-	VANDPS Y2, Y11, Y11
-	VPADDD Y3, Y4, Y12
-	VPADDD Y3, Y5, Y13
-	VPADDD Y3, Y6, Y14
-	VPADDD Y3, Y7, Y15
-	VPADDD Y8, Y12, Y8
-	VPADDD Y9, Y13, Y9
-	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
+	VPADDD Y7, Y12, Y7
+	VPADDD Y8, Y13, Y8
+	VPADDD Y9, Y14, Y9
+	VPSRLD $16, Y6, Y6
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y2, Y2, Y2
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y4, Y12, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y5, Y8, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y6, Y8, Y10, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y7, Y8, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	SUBQ $32, BX
@@ -87762,29 +99213,104 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y4
-	VPSLLD $16, Y4, Y4
-	VXORPS Y1, Y0, Y5
-	VMAXPS Y4, Y5, Y5
-	VMINPS Y5, Y0, Y5
-	VSUBPS Y5, Y4, Y4
-	VPSRLD $16, Y4, Y5
-	VANDPS Y2, Y5, Y5
-	VPADDD Y3, Y4, Y6
-	VPADDD Y5, Y6, Y5
-	VPSRLD $16, Y5, Y5
-	VCMPPS $0x03, Y4, Y4, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y6
-	VBLENDVPS Y4, Y6, Y5, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPACKUSDW X5, X4, X5
-	VMOVDQU X5, (DI)
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VXORPS Y1, Y0, Y3
+	VMAXPS Y2, Y3, Y3
+	VMINPS Y3, Y0, Y3
+	VSUBPS Y3, Y2, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	VMOVDQU X3, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	SUBQ $8, BX
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	VXORPS Y1, Y0, Y3
+	VMAXPS Y2, Y3, Y3
+	VMINPS Y3, Y0, Y3
+	VSUBPS Y3, Y2, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -87867,6 +99393,96 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X2, X2
+words2:
+	VCVTPH2PS X2, Y2
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y2
+have2:
+	VFMADD231PS Y0, Y1, Y2
+	VCVTPS2PH $0, Y2, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -87991,6 +99607,106 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X5, X5
+words2:
+	VPMOVZXWD X5, Y5
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y5
+have2:
+	VPSLLD $16, Y5, Y5
+	VFMADD231PS Y0, Y4, Y5
+	VPSRLD $16, Y5, Y4
+	VANDPS Y1, Y4, Y4
+	VPADDD Y2, Y5, Y6
+	VPADDD Y4, Y6, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y5, Y5, Y5
+	VBLENDVPS Y5, Y3, Y4, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -88083,6 +99799,97 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y2
+have1:
+	VCMPPS $0x12, Y0, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X3, X3
+words2:
+	VCVTPH2PS X3, Y3
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y3
+have2:
+	VBLENDVPS Y2, Y1, Y3, Y2
+	VCVTPS2PH $0, Y2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -88220,6 +100027,101 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	VCMPPS $0x12, Y0, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X3, X3
+words2:
+	VPMOVZXWD X3, Y3
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y3
+have2:
+	VPSLLD $16, Y3, Y3
+	VBLENDVPS Y2, Y1, Y3, Y2
+	VPSRLD $16, Y2, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -88298,6 +100200,65 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y2
+have1:
+	VMAXPS Y2, Y0, Y2
+	VMINPS Y2, Y1, Y2
+	VCVTPS2PH $0, Y2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -88413,6 +100374,74 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X5, X5
+words1:
+	VPMOVZXWD X5, Y5
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y5
+have1:
+	VPSLLD $16, Y5, Y5
+	VMAXPS Y5, Y0, Y5
+	VMINPS Y5, Y1, Y5
+	VPSRLD $16, Y5, Y6
+	VANDPS Y2, Y6, Y6
+	VPADDD Y3, Y5, Y7
+	VPADDD Y6, Y7, Y6
+	VPSRLD $16, Y6, Y6
+	VCMPPS $0x03, Y5, Y5, Y5
+	VBLENDVPS Y5, Y4, Y6, Y5
+	VEXTRACTI128 $1, Y5, X6
+	VPACKUSDW X6, X5, X6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVD X6, (AX)
+	VPSRLDQ $4, X6, X6
+	ADDQ $4, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VPEXTRW $0, X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -88518,12 +100547,135 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y1
+have1:
+	VMULPS Y0, Y1, Y1
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(CX), X2, X2
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(CX), X2, X2
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(CX), X2, X2
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(CX), X2, X2
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(CX), X2, X2
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(CX), X2, X2
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(CX), X2, X2
+words2:
+	VCVTPH2PS X2, Y2
+	JMP have2
+whole2:
+	VCVTPH2PS (CX), Y2
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words3
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words3
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words3
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words3
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words3
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words3
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words3
+	VPINSRW $6, 12(SI), X3, X3
+words3:
+	VCVTPH2PS X3, Y3
+	JMP have3
+whole3:
+	VCVTPH2PS (SI), Y3
+have3:
+	VFMADD231PS Y2, Y1, Y3
+	VCVTPS2PH $0, Y3, X1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVD X1, (AX)
+	VPSRLDQ $4, X1, X1
+	ADDQ $4, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VPEXTRW $0, X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
 
 // addcmulBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=a uint16, DX=b uint16, CX=c uint16, value scalar; BX=elements left.
-// Constants: Y0-Y3.
+// Constants: Y0-Y2 (1 more are read from memory).
 TEXT ·addcmulBF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -88533,7 +100685,6 @@ TEXT ·addcmulBF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS value+32(FP), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	VBROADCASTSS c32_00007fc0<>(SB), Y3
 	CMPQ BX, $16384
 	JLT short
 long:
@@ -88541,78 +100692,82 @@ long:
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
 	PREFETCHT0 1024(CX)
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(DX), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(DX), Y5
+	VPMOVZXWD 32(DX), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(DX), Y6
+	VPMOVZXWD 48(DX), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(DX), Y7
-	VPSLLD $16, Y7, Y7
+	VMULPS Y0, Y3, Y3
 	VMULPS Y0, Y4, Y4
 	VMULPS Y0, Y5, Y5
 	VMULPS Y0, Y6, Y6
-	VMULPS Y0, Y7, Y7
-	VPMOVZXWD (CX), Y8
+	VPMOVZXWD (CX), Y7
+	VPSLLD $16, Y7, Y7
+	VPMOVZXWD 16(CX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(CX), Y9
+	VPMOVZXWD 32(CX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(CX), Y10
+	VPMOVZXWD 48(CX), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(CX), Y11
+	VPMOVZXWD (SI), Y11
 	VPSLLD $16, Y11, Y11
-	VPMOVZXWD (SI), Y12
+	VPMOVZXWD 16(SI), Y12
 	VPSLLD $16, Y12, Y12
-	VPMOVZXWD 16(SI), Y13
+	VPMOVZXWD 32(SI), Y13
 	VPSLLD $16, Y13, Y13
-	VPMOVZXWD 32(SI), Y14
+	VPMOVZXWD 48(SI), Y14
 	VPSLLD $16, Y14, Y14
-	VPMOVZXWD 48(SI), Y15
-	VPSLLD $16, Y15, Y15
+	VFMADD231PS Y7, Y3, Y11
 	VFMADD231PS Y8, Y4, Y12
 	VFMADD231PS Y9, Y5, Y13
 	VFMADD231PS Y10, Y6, Y14
-	VFMADD231PS Y11, Y7, Y15
+	VPSRLD $16, Y11, Y3
 	VPSRLD $16, Y12, Y4
 	VPSRLD $16, Y13, Y5
 	VPSRLD $16, Y14, Y6
-	VPSRLD $16, Y15, Y7
+	VANDPS Y1, Y3, Y3
 	VANDPS Y1, Y4, Y4
 	VANDPS Y1, Y5, Y5
 	VANDPS Y1, Y6, Y6
-	VANDPS Y1, Y7, Y7
+	VPADDD Y2, Y11, Y7
 	VPADDD Y2, Y12, Y8
 	VPADDD Y2, Y13, Y9
 	VPADDD Y2, Y14, Y10
-	VPADDD Y2, Y15, Y11
+	VPADDD Y3, Y7, Y3
 	VPADDD Y4, Y8, Y4
 	VPADDD Y5, Y9, Y5
 	VPADDD Y6, Y10, Y6
-	VPADDD Y7, Y11, Y7
+	VPSRLD $16, Y3, Y3
 	VPSRLD $16, Y4, Y4
 	VPSRLD $16, Y5, Y5
 	VPSRLD $16, Y6, Y6
-	VPSRLD $16, Y7, Y7
+	VCMPPS $0x03, Y11, Y11, Y7
 	VCMPPS $0x03, Y12, Y12, Y8
 	VCMPPS $0x03, Y13, Y13, Y9
 	VCMPPS $0x03, Y14, Y14, Y10
-	VCMPPS $0x03, Y15, Y15, Y11
-	VBLENDVPS Y8, Y3, Y4, Y4
-	VBLENDVPS Y9, Y3, Y5, Y5
-	VBLENDVPS Y10, Y3, Y6, Y6
-	VBLENDVPS Y11, Y3, Y7, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y7, Y11, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y8, Y7, Y4, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y9, Y7, Y5, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y10, Y7, Y6, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -88625,78 +100780,82 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(DX), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(DX), Y5
+	VPMOVZXWD 32(DX), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(DX), Y6
+	VPMOVZXWD 48(DX), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(DX), Y7
-	VPSLLD $16, Y7, Y7
+	VMULPS Y0, Y3, Y3
 	VMULPS Y0, Y4, Y4
 	VMULPS Y0, Y5, Y5
 	VMULPS Y0, Y6, Y6
-	VMULPS Y0, Y7, Y7
-	VPMOVZXWD (CX), Y8
+	VPMOVZXWD (CX), Y7
+	VPSLLD $16, Y7, Y7
+	VPMOVZXWD 16(CX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(CX), Y9
+	VPMOVZXWD 32(CX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(CX), Y10
+	VPMOVZXWD 48(CX), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(CX), Y11
+	VPMOVZXWD (SI), Y11
 	VPSLLD $16, Y11, Y11
-	VPMOVZXWD (SI), Y12
+	VPMOVZXWD 16(SI), Y12
 	VPSLLD $16, Y12, Y12
-	VPMOVZXWD 16(SI), Y13
+	VPMOVZXWD 32(SI), Y13
 	VPSLLD $16, Y13, Y13
-	VPMOVZXWD 32(SI), Y14
+	VPMOVZXWD 48(SI), Y14
 	VPSLLD $16, Y14, Y14
-	VPMOVZXWD 48(SI), Y15
-	VPSLLD $16, Y15, Y15
+	VFMADD231PS Y7, Y3, Y11
 	VFMADD231PS Y8, Y4, Y12
 	VFMADD231PS Y9, Y5, Y13
 	VFMADD231PS Y10, Y6, Y14
-	VFMADD231PS Y11, Y7, Y15
+	VPSRLD $16, Y11, Y3
 	VPSRLD $16, Y12, Y4
 	VPSRLD $16, Y13, Y5
 	VPSRLD $16, Y14, Y6
-	VPSRLD $16, Y15, Y7
+	VANDPS Y1, Y3, Y3
 	VANDPS Y1, Y4, Y4
 	VANDPS Y1, Y5, Y5
 	VANDPS Y1, Y6, Y6
-	VANDPS Y1, Y7, Y7
+	VPADDD Y2, Y11, Y7
 	VPADDD Y2, Y12, Y8
 	VPADDD Y2, Y13, Y9
 	VPADDD Y2, Y14, Y10
-	VPADDD Y2, Y15, Y11
+	VPADDD Y3, Y7, Y3
 	VPADDD Y4, Y8, Y4
 	VPADDD Y5, Y9, Y5
 	VPADDD Y6, Y10, Y6
-	VPADDD Y7, Y11, Y7
+	VPSRLD $16, Y3, Y3
 	VPSRLD $16, Y4, Y4
 	VPSRLD $16, Y5, Y5
 	VPSRLD $16, Y6, Y6
-	VPSRLD $16, Y7, Y7
+	VCMPPS $0x03, Y11, Y11, Y7
 	VCMPPS $0x03, Y12, Y12, Y8
 	VCMPPS $0x03, Y13, Y13, Y9
 	VCMPPS $0x03, Y14, Y14, Y10
-	VCMPPS $0x03, Y15, Y15, Y11
-	VBLENDVPS Y8, Y3, Y4, Y4
-	VBLENDVPS Y9, Y3, Y5, Y5
-	VBLENDVPS Y10, Y3, Y6, Y6
-	VBLENDVPS Y11, Y3, Y7, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y7, Y11, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y8, Y7, Y4, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y9, Y7, Y5, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y10, Y7, Y6, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -88708,24 +100867,25 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (DX), Y4
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VMULPS Y0, Y3, Y3
+	VPMOVZXWD (CX), Y4
 	VPSLLD $16, Y4, Y4
-	VMULPS Y0, Y4, Y4
-	VPMOVZXWD (CX), Y5
+	VPMOVZXWD (SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD (SI), Y6
-	VPSLLD $16, Y6, Y6
-	VFMADD231PS Y5, Y4, Y6
-	VPSRLD $16, Y6, Y4
-	VANDPS Y1, Y4, Y4
-	VPADDD Y2, Y6, Y5
-	VPADDD Y4, Y5, Y4
-	VPSRLD $16, Y4, Y4
-	VCMPPS $0x03, Y6, Y6, Y5
-	VBLENDVPS Y5, Y3, Y4, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPACKUSDW X5, X4, X5
-	VMOVDQU X5, (DI)
+	VFMADD231PS Y4, Y3, Y5
+	VPSRLD $16, Y5, Y3
+	VANDPS Y1, Y3, Y3
+	VPADDD Y2, Y5, Y4
+	VPADDD Y3, Y4, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y5, Y5, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y4, Y5, Y3, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	VMOVDQU X4, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -88734,6 +100894,141 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VMULPS Y0, Y3, Y3
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(CX), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(CX), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(CX), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(CX), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(CX), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(CX), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(CX), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (CX), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words3
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words3
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words3
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words3
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words3
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words3
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words3
+	VPINSRW $6, 12(SI), X5, X5
+words3:
+	VPMOVZXWD X5, Y5
+	JMP have3
+whole3:
+	VPMOVZXWD (SI), Y5
+have3:
+	VPSLLD $16, Y5, Y5
+	VFMADD231PS Y4, Y3, Y5
+	VPSRLD $16, Y5, Y3
+	VANDPS Y1, Y3, Y3
+	VPADDD Y2, Y5, Y4
+	VPADDD Y3, Y4, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y5, Y5, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y4, Y5, Y3, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VPEXTRW $0, X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -88848,12 +101143,136 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X2, X2
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X2, X2
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X2, X2
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X2, X2
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X2, X2
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X2, X2
+words2:
+	VCVTPH2PS X2, Y2
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y2
+have2:
+	VMULPS Y0, Y2, Y2
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words3
+	VPINSRW $0, 0(CX), X3, X3
+	CMPQ BX, $1
+	JLE words3
+	VPINSRW $1, 2(CX), X3, X3
+	CMPQ BX, $2
+	JLE words3
+	VPINSRW $2, 4(CX), X3, X3
+	CMPQ BX, $3
+	JLE words3
+	VPINSRW $3, 6(CX), X3, X3
+	CMPQ BX, $4
+	JLE words3
+	VPINSRW $4, 8(CX), X3, X3
+	CMPQ BX, $5
+	JLE words3
+	VPINSRW $5, 10(CX), X3, X3
+	CMPQ BX, $6
+	JLE words3
+	VPINSRW $6, 12(CX), X3, X3
+words3:
+	VCVTPH2PS X3, Y3
+	JMP have3
+whole3:
+	VCVTPH2PS (CX), Y3
+have3:
+	VDIVPS Y3, Y2, Y2
+	VADDPS Y2, Y1, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VPEXTRW $0, X2, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
 
 // addcdivBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=a uint16, DX=b uint16, CX=c uint16, value scalar; BX=elements left.
-// Constants: Y0-Y3.
+// Constants: Y0-Y2 (1 more are read from memory).
 TEXT ·addcdivBF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -88863,7 +101282,6 @@ TEXT ·addcdivBF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS value+32(FP), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	VBROADCASTSS c32_00007fc0<>(SB), Y3
 	CMPQ BX, $16384
 	JLT short
 long:
@@ -88871,82 +101289,86 @@ long:
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
 	PREFETCHT0 1024(CX)
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 32(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
+	VPMOVZXWD 48(SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
+	VPMOVZXWD (DX), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (DX), Y8
+	VPMOVZXWD 16(DX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(DX), Y9
+	VPMOVZXWD 32(DX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(DX), Y10
+	VPMOVZXWD 48(DX), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(DX), Y11
-	VPSLLD $16, Y11, Y11
+	VMULPS Y0, Y7, Y7
 	VMULPS Y0, Y8, Y8
 	VMULPS Y0, Y9, Y9
 	VMULPS Y0, Y10, Y10
-	VMULPS Y0, Y11, Y11
-	VPMOVZXWD (CX), Y12
+	VPMOVZXWD (CX), Y11
+	VPSLLD $16, Y11, Y11
+	VPMOVZXWD 16(CX), Y12
 	VPSLLD $16, Y12, Y12
-	VPMOVZXWD 16(CX), Y13
+	VPMOVZXWD 32(CX), Y13
 	VPSLLD $16, Y13, Y13
-	VPMOVZXWD 32(CX), Y14
+	VPMOVZXWD 48(CX), Y14
 	VPSLLD $16, Y14, Y14
-	VPMOVZXWD 48(CX), Y15
-	VPSLLD $16, Y15, Y15
+	VDIVPS Y11, Y7, Y7
 	VDIVPS Y12, Y8, Y8
 	VDIVPS Y13, Y9, Y9
 	VDIVPS Y14, Y10, Y10
-	VDIVPS Y15, Y11, Y11
+	VADDPS Y7, Y3, Y3
 	VADDPS Y8, Y4, Y4
 	VADDPS Y9, Y5, Y5
 	VADDPS Y10, Y6, Y6
-	VADDPS Y11, Y7, Y7
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
 	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
+	VANDPS Y1, Y7, Y7
 	VANDPS Y1, Y8, Y8
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VANDPS Y1, Y11, Y11
+	VPADDD Y2, Y3, Y11
 	VPADDD Y2, Y4, Y12
 	VPADDD Y2, Y5, Y13
 	VPADDD Y2, Y6, Y14
-	VPADDD Y2, Y7, Y15
+	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
 	VPADDD Y9, Y13, Y9
 	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y4, Y3, Y8, Y4
-	VBLENDVPS Y5, Y3, Y9, Y5
-	VBLENDVPS Y6, Y3, Y10, Y6
-	VBLENDVPS Y7, Y3, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y3, Y11, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y4, Y7, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y9, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y10, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -88959,82 +101381,86 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 16(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 32(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
+	VPMOVZXWD 48(SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
+	VPMOVZXWD (DX), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (DX), Y8
+	VPMOVZXWD 16(DX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(DX), Y9
+	VPMOVZXWD 32(DX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(DX), Y10
+	VPMOVZXWD 48(DX), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(DX), Y11
-	VPSLLD $16, Y11, Y11
+	VMULPS Y0, Y7, Y7
 	VMULPS Y0, Y8, Y8
 	VMULPS Y0, Y9, Y9
 	VMULPS Y0, Y10, Y10
-	VMULPS Y0, Y11, Y11
-	VPMOVZXWD (CX), Y12
+	VPMOVZXWD (CX), Y11
+	VPSLLD $16, Y11, Y11
+	VPMOVZXWD 16(CX), Y12
 	VPSLLD $16, Y12, Y12
-	VPMOVZXWD 16(CX), Y13
+	VPMOVZXWD 32(CX), Y13
 	VPSLLD $16, Y13, Y13
-	VPMOVZXWD 32(CX), Y14
+	VPMOVZXWD 48(CX), Y14
 	VPSLLD $16, Y14, Y14
-	VPMOVZXWD 48(CX), Y15
-	VPSLLD $16, Y15, Y15
+	VDIVPS Y11, Y7, Y7
 	VDIVPS Y12, Y8, Y8
 	VDIVPS Y13, Y9, Y9
 	VDIVPS Y14, Y10, Y10
-	VDIVPS Y15, Y11, Y11
+	VADDPS Y7, Y3, Y3
 	VADDPS Y8, Y4, Y4
 	VADDPS Y9, Y5, Y5
 	VADDPS Y10, Y6, Y6
-	VADDPS Y11, Y7, Y7
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
 	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
+	VANDPS Y1, Y7, Y7
 	VANDPS Y1, Y8, Y8
 	VANDPS Y1, Y9, Y9
 	VANDPS Y1, Y10, Y10
-	VANDPS Y1, Y11, Y11
+	VPADDD Y2, Y3, Y11
 	VPADDD Y2, Y4, Y12
 	VPADDD Y2, Y5, Y13
 	VPADDD Y2, Y6, Y14
-	VPADDD Y2, Y7, Y15
+	VPADDD Y7, Y11, Y7
 	VPADDD Y8, Y12, Y8
 	VPADDD Y9, Y13, Y9
 	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
 	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y4, Y3, Y8, Y4
-	VBLENDVPS Y5, Y3, Y9, Y5
-	VBLENDVPS Y6, Y3, Y10, Y6
-	VBLENDVPS Y7, Y3, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y11
+	VBLENDVPS Y3, Y11, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y4, Y7, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y9, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y10, Y6
+	VEXTRACTI128 $1, Y3, X7
+	VPACKUSDW X7, X3, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y4, X3
+	VPACKUSDW X3, X4, X3
+	VMOVDQU X3, 16(DI)
+	VEXTRACTI128 $1, Y5, X3
+	VPACKUSDW X3, X5, X3
+	VMOVDQU X3, 32(DI)
+	VEXTRACTI128 $1, Y6, X3
+	VPACKUSDW X3, X6, X3
+	VMOVDQU X3, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -89046,25 +101472,26 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD (DX), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD (DX), Y5
+	VMULPS Y0, Y4, Y4
+	VPMOVZXWD (CX), Y5
 	VPSLLD $16, Y5, Y5
-	VMULPS Y0, Y5, Y5
-	VPMOVZXWD (CX), Y6
-	VPSLLD $16, Y6, Y6
-	VDIVPS Y6, Y5, Y5
-	VADDPS Y5, Y4, Y4
-	VPSRLD $16, Y4, Y5
-	VANDPS Y1, Y5, Y5
-	VPADDD Y2, Y4, Y6
-	VPADDD Y5, Y6, Y5
-	VPSRLD $16, Y5, Y5
-	VCMPPS $0x03, Y4, Y4, Y4
-	VBLENDVPS Y4, Y3, Y5, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPACKUSDW X5, X4, X5
-	VMOVDQU X5, (DI)
+	VDIVPS Y5, Y4, Y4
+	VADDPS Y4, Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y1, Y4, Y4
+	VPADDD Y2, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	VMOVDQU X4, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -89073,6 +101500,142 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VMULPS Y0, Y4, Y4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words3
+	VPINSRW $0, 0(CX), X5, X5
+	CMPQ BX, $1
+	JLE words3
+	VPINSRW $1, 2(CX), X5, X5
+	CMPQ BX, $2
+	JLE words3
+	VPINSRW $2, 4(CX), X5, X5
+	CMPQ BX, $3
+	JLE words3
+	VPINSRW $3, 6(CX), X5, X5
+	CMPQ BX, $4
+	JLE words3
+	VPINSRW $4, 8(CX), X5, X5
+	CMPQ BX, $5
+	JLE words3
+	VPINSRW $5, 10(CX), X5, X5
+	CMPQ BX, $6
+	JLE words3
+	VPINSRW $6, 12(CX), X5, X5
+words3:
+	VPMOVZXWD X5, Y5
+	JMP have3
+whole3:
+	VPMOVZXWD (CX), Y5
+have3:
+	VPSLLD $16, Y5, Y5
+	VDIVPS Y5, Y4, Y4
+	VADDPS Y4, Y3, Y3
+	VPSRLD $16, Y3, Y4
+	VANDPS Y1, Y4, Y4
+	VPADDD Y2, Y3, Y5
+	VPADDD Y4, Y5, Y4
+	VPSRLD $16, Y4, Y4
+	VCMPPS $0x03, Y3, Y3, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y5
+	VBLENDVPS Y3, Y5, Y4, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VPEXTRW $0, X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -89164,6 +101727,97 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X1, X1, X1
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X1, X1
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X1, X1
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X1, X1
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X1, X1
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X1, X1
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X1, X1
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X1, X1
+words1:
+	VCVTPH2PS X1, Y1
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X2, X2
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X2, X2
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X2, X2
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X2, X2
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X2, X2
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X2, X2
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X2, X2
+words2:
+	VCVTPH2PS X2, Y2
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y2
+have2:
+	VSUBPS Y1, Y2, Y2
+	VFMADD231PS Y0, Y2, Y1
+	VCVTPS2PH $0, Y1, X2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X2, (AX)
+	VPSRLDQ $4, X2, X2
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -89293,6 +101947,107 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X4, X4
+words1:
+	VPMOVZXWD X4, Y4
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y4
+have1:
+	VPSLLD $16, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X5, X5
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X5, X5
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X5, X5
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X5, X5
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X5, X5
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X5, X5
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X5, X5
+words2:
+	VPMOVZXWD X5, Y5
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y5
+have2:
+	VPSLLD $16, Y5, Y5
+	VSUBPS Y4, Y5, Y5
+	VFMADD231PS Y0, Y5, Y4
+	VPSRLD $16, Y4, Y5
+	VANDPS Y1, Y5, Y5
+	VPADDD Y2, Y4, Y6
+	VPADDD Y5, Y6, Y5
+	VPSRLD $16, Y5, Y5
+	VCMPPS $0x03, Y4, Y4, Y4
+	VBLENDVPS Y4, Y3, Y5, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPACKUSDW X5, X4, X5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X5, (AX)
+	VPSRLDQ $4, X5, X5
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -89411,12 +102166,142 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X3, X3
+words1:
+	VCVTPH2PS X3, Y3
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X4, X4
+words2:
+	VCVTPH2PS X4, Y4
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y4
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words3
+	VPINSRW $0, 0(CX), X5, X5
+	CMPQ BX, $1
+	JLE words3
+	VPINSRW $1, 2(CX), X5, X5
+	CMPQ BX, $2
+	JLE words3
+	VPINSRW $2, 4(CX), X5, X5
+	CMPQ BX, $3
+	JLE words3
+	VPINSRW $3, 6(CX), X5, X5
+	CMPQ BX, $4
+	JLE words3
+	VPINSRW $4, 8(CX), X5, X5
+	CMPQ BX, $5
+	JLE words3
+	VPINSRW $5, 10(CX), X5, X5
+	CMPQ BX, $6
+	JLE words3
+	VPINSRW $6, 12(CX), X5, X5
+words3:
+	VCVTPH2PS X5, Y5
+	JMP have3
+whole3:
+	VCVTPH2PS (CX), Y5
+have3:
+	VSUBPS Y3, Y4, Y6
+	VSUBPS Y5, Y0, Y7
+	VMULPS Y7, Y6, Y7
+	VSUBPS Y7, Y4, Y4
+	VANDPS Y1, Y5, Y7
+	VCMPPS $0x11, Y2, Y7, Y7
+	VMULPS Y6, Y5, Y5
+	VADDPS Y5, Y3, Y3
+	VBLENDVPS Y7, Y3, Y4, Y3
+	VCVTPS2PH $0, Y3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VPEXTRW $0, X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
 
 // lerpToBF16AVX2: 8 lanes x 2, 2 together. DI=dst uint16, SI=a uint16, DX=b uint16, CX=w uint16; BX=elements left.
-// Constants: Y0-Y5.
+// Constants: Y0-Y4 (1 more are read from memory).
 TEXT ·lerpToBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
@@ -89428,7 +102313,6 @@ TEXT ·lerpToBF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3f000000<>(SB), Y2
 	VBROADCASTSS c32_00000001<>(SB), Y3
 	VBROADCASTSS c32_00007fff<>(SB), Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y5
 	CMPQ BX, $16384
 	JLT short
 long:
@@ -89436,56 +102320,58 @@ long:
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
 	PREFETCHT0 1024(CX)
-	VPMOVZXWD (SI), Y6
+	VPMOVZXWD (SI), Y5
+	VPSLLD $16, Y5, Y5
+	VPMOVZXWD 16(SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 16(SI), Y7
+	VPMOVZXWD (DX), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (DX), Y8
+	VPMOVZXWD 16(DX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(DX), Y9
+	VPMOVZXWD (CX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD (CX), Y10
+	VPMOVZXWD 16(CX), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 16(CX), Y11
-	VPSLLD $16, Y11, Y11
+	VSUBPS Y5, Y7, Y11
 	VSUBPS Y6, Y8, Y12
-	VSUBPS Y7, Y9, Y13
+	VSUBPS Y9, Y0, Y13
 	VSUBPS Y10, Y0, Y14
-	VSUBPS Y11, Y0, Y15
+	VMULPS Y13, Y11, Y13
 	VMULPS Y14, Y12, Y14
-	VMULPS Y15, Y13, Y15
+	VSUBPS Y13, Y7, Y7
 	VSUBPS Y14, Y8, Y8
-	VSUBPS Y15, Y9, Y9
+	VANDPS Y1, Y9, Y13
 	VANDPS Y1, Y10, Y14
-	VANDPS Y1, Y11, Y15
+	VCMPPS $0x11, Y2, Y13, Y13
 	VCMPPS $0x11, Y2, Y14, Y14
-	VCMPPS $0x11, Y2, Y15, Y15
+	VMULPS Y11, Y9, Y9
 	VMULPS Y12, Y10, Y10
-	VMULPS Y13, Y11, Y11
+	VADDPS Y9, Y5, Y5
 	VADDPS Y10, Y6, Y6
-	VADDPS Y11, Y7, Y7
+	VBLENDVPS Y13, Y5, Y7, Y5
 	VBLENDVPS Y14, Y6, Y8, Y6
-	VBLENDVPS Y15, Y7, Y9, Y7
+	VPSRLD $16, Y5, Y7
 	VPSRLD $16, Y6, Y8
-	VPSRLD $16, Y7, Y9
+	VANDPS Y3, Y7, Y7
 	VANDPS Y3, Y8, Y8
-	VANDPS Y3, Y9, Y9
+	VPADDD Y4, Y5, Y9
 	VPADDD Y4, Y6, Y10
-	VPADDD Y4, Y7, Y11
+	VPADDD Y7, Y9, Y7
 	VPADDD Y8, Y10, Y8
-	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
-	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y6, Y5, Y8, Y6
-	VBLENDVPS Y7, Y5, Y9, Y7
-	VEXTRACTI128 $1, Y6, X8
-	VPACKUSDW X8, X6, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y7, X6
-	VPACKUSDW X6, X7, X6
-	VMOVDQU X6, 16(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y5, Y9, Y7, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y8, Y6
+	VEXTRACTI128 $1, Y5, X7
+	VPACKUSDW X7, X5, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y6, X5
+	VPACKUSDW X5, X6, X5
+	VMOVDQU X5, 16(DI)
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -89498,56 +102384,58 @@ short:
 	CMPQ BX, $16
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y6
+	VPMOVZXWD (SI), Y5
+	VPSLLD $16, Y5, Y5
+	VPMOVZXWD 16(SI), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 16(SI), Y7
+	VPMOVZXWD (DX), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (DX), Y8
+	VPMOVZXWD 16(DX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(DX), Y9
+	VPMOVZXWD (CX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD (CX), Y10
+	VPMOVZXWD 16(CX), Y10
 	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 16(CX), Y11
-	VPSLLD $16, Y11, Y11
+	VSUBPS Y5, Y7, Y11
 	VSUBPS Y6, Y8, Y12
-	VSUBPS Y7, Y9, Y13
+	VSUBPS Y9, Y0, Y13
 	VSUBPS Y10, Y0, Y14
-	VSUBPS Y11, Y0, Y15
+	VMULPS Y13, Y11, Y13
 	VMULPS Y14, Y12, Y14
-	VMULPS Y15, Y13, Y15
+	VSUBPS Y13, Y7, Y7
 	VSUBPS Y14, Y8, Y8
-	VSUBPS Y15, Y9, Y9
+	VANDPS Y1, Y9, Y13
 	VANDPS Y1, Y10, Y14
-	VANDPS Y1, Y11, Y15
+	VCMPPS $0x11, Y2, Y13, Y13
 	VCMPPS $0x11, Y2, Y14, Y14
-	VCMPPS $0x11, Y2, Y15, Y15
+	VMULPS Y11, Y9, Y9
 	VMULPS Y12, Y10, Y10
-	VMULPS Y13, Y11, Y11
+	VADDPS Y9, Y5, Y5
 	VADDPS Y10, Y6, Y6
-	VADDPS Y11, Y7, Y7
+	VBLENDVPS Y13, Y5, Y7, Y5
 	VBLENDVPS Y14, Y6, Y8, Y6
-	VBLENDVPS Y15, Y7, Y9, Y7
+	VPSRLD $16, Y5, Y7
 	VPSRLD $16, Y6, Y8
-	VPSRLD $16, Y7, Y9
+	VANDPS Y3, Y7, Y7
 	VANDPS Y3, Y8, Y8
-	VANDPS Y3, Y9, Y9
+	VPADDD Y4, Y5, Y9
 	VPADDD Y4, Y6, Y10
-	VPADDD Y4, Y7, Y11
+	VPADDD Y7, Y9, Y7
 	VPADDD Y8, Y10, Y8
-	VPADDD Y9, Y11, Y9
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
-	VPSRLD $16, Y9, Y9
+	VCMPPS $0x03, Y5, Y5, Y5
 	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBLENDVPS Y6, Y5, Y8, Y6
-	VBLENDVPS Y7, Y5, Y9, Y7
-	VEXTRACTI128 $1, Y6, X8
-	VPACKUSDW X8, X6, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y7, X6
-	VPACKUSDW X6, X7, X6
-	VMOVDQU X6, 16(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y9
+	VBLENDVPS Y5, Y9, Y7, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y6, Y7, Y8, Y6
+	VEXTRACTI128 $1, Y5, X7
+	VPACKUSDW X7, X5, X7
+	VMOVDQU X7, (DI)
+	VEXTRACTI128 $1, Y6, X5
+	VPACKUSDW X5, X6, X5
+	VMOVDQU X5, 16(DI)
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -89559,31 +102447,32 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y6
+	VPMOVZXWD (SI), Y5
+	VPSLLD $16, Y5, Y5
+	VPMOVZXWD (DX), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD (DX), Y7
+	VPMOVZXWD (CX), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (CX), Y8
-	VPSLLD $16, Y8, Y8
-	VSUBPS Y6, Y7, Y9
-	VSUBPS Y8, Y0, Y10
-	VMULPS Y10, Y9, Y10
-	VSUBPS Y10, Y7, Y7
-	VANDPS Y1, Y8, Y10
-	VCMPPS $0x11, Y2, Y10, Y10
-	VMULPS Y9, Y8, Y8
-	VADDPS Y8, Y6, Y6
-	VBLENDVPS Y10, Y6, Y7, Y6
-	VPSRLD $16, Y6, Y7
-	VANDPS Y3, Y7, Y7
-	VPADDD Y4, Y6, Y8
-	VPADDD Y7, Y8, Y7
-	VPSRLD $16, Y7, Y7
-	VCMPPS $0x03, Y6, Y6, Y6
-	VBLENDVPS Y6, Y5, Y7, Y6
-	VEXTRACTI128 $1, Y6, X7
-	VPACKUSDW X7, X6, X7
-	VMOVDQU X7, (DI)
+	VSUBPS Y5, Y6, Y8
+	VSUBPS Y7, Y0, Y9
+	VMULPS Y9, Y8, Y9
+	VSUBPS Y9, Y6, Y6
+	VANDPS Y1, Y7, Y9
+	VCMPPS $0x11, Y2, Y9, Y9
+	VMULPS Y8, Y7, Y7
+	VADDPS Y7, Y5, Y5
+	VBLENDVPS Y9, Y5, Y6, Y5
+	VPSRLD $16, Y5, Y6
+	VANDPS Y3, Y6, Y6
+	VPADDD Y4, Y5, Y7
+	VPADDD Y6, Y7, Y6
+	VPSRLD $16, Y6, Y6
+	VCMPPS $0x03, Y5, Y5, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y6, Y5
+	VEXTRACTI128 $1, Y5, X6
+	VPACKUSDW X6, X5, X6
+	VMOVDQU X6, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -89592,6 +102481,148 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X5, X5, X5
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X5, X5
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X5, X5
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X5, X5
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X5, X5
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X5, X5
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X5, X5
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X5, X5
+words1:
+	VPMOVZXWD X5, Y5
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y5
+have1:
+	VPSLLD $16, Y5, Y5
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X6, X6, X6
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X6, X6
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X6, X6
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X6, X6
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X6, X6
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X6, X6
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X6, X6
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X6, X6
+words2:
+	VPMOVZXWD X6, Y6
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y6
+have2:
+	VPSLLD $16, Y6, Y6
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
+	VPXOR X7, X7, X7
+	CMPQ BX, $0
+	JLE words3
+	VPINSRW $0, 0(CX), X7, X7
+	CMPQ BX, $1
+	JLE words3
+	VPINSRW $1, 2(CX), X7, X7
+	CMPQ BX, $2
+	JLE words3
+	VPINSRW $2, 4(CX), X7, X7
+	CMPQ BX, $3
+	JLE words3
+	VPINSRW $3, 6(CX), X7, X7
+	CMPQ BX, $4
+	JLE words3
+	VPINSRW $4, 8(CX), X7, X7
+	CMPQ BX, $5
+	JLE words3
+	VPINSRW $5, 10(CX), X7, X7
+	CMPQ BX, $6
+	JLE words3
+	VPINSRW $6, 12(CX), X7, X7
+words3:
+	VPMOVZXWD X7, Y7
+	JMP have3
+whole3:
+	VPMOVZXWD (CX), Y7
+have3:
+	VPSLLD $16, Y7, Y7
+	VSUBPS Y5, Y6, Y8
+	VSUBPS Y7, Y0, Y9
+	VMULPS Y9, Y8, Y9
+	VSUBPS Y9, Y6, Y6
+	VANDPS Y1, Y7, Y9
+	VCMPPS $0x11, Y2, Y9, Y9
+	VMULPS Y8, Y7, Y7
+	VADDPS Y7, Y5, Y5
+	VBLENDVPS Y9, Y5, Y6, Y5
+	VPSRLD $16, Y5, Y6
+	VANDPS Y3, Y6, Y6
+	VPADDD Y4, Y5, Y7
+	VPADDD Y6, Y7, Y6
+	VPSRLD $16, Y6, Y6
+	VCMPPS $0x03, Y5, Y5, Y5
+	VBROADCASTSS c32_00007fc0<>(SB), Y7
+	VBLENDVPS Y5, Y7, Y6, Y5
+	VEXTRACTI128 $1, Y5, X6
+	VPACKUSDW X6, X5, X6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVD X6, (AX)
+	VPSRLDQ $4, X6, X6
+	ADDQ $4, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VPEXTRW $0, X6, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -89693,12 +102724,104 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VCVTPH2PS X2, Y2
+	JMP have1
+whole1:
+	VCVTPH2PS (SI), Y2
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X3, X3
+words2:
+	VCVTPH2PS X3, Y3
+	JMP have2
+whole2:
+	VCVTPH2PS (DX), Y3
+have2:
+	VCMPPS $0x1e, Y0, Y3, Y3
+	VMULPS Y1, Y2, Y4
+	VBLENDVPS Y3, Y2, Y4, Y2
+	VCVTPS2PH $0, Y2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
 
 // leakyReLUBackwardBF16AVX2: 8 lanes x 4, 4 together. DI=dst uint16, SI=grad uint16, DX=x uint16, slope scalar; BX=elements left.
-// Constants: Y0-Y3 (1 more are read from memory).
+// Constants: Y0-Y1 (3 more are read from memory).
 TEXT ·leakyReLUBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ grad+8(FP), SI
@@ -89706,86 +102829,92 @@ TEXT ·leakyReLUBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS slope+24(FP), Y1
-	VBROADCASTSS c32_00000001<>(SB), Y2
-	VBROADCASTSS c32_00007fff<>(SB), Y3
 	CMPQ BX, $16384
 	JLT short
 long:
 	PREFETCHT0 1024(DI)
 	PREFETCHT0 1024(SI)
 	PREFETCHT0 1024(DX)
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
+	VPMOVZXWD (DX), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
+	VPMOVZXWD 16(DX), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (DX), Y8
+	VPMOVZXWD 32(DX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(DX), Y9
+	VPMOVZXWD 48(DX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(DX), Y10
-	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(DX), Y11
-	VPSLLD $16, Y11, Y11
+	VCMPPS $0x1e, Y0, Y6, Y6
+	VCMPPS $0x1e, Y0, Y7, Y7
 	VCMPPS $0x1e, Y0, Y8, Y8
 	VCMPPS $0x1e, Y0, Y9, Y9
-	VCMPPS $0x1e, Y0, Y10, Y10
-	VCMPPS $0x1e, Y0, Y11, Y11
+	VMULPS Y1, Y2, Y10
+	VMULPS Y1, Y3, Y11
 	VMULPS Y1, Y4, Y12
 	VMULPS Y1, Y5, Y13
-	VMULPS Y1, Y6, Y14
-	VMULPS Y1, Y7, Y15
+	VBLENDVPS Y6, Y2, Y10, Y2
+	VBLENDVPS Y7, Y3, Y11, Y3
 	VBLENDVPS Y8, Y4, Y12, Y4
 	VBLENDVPS Y9, Y5, Y13, Y5
-	VBLENDVPS Y10, Y6, Y14, Y6
-	VBLENDVPS Y11, Y7, Y15, Y7
+	VPSRLD $16, Y2, Y6
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
-	VANDPS Y2, Y8, Y8
-	VANDPS Y2, Y9, Y9
-	VANDPS Y2, Y10, Y10
-	VANDPS Y2, Y11, Y11
-	VPADDD Y3, Y4, Y12
-	VPADDD Y3, Y5, Y13
-	VPADDD Y3, Y6, Y14
-	VPADDD Y3, Y7, Y15
-	VPADDD Y8, Y12, Y8
-	VPADDD Y9, Y13, Y9
-	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
+	VPADDD Y7, Y12, Y7
+	VPADDD Y8, Y13, Y8
+	VPADDD Y9, Y14, Y9
+	VPSRLD $16, Y6, Y6
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y2, Y2, Y2
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y4, Y12, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y5, Y8, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y6, Y8, Y10, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y7, Y8, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -89797,78 +102926,86 @@ short:
 	CMPQ BX, $32
 	JLT single
 loop:
-	VPMOVZXWD (SI), Y4
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD 16(SI), Y3
+	VPSLLD $16, Y3, Y3
+	VPMOVZXWD 32(SI), Y4
 	VPSLLD $16, Y4, Y4
-	VPMOVZXWD 16(SI), Y5
+	VPMOVZXWD 48(SI), Y5
 	VPSLLD $16, Y5, Y5
-	VPMOVZXWD 32(SI), Y6
+	VPMOVZXWD (DX), Y6
 	VPSLLD $16, Y6, Y6
-	VPMOVZXWD 48(SI), Y7
+	VPMOVZXWD 16(DX), Y7
 	VPSLLD $16, Y7, Y7
-	VPMOVZXWD (DX), Y8
+	VPMOVZXWD 32(DX), Y8
 	VPSLLD $16, Y8, Y8
-	VPMOVZXWD 16(DX), Y9
+	VPMOVZXWD 48(DX), Y9
 	VPSLLD $16, Y9, Y9
-	VPMOVZXWD 32(DX), Y10
-	VPSLLD $16, Y10, Y10
-	VPMOVZXWD 48(DX), Y11
-	VPSLLD $16, Y11, Y11
+	VCMPPS $0x1e, Y0, Y6, Y6
+	VCMPPS $0x1e, Y0, Y7, Y7
 	VCMPPS $0x1e, Y0, Y8, Y8
 	VCMPPS $0x1e, Y0, Y9, Y9
-	VCMPPS $0x1e, Y0, Y10, Y10
-	VCMPPS $0x1e, Y0, Y11, Y11
+	VMULPS Y1, Y2, Y10
+	VMULPS Y1, Y3, Y11
 	VMULPS Y1, Y4, Y12
 	VMULPS Y1, Y5, Y13
-	VMULPS Y1, Y6, Y14
-	VMULPS Y1, Y7, Y15
+	VBLENDVPS Y6, Y2, Y10, Y2
+	VBLENDVPS Y7, Y3, Y11, Y3
 	VBLENDVPS Y8, Y4, Y12, Y4
 	VBLENDVPS Y9, Y5, Y13, Y5
-	VBLENDVPS Y10, Y6, Y14, Y6
-	VBLENDVPS Y11, Y7, Y15, Y7
+	VPSRLD $16, Y2, Y6
+	VPSRLD $16, Y3, Y7
 	VPSRLD $16, Y4, Y8
 	VPSRLD $16, Y5, Y9
-	VPSRLD $16, Y6, Y10
-	VPSRLD $16, Y7, Y11
-	VANDPS Y2, Y8, Y8
-	VANDPS Y2, Y9, Y9
-	VANDPS Y2, Y10, Y10
-	VANDPS Y2, Y11, Y11
-	VPADDD Y3, Y4, Y12
-	VPADDD Y3, Y5, Y13
-	VPADDD Y3, Y6, Y14
-	VPADDD Y3, Y7, Y15
-	VPADDD Y8, Y12, Y8
-	VPADDD Y9, Y13, Y9
-	VPADDD Y10, Y14, Y10
-	VPADDD Y11, Y15, Y11
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y6, Y6
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y7, Y7
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y8, Y8
+	VBROADCASTSS c32_00000001<>(SB), Y10
+	VANDPS Y10, Y9, Y9
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y2, Y11
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y3, Y12
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y4, Y13
+	VBROADCASTSS c32_00007fff<>(SB), Y10
+	VPADDD Y10, Y5, Y14
+	VPADDD Y6, Y11, Y6
+	VPADDD Y7, Y12, Y7
+	VPADDD Y8, Y13, Y8
+	VPADDD Y9, Y14, Y9
+	VPSRLD $16, Y6, Y6
+	VPSRLD $16, Y7, Y7
 	VPSRLD $16, Y8, Y8
 	VPSRLD $16, Y9, Y9
-	VPSRLD $16, Y10, Y10
-	VPSRLD $16, Y11, Y11
+	VCMPPS $0x03, Y2, Y2, Y2
+	VCMPPS $0x03, Y3, Y3, Y3
 	VCMPPS $0x03, Y4, Y4, Y4
 	VCMPPS $0x03, Y5, Y5, Y5
-	VCMPPS $0x03, Y6, Y6, Y6
-	VCMPPS $0x03, Y7, Y7, Y7
-	VBROADCASTSS c32_00007fc0<>(SB), Y12
-	VBLENDVPS Y4, Y12, Y8, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y5, Y8, Y9, Y5
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y6, Y8, Y10, Y6
-	VBROADCASTSS c32_00007fc0<>(SB), Y8
-	VBLENDVPS Y7, Y8, Y11, Y7
-	VEXTRACTI128 $1, Y4, X8
-	VPACKUSDW X8, X4, X8
-	VMOVDQU X8, (DI)
-	VEXTRACTI128 $1, Y5, X4
-	VPACKUSDW X4, X5, X4
-	VMOVDQU X4, 16(DI)
-	VEXTRACTI128 $1, Y6, X4
-	VPACKUSDW X4, X6, X4
-	VMOVDQU X4, 32(DI)
-	VEXTRACTI128 $1, Y7, X4
-	VPACKUSDW X4, X7, X4
-	VMOVDQU X4, 48(DI)
+	VBROADCASTSS c32_00007fc0<>(SB), Y10
+	VBLENDVPS Y2, Y10, Y6, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y3, Y6, Y7, Y3
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y4, Y6, Y8, Y4
+	VBROADCASTSS c32_00007fc0<>(SB), Y6
+	VBLENDVPS Y5, Y6, Y9, Y5
+	VEXTRACTI128 $1, Y2, X6
+	VPACKUSDW X6, X2, X6
+	VMOVDQU X6, (DI)
+	VEXTRACTI128 $1, Y3, X2
+	VPACKUSDW X2, X3, X2
+	VMOVDQU X2, 16(DI)
+	VEXTRACTI128 $1, Y4, X2
+	VPACKUSDW X2, X4, X2
+	VMOVDQU X2, 32(DI)
+	VEXTRACTI128 $1, Y5, X2
+	VPACKUSDW X2, X5, X2
+	VMOVDQU X2, 48(DI)
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
@@ -89879,24 +103016,26 @@ single:
 	CMPQ BX, $8
 	JLT tail
 one:
-	VPMOVZXWD (SI), Y4
-	VPSLLD $16, Y4, Y4
-	VPMOVZXWD (DX), Y5
-	VPSLLD $16, Y5, Y5
-	VCMPPS $0x1e, Y0, Y5, Y5
-	VMULPS Y1, Y4, Y6
-	VBLENDVPS Y5, Y4, Y6, Y4
-	VPSRLD $16, Y4, Y5
-	VANDPS Y2, Y5, Y5
-	VPADDD Y3, Y4, Y6
-	VPADDD Y5, Y6, Y5
-	VPSRLD $16, Y5, Y5
-	VCMPPS $0x03, Y4, Y4, Y4
-	VBROADCASTSS c32_00007fc0<>(SB), Y6
-	VBLENDVPS Y4, Y6, Y5, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPACKUSDW X5, X4, X5
-	VMOVDQU X5, (DI)
+	VPMOVZXWD (SI), Y2
+	VPSLLD $16, Y2, Y2
+	VPMOVZXWD (DX), Y3
+	VPSLLD $16, Y3, Y3
+	VCMPPS $0x1e, Y0, Y3, Y3
+	VMULPS Y1, Y2, Y4
+	VBLENDVPS Y3, Y2, Y4, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	VMOVDQU X3, (DI)
 	ADDQ $16, DI
 	ADDQ $16, SI
 	ADDQ $16, DX
@@ -89904,6 +103043,111 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X2, X2, X2
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(SI), X2, X2
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(SI), X2, X2
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(SI), X2, X2
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(SI), X2, X2
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(SI), X2, X2
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(SI), X2, X2
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(SI), X2, X2
+words1:
+	VPMOVZXWD X2, Y2
+	JMP have1
+whole1:
+	VPMOVZXWD (SI), Y2
+have1:
+	VPSLLD $16, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(DX), X3, X3
+words2:
+	VPMOVZXWD X3, Y3
+	JMP have2
+whole2:
+	VPMOVZXWD (DX), Y3
+have2:
+	VPSLLD $16, Y3, Y3
+	VCMPPS $0x1e, Y0, Y3, Y3
+	VMULPS Y1, Y2, Y4
+	VBLENDVPS Y3, Y2, Y4, Y2
+	VPSRLD $16, Y2, Y3
+	VBROADCASTSS c32_00000001<>(SB), Y4
+	VANDPS Y4, Y3, Y3
+	VBROADCASTSS c32_00007fff<>(SB), Y4
+	VPADDD Y4, Y2, Y5
+	VPADDD Y3, Y5, Y3
+	VPSRLD $16, Y3, Y3
+	VCMPPS $0x03, Y2, Y2, Y2
+	VBROADCASTSS c32_00007fc0<>(SB), Y4
+	VBLENDVPS Y2, Y4, Y3, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKUSDW X3, X2, X3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X3, (AX)
+	VPSRLDQ $4, X3, X3
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -90006,6 +103250,98 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X3, X3
+words1:
+	VCVTPH2PS X3, Y3
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y3
+have1:
+	VANDPS Y0, Y3, Y3
+	VCMPPS $0x12, Y1, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VCVTPH2PS X4, Y4
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y4
+have2:
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VCVTPS2PH $0, Y3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -90153,6 +103489,102 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VANDPS Y0, Y3, Y3
+	VCMPPS $0x12, Y1, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VPSRLD $16, Y3, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -90264,6 +103696,99 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X3, X3
+words1:
+	VCVTPH2PS X3, Y3
+	JMP have1
+whole1:
+	VCVTPH2PS (DX), Y3
+have1:
+	VCMPPS $0x12, Y0, Y3, Y4
+	VCMPPS $0x1d, Y1, Y3, Y3
+	VORPS Y3, Y4, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VCVTPH2PS X4, Y4
+	JMP have2
+whole2:
+	VCVTPH2PS (SI), Y4
+have2:
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VCVTPS2PH $0, Y3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -90372,6 +103897,103 @@ one:
 	CMPQ BX, $8
 	JGE one
 tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
+	VPXOR X3, X3, X3
+	CMPQ BX, $0
+	JLE words1
+	VPINSRW $0, 0(DX), X3, X3
+	CMPQ BX, $1
+	JLE words1
+	VPINSRW $1, 2(DX), X3, X3
+	CMPQ BX, $2
+	JLE words1
+	VPINSRW $2, 4(DX), X3, X3
+	CMPQ BX, $3
+	JLE words1
+	VPINSRW $3, 6(DX), X3, X3
+	CMPQ BX, $4
+	JLE words1
+	VPINSRW $4, 8(DX), X3, X3
+	CMPQ BX, $5
+	JLE words1
+	VPINSRW $5, 10(DX), X3, X3
+	CMPQ BX, $6
+	JLE words1
+	VPINSRW $6, 12(DX), X3, X3
+words1:
+	VPMOVZXWD X3, Y3
+	JMP have1
+whole1:
+	VPMOVZXWD (DX), Y3
+have1:
+	VPSLLD $16, Y3, Y3
+	VCMPPS $0x12, Y0, Y3, Y4
+	VCMPPS $0x1d, Y1, Y3, Y3
+	VORPS Y3, Y4, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
+	VPXOR X4, X4, X4
+	CMPQ BX, $0
+	JLE words2
+	VPINSRW $0, 0(SI), X4, X4
+	CMPQ BX, $1
+	JLE words2
+	VPINSRW $1, 2(SI), X4, X4
+	CMPQ BX, $2
+	JLE words2
+	VPINSRW $2, 4(SI), X4, X4
+	CMPQ BX, $3
+	JLE words2
+	VPINSRW $3, 6(SI), X4, X4
+	CMPQ BX, $4
+	JLE words2
+	VPINSRW $4, 8(SI), X4, X4
+	CMPQ BX, $5
+	JLE words2
+	VPINSRW $5, 10(SI), X4, X4
+	CMPQ BX, $6
+	JLE words2
+	VPINSRW $6, 12(SI), X4, X4
+words2:
+	VPMOVZXWD X4, Y4
+	JMP have2
+whole2:
+	VPMOVZXWD (SI), Y4
+have2:
+	VPSLLD $16, Y4, Y4
+	VBLENDVPS Y3, Y2, Y4, Y3
+	VPSRLD $16, Y3, Y3
+	VEXTRACTI128 $1, Y3, X4
+	VPACKUSDW X4, X3, X4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVD X4, (AX)
+	VPSRLDQ $4, X4, X4
+	ADDQ $4, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VPEXTRW $0, X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -90470,6 +104092,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -90494,6 +104120,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y0, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -90505,6 +104136,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -90529,6 +104164,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VCVTPH2PS X8, Y8
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y1, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -90540,6 +104180,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -90564,6 +104208,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VCVTPH2PS X8, Y8
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y2, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -90575,6 +104224,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -90599,6 +104252,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VCVTPH2PS X8, Y8
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y3, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -90610,6 +104268,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -90634,6 +104296,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VCVTPH2PS X8, Y8
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y4, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -90645,6 +104312,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -90669,6 +104340,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VCVTPH2PS X8, Y8
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y5, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -90680,6 +104356,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -90704,6 +104384,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VCVTPH2PS X8, Y8
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y6, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -90715,6 +104400,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -90739,6 +104428,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VCVTPH2PS X8, Y8
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y7, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -90854,6 +104548,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -90878,6 +104576,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y0, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -90889,6 +104592,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -90913,6 +104620,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VCVTPH2PS X8, Y8
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y1, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -90924,6 +104636,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -90948,6 +104664,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VCVTPH2PS X8, Y8
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y2, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -90959,6 +104680,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -90983,6 +104708,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VCVTPH2PS X8, Y8
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y3, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -90994,6 +104724,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -91018,6 +104752,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VCVTPH2PS X8, Y8
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y4, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -91029,6 +104768,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -91053,6 +104796,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VCVTPH2PS X8, Y8
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y5, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -91064,6 +104812,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -91088,6 +104840,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VCVTPH2PS X8, Y8
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y6, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -91099,6 +104856,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -91123,6 +104884,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VCVTPH2PS X8, Y8
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y7, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -91261,6 +105027,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -91285,6 +105055,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y0, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
@@ -91297,6 +105072,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -91321,6 +105100,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VPMOVZXWD X8, Y8
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y1, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
@@ -91333,6 +105117,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -91357,6 +105145,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VPMOVZXWD X8, Y8
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y2, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
@@ -91369,6 +105162,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -91393,6 +105190,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VPMOVZXWD X8, Y8
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y3, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
@@ -91405,6 +105207,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -91429,6 +105235,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VPMOVZXWD X8, Y8
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y4, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
@@ -91441,6 +105252,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -91465,6 +105280,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VPMOVZXWD X8, Y8
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y5, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
@@ -91477,6 +105297,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -91501,6 +105325,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VPMOVZXWD X8, Y8
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y6, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
@@ -91513,6 +105342,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -91537,6 +105370,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VPMOVZXWD X8, Y8
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y7, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
@@ -91669,6 +105507,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -91693,6 +105535,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y0, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
@@ -91705,6 +105552,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -91729,6 +105580,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VPMOVZXWD X8, Y8
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y1, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
@@ -91741,6 +105597,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -91765,6 +105625,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VPMOVZXWD X8, Y8
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y2, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
@@ -91777,6 +105642,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -91801,6 +105670,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VPMOVZXWD X8, Y8
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y3, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
@@ -91813,6 +105687,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -91837,6 +105715,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VPMOVZXWD X8, Y8
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y4, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
@@ -91849,6 +105732,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -91873,6 +105760,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VPMOVZXWD X8, Y8
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y5, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
@@ -91885,6 +105777,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -91909,6 +105805,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VPMOVZXWD X8, Y8
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y6, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
@@ -91921,6 +105822,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -91945,6 +105850,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VPMOVZXWD X8, Y8
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VADDPS Y8, Y7, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
@@ -92102,6 +106012,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -92126,6 +106040,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VCVTPH2PS X9, Y9
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -92139,6 +106058,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -92163,6 +106086,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VCVTPH2PS X9, Y9
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -92176,6 +106104,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -92200,6 +106132,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VCVTPH2PS X9, Y9
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -92213,6 +106150,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -92237,6 +106178,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VCVTPH2PS X9, Y9
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -92250,6 +106196,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -92274,6 +106224,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VCVTPH2PS X9, Y9
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -92287,6 +106242,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -92311,6 +106270,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VCVTPH2PS X9, Y9
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -92324,6 +106288,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -92348,6 +106316,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VCVTPH2PS X9, Y9
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -92361,6 +106334,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -92385,6 +106362,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VCVTPH2PS X9, Y9
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -92536,6 +106518,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -92560,6 +106546,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VCVTPH2PS X9, Y9
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -92573,6 +106564,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -92597,6 +106592,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VCVTPH2PS X9, Y9
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -92610,6 +106610,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -92634,6 +106638,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VCVTPH2PS X9, Y9
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -92647,6 +106656,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -92671,6 +106684,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VCVTPH2PS X9, Y9
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -92684,6 +106702,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -92708,6 +106730,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VCVTPH2PS X9, Y9
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -92721,6 +106748,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -92745,6 +106776,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VCVTPH2PS X9, Y9
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -92758,6 +106794,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -92782,6 +106822,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VCVTPH2PS X9, Y9
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -92795,6 +106840,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -92819,6 +106868,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VCVTPH2PS X9, Y9
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -92993,6 +107047,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -93017,6 +107075,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VPMOVZXWD X9, Y9
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93031,6 +107094,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -93055,6 +107122,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VPMOVZXWD X9, Y9
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93069,6 +107141,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -93093,6 +107169,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VPMOVZXWD X9, Y9
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93107,6 +107188,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -93131,6 +107216,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VPMOVZXWD X9, Y9
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93145,6 +107235,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -93169,6 +107263,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VPMOVZXWD X9, Y9
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93183,6 +107282,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -93207,6 +107310,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VPMOVZXWD X9, Y9
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93221,6 +107329,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -93245,6 +107357,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VPMOVZXWD X9, Y9
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93259,6 +107376,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -93283,6 +107404,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VPMOVZXWD X9, Y9
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93451,6 +107577,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -93475,6 +107605,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VPMOVZXWD X9, Y9
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93489,6 +107624,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -93513,6 +107652,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VPMOVZXWD X9, Y9
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93527,6 +107671,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -93551,6 +107699,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VPMOVZXWD X9, Y9
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93565,6 +107718,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -93589,6 +107746,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VPMOVZXWD X9, Y9
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93603,6 +107765,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -93627,6 +107793,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VPMOVZXWD X9, Y9
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93641,6 +107812,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -93665,6 +107840,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VPMOVZXWD X9, Y9
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93679,6 +107859,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -93703,6 +107887,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VPMOVZXWD X9, Y9
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93717,6 +107906,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -93741,6 +107934,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VPMOVZXWD X9, Y9
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
@@ -93884,6 +108082,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -93908,6 +108110,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VCVTPH2PS X9, Y9
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
 	VBLENDVPS Y15, Y9, Y0, Y0
@@ -93920,6 +108127,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -93944,6 +108155,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VCVTPH2PS X9, Y9
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
 	VBLENDVPS Y15, Y9, Y1, Y1
@@ -93956,6 +108172,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -93980,6 +108200,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VCVTPH2PS X9, Y9
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
 	VBLENDVPS Y15, Y9, Y2, Y2
@@ -93992,6 +108217,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -94016,6 +108245,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VCVTPH2PS X9, Y9
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
 	VBLENDVPS Y15, Y9, Y3, Y3
@@ -94028,6 +108262,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -94052,6 +108290,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VCVTPH2PS X9, Y9
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
 	VBLENDVPS Y15, Y9, Y4, Y4
@@ -94064,6 +108307,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -94088,6 +108335,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VCVTPH2PS X9, Y9
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
 	VBLENDVPS Y15, Y9, Y5, Y5
@@ -94100,6 +108352,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -94124,6 +108380,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VCVTPH2PS X9, Y9
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
 	VBLENDVPS Y15, Y9, Y6, Y6
@@ -94136,6 +108397,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -94160,6 +108425,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VCVTPH2PS X9, Y9
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
 	VBLENDVPS Y15, Y9, Y7, Y7
@@ -94294,6 +108564,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -94318,6 +108592,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VCVTPH2PS X9, Y9
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
 	VBLENDVPS Y15, Y9, Y0, Y0
@@ -94330,6 +108609,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -94354,6 +108637,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VCVTPH2PS X9, Y9
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
 	VBLENDVPS Y15, Y9, Y1, Y1
@@ -94366,6 +108654,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -94390,6 +108682,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VCVTPH2PS X9, Y9
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
 	VBLENDVPS Y15, Y9, Y2, Y2
@@ -94402,6 +108699,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -94426,6 +108727,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VCVTPH2PS X9, Y9
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
 	VBLENDVPS Y15, Y9, Y3, Y3
@@ -94438,6 +108744,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -94462,6 +108772,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VCVTPH2PS X9, Y9
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
 	VBLENDVPS Y15, Y9, Y4, Y4
@@ -94474,6 +108789,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -94498,6 +108817,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VCVTPH2PS X9, Y9
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
 	VBLENDVPS Y15, Y9, Y5, Y5
@@ -94510,6 +108834,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -94534,6 +108862,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VCVTPH2PS X9, Y9
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
 	VBLENDVPS Y15, Y9, Y6, Y6
@@ -94546,6 +108879,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -94570,6 +108907,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VCVTPH2PS X9, Y9
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
 	VBLENDVPS Y15, Y9, Y7, Y7
@@ -94727,6 +109069,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -94751,6 +109097,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VPMOVZXWD X9, Y9
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -94764,6 +109115,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -94788,6 +109143,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VPMOVZXWD X9, Y9
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -94801,6 +109161,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -94825,6 +109189,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VPMOVZXWD X9, Y9
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -94838,6 +109207,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -94862,6 +109235,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VPMOVZXWD X9, Y9
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -94875,6 +109253,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -94899,6 +109281,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VPMOVZXWD X9, Y9
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -94912,6 +109299,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -94936,6 +109327,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VPMOVZXWD X9, Y9
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -94949,6 +109345,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -94973,6 +109373,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VPMOVZXWD X9, Y9
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -94986,6 +109391,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -95010,6 +109419,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VPMOVZXWD X9, Y9
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -95161,6 +109575,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words1
@@ -95185,6 +109603,11 @@ part0:
 	VPINSRW $6, 12(DI), X9, X9
 words1:
 	VPMOVZXWD X9, Y9
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -95198,6 +109621,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words2
@@ -95222,6 +109649,11 @@ part1:
 	VPINSRW $6, 12(DI), X9, X9
 words2:
 	VPMOVZXWD X9, Y9
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -95235,6 +109667,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words3
@@ -95259,6 +109695,11 @@ part2:
 	VPINSRW $6, 12(DI), X9, X9
 words3:
 	VPMOVZXWD X9, Y9
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -95272,6 +109713,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words4
@@ -95296,6 +109741,11 @@ part3:
 	VPINSRW $6, 12(DI), X9, X9
 words4:
 	VPMOVZXWD X9, Y9
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -95309,6 +109759,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words5
@@ -95333,6 +109787,11 @@ part4:
 	VPINSRW $6, 12(DI), X9, X9
 words5:
 	VPMOVZXWD X9, Y9
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -95346,6 +109805,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words6
@@ -95370,6 +109833,11 @@ part5:
 	VPINSRW $6, 12(DI), X9, X9
 words6:
 	VPMOVZXWD X9, Y9
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -95383,6 +109851,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words7
@@ -95407,6 +109879,11 @@ part6:
 	VPINSRW $6, 12(DI), X9, X9
 words7:
 	VPMOVZXWD X9, Y9
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -95420,6 +109897,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X9, X9, X9
 	CMPQ BX, $0
 	JLE words8
@@ -95444,6 +109925,11 @@ part7:
 	VPINSRW $6, 12(DI), X9, X9
 words8:
 	VPMOVZXWD X9, Y9
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VPSLLD $16, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -95616,6 +110102,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -95640,6 +110130,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -95653,6 +110148,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -95677,6 +110176,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VCVTPH2PS X8, Y8
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -95690,6 +110194,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -95714,6 +110222,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VCVTPH2PS X8, Y8
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -95727,6 +110240,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -95751,6 +110268,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VCVTPH2PS X8, Y8
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -95764,6 +110286,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -95788,6 +110314,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VCVTPH2PS X8, Y8
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -95801,6 +110332,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -95825,6 +110360,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VCVTPH2PS X8, Y8
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -95838,6 +110378,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -95862,6 +110406,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VCVTPH2PS X8, Y8
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -95875,6 +110424,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -95899,6 +110452,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VCVTPH2PS X8, Y8
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96084,6 +110642,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -96108,6 +110670,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96121,6 +110688,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -96145,6 +110716,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VCVTPH2PS X8, Y8
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96158,6 +110734,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -96182,6 +110762,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VCVTPH2PS X8, Y8
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96195,6 +110780,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -96219,6 +110808,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VCVTPH2PS X8, Y8
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96232,6 +110826,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -96256,6 +110854,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VCVTPH2PS X8, Y8
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96269,6 +110872,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -96293,6 +110900,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VCVTPH2PS X8, Y8
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96306,6 +110918,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -96330,6 +110946,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VCVTPH2PS X8, Y8
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96343,6 +110964,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -96367,6 +110992,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VCVTPH2PS X8, Y8
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -96575,6 +111205,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -96599,6 +111233,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y0, Y8, Y10
@@ -96613,6 +111252,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -96637,6 +111280,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VPMOVZXWD X8, Y8
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y1, Y8, Y10
@@ -96651,6 +111299,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -96675,6 +111327,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VPMOVZXWD X8, Y8
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y2, Y8, Y10
@@ -96689,6 +111346,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -96713,6 +111374,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VPMOVZXWD X8, Y8
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y3, Y8, Y10
@@ -96727,6 +111393,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -96751,6 +111421,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VPMOVZXWD X8, Y8
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y4, Y8, Y10
@@ -96765,6 +111440,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -96789,6 +111468,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VPMOVZXWD X8, Y8
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y5, Y8, Y10
@@ -96803,6 +111487,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -96827,6 +111515,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VPMOVZXWD X8, Y8
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y6, Y8, Y10
@@ -96841,6 +111534,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -96865,6 +111562,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VPMOVZXWD X8, Y8
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y7, Y8, Y10
@@ -97067,6 +111769,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -97091,6 +111797,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y0, Y8, Y10
@@ -97105,6 +111816,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -97129,6 +111844,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VPMOVZXWD X8, Y8
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y1, Y8, Y10
@@ -97143,6 +111863,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -97167,6 +111891,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VPMOVZXWD X8, Y8
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y2, Y8, Y10
@@ -97181,6 +111910,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -97205,6 +111938,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VPMOVZXWD X8, Y8
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y3, Y8, Y10
@@ -97219,6 +111957,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -97243,6 +111985,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VPMOVZXWD X8, Y8
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y4, Y8, Y10
@@ -97257,6 +112004,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -97281,6 +112032,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VPMOVZXWD X8, Y8
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y5, Y8, Y10
@@ -97295,6 +112051,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -97319,6 +112079,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VPMOVZXWD X8, Y8
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y6, Y8, Y10
@@ -97333,6 +112098,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -97357,6 +112126,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VPMOVZXWD X8, Y8
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y7, Y8, Y10
@@ -97550,6 +112324,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -97574,6 +112352,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -97587,6 +112370,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -97611,6 +112398,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VCVTPH2PS X8, Y8
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -97624,6 +112416,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -97648,6 +112444,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VCVTPH2PS X8, Y8
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -97661,6 +112462,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -97685,6 +112490,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VCVTPH2PS X8, Y8
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -97698,6 +112508,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -97722,6 +112536,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VCVTPH2PS X8, Y8
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -97735,6 +112554,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -97759,6 +112582,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VCVTPH2PS X8, Y8
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -97772,6 +112600,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -97796,6 +112628,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VCVTPH2PS X8, Y8
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -97809,6 +112646,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -97833,6 +112674,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VCVTPH2PS X8, Y8
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98018,6 +112864,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -98042,6 +112892,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VCVTPH2PS X8, Y8
+	JMP have1
+whole1:
+	VCVTPH2PS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98055,6 +112910,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -98079,6 +112938,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VCVTPH2PS X8, Y8
+	JMP have2
+whole2:
+	VCVTPH2PS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98092,6 +112956,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -98116,6 +112984,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VCVTPH2PS X8, Y8
+	JMP have3
+whole3:
+	VCVTPH2PS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98129,6 +113002,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -98153,6 +113030,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VCVTPH2PS X8, Y8
+	JMP have4
+whole4:
+	VCVTPH2PS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98166,6 +113048,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -98190,6 +113076,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VCVTPH2PS X8, Y8
+	JMP have5
+whole5:
+	VCVTPH2PS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98203,6 +113094,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -98227,6 +113122,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VCVTPH2PS X8, Y8
+	JMP have6
+whole6:
+	VCVTPH2PS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98240,6 +113140,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -98264,6 +113168,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VCVTPH2PS X8, Y8
+	JMP have7
+whole7:
+	VCVTPH2PS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98277,6 +113186,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -98301,6 +113214,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VCVTPH2PS X8, Y8
+	JMP have8
+whole8:
+	VCVTPH2PS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -98509,6 +113427,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -98533,6 +113455,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y0, Y8, Y10
@@ -98547,6 +113474,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -98571,6 +113502,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VPMOVZXWD X8, Y8
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y1, Y8, Y10
@@ -98585,6 +113521,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -98609,6 +113549,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VPMOVZXWD X8, Y8
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y2, Y8, Y10
@@ -98623,6 +113568,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -98647,6 +113596,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VPMOVZXWD X8, Y8
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y3, Y8, Y10
@@ -98661,6 +113615,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -98685,6 +113643,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VPMOVZXWD X8, Y8
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y4, Y8, Y10
@@ -98699,6 +113662,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -98723,6 +113690,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VPMOVZXWD X8, Y8
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y5, Y8, Y10
@@ -98737,6 +113709,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -98761,6 +113737,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VPMOVZXWD X8, Y8
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y6, Y8, Y10
@@ -98775,6 +113756,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -98799,6 +113784,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VPMOVZXWD X8, Y8
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y7, Y8, Y10
@@ -99001,6 +113991,10 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words1
@@ -99025,6 +114019,11 @@ part0:
 	VPINSRW $6, 12(DI), X8, X8
 words1:
 	VPMOVZXWD X8, Y8
+	JMP have1
+whole1:
+	VPMOVZXWD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y0, Y8, Y10
@@ -99039,6 +114038,10 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words2
@@ -99063,6 +114066,11 @@ part1:
 	VPINSRW $6, 12(DI), X8, X8
 words2:
 	VPMOVZXWD X8, Y8
+	JMP have2
+whole2:
+	VPMOVZXWD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y1, Y8, Y10
@@ -99077,6 +114085,10 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words3
@@ -99101,6 +114113,11 @@ part2:
 	VPINSRW $6, 12(DI), X8, X8
 words3:
 	VPMOVZXWD X8, Y8
+	JMP have3
+whole3:
+	VPMOVZXWD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y2, Y8, Y10
@@ -99115,6 +114132,10 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words4
@@ -99139,6 +114160,11 @@ part3:
 	VPINSRW $6, 12(DI), X8, X8
 words4:
 	VPMOVZXWD X8, Y8
+	JMP have4
+whole4:
+	VPMOVZXWD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y3, Y8, Y10
@@ -99153,6 +114179,10 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words5
@@ -99177,6 +114207,11 @@ part4:
 	VPINSRW $6, 12(DI), X8, X8
 words5:
 	VPMOVZXWD X8, Y8
+	JMP have5
+whole5:
+	VPMOVZXWD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y4, Y8, Y10
@@ -99191,6 +114226,10 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words6
@@ -99215,6 +114254,11 @@ part5:
 	VPINSRW $6, 12(DI), X8, X8
 words6:
 	VPMOVZXWD X8, Y8
+	JMP have6
+whole6:
+	VPMOVZXWD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y5, Y8, Y10
@@ -99229,6 +114273,10 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words7
@@ -99253,6 +114301,11 @@ part6:
 	VPINSRW $6, 12(DI), X8, X8
 words7:
 	VPMOVZXWD X8, Y8
+	JMP have7
+whole7:
+	VPMOVZXWD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y6, Y8, Y10
@@ -99267,6 +114320,10 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VPXOR X8, X8, X8
 	CMPQ BX, $0
 	JLE words8
@@ -99291,6 +114348,11 @@ part7:
 	VPINSRW $6, 12(DI), X8, X8
 words8:
 	VPMOVZXWD X8, Y8
+	JMP have8
+whole8:
+	VPMOVZXWD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VPSLLD $16, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y7, Y8, Y10

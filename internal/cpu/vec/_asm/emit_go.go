@@ -338,19 +338,6 @@ func emitNoAsm(w *strings.Builder, k *Kernel) {
 	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", doc(k), k.Name, params(k), results(k), ret, goName(k, Generic), argNames(k))
 }
 
-// pureTail reports whether the AVX2 version leaves the last partial vector to
-// the generic version, because AVX2 has masked moves for 4 and 8 bytes only.
-// Reductions cannot: their accumulators are in registers.
-func pureTail(k *Kernel) bool {
-	for _, a := range k.Args {
-		if a.T.Size() < 4 {
-			check(len(k.Accs) == 0 || a.T.Size() == 2, "%s: bytes in a reduction", k.Name)
-			return len(k.Accs) == 0
-		}
-	}
-	return false
-}
-
 // emitAMD64 writes the public form of k and the declarations of its assembly.
 func emitAMD64(w *strings.Builder, k *Kernel) {
 	s := slices(k)
@@ -377,15 +364,7 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 	} else {
 		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n\tcase cpu.HasAVX512:\n\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", s[0], call(AVX512, "i", "cnt"))
 		if !k.NoAVX2 {
-			n, ret := "n", "\t\treturn\n"
-			if pureTail(k) {
-				n, ret = "full", ""
-			}
-			fmt.Fprintf(w, "\tcase cpu.HasAVX2FMA:\n")
-			if pureTail(k) {
-				fmt.Fprintf(w, "\t\tfull := n &^ %d\n", 32/k.Lane.Size()-1)
-			}
-			fmt.Fprintf(w, "\t\tfor i < %s {\n\t\t\tcnt := min(%s-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n%s", n, n, call(AVX2, "i", "cnt"), ret)
+			fmt.Fprintf(w, "\tcase cpu.HasAVX2FMA:\n\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", call(AVX2, "i", "cnt"))
 		}
 		var rest []string
 		for _, a := range k.Args {

@@ -38,7 +38,8 @@ type x86 struct {
 	argOff []int
 	used   int
 
-	labels    int  // of the words in a masked load
+	labels    int  // of masked moves of short elements
+	more      bool // a masked body may have a whole vector left
 	rows      bool // the form that walks rows
 	strideOff int  // frame offset of the first row distance
 	rowsOff   int  // frame offset of the number of rows

@@ -67,7 +67,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	if isa == AVX512 {
 		x.bytes, x.pfx, nreg = 64, "Z", 32
 		x.kfree = []int{2, 3, 4, 5, 6, 7}
-	} else if !pureTail(k) {
+	} else {
 		nreg--
 		if mixed(k) {
 			nreg--
@@ -214,7 +214,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	}
 	label("single")
 	switch {
-	case heavy && (isa == AVX512 || !pureTail(k)):
+	case heavy:
 		x.p("TESTQ BX, BX")
 		x.p("JLE done")
 		x.tailMask(true)
@@ -230,12 +230,10 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		x.p("CMPQ BX, $%d", x.lanes)
 		x.p("JGE one")
 		label("tail")
-		if isa == AVX512 || !pureTail(k) {
-			x.p("TESTQ BX, BX")
-			x.p("JEQ done")
-			x.tailMask(false)
-			x.body(b, 0, true)
-		}
+		x.p("TESTQ BX, BX")
+		x.p("JEQ done")
+		x.tailMask(false)
+		x.body(b, 0, true)
 	default:
 		// What is left goes to the accumulators in order, so that element i
 		// always meets lane i mod Lanes.

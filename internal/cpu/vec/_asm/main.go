@@ -54,7 +54,7 @@ func run(dir string) error {
 		for isa, w := range text {
 			if isa == AVX512 || !k.NoAVX2 {
 				emitAsm(w, data[isa], k, isa, false)
-				if k.Rows && !(isa == AVX2 && pureTail(k)) {
+				if k.Rows {
 					emitAsm(w, data[isa], k, isa, true)
 				}
 			}

@@ -62,16 +62,8 @@ func (x *x86) load(v *Value, u int, masked bool) {
 		switch {
 		case !masked:
 			x.p("%s %s, %s", name, m, d)
-		case a.T.Size() == 2: // there is no masked load of words: one by one
-			x.p("VPXOR X%d, X%d, X%d", v.reg, v.reg, v.reg)
-			x.labels++
-			for i := range x.lanes - 1 {
-				x.p("CMPQ BX, $%d", i)
-				x.p("JLE words%d", x.labels)
-				x.p("VPINSRW $%d, %d(%s), X%d, X%d", i, 2*i, x.ptr[v.arg], v.reg, v.reg)
-			}
-			fmt.Fprintf(x.w, "words%d:\n", x.labels)
-			x.p("%s X%d, %s", name, v.reg, d)
+		case a.T.Size() < 4:
+			x.loadPart(name, v)
 		case a.T.Size() == 4 && wide:
 			x.p("VMASKMOVPS %s, X14, X%d", m, v.reg)
 			x.p("%s X%d, %s", name, v.reg, d)
@@ -159,12 +151,10 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 			x.p("VPBROADCASTQ %s, X%d", x.data.constant(8, map[int]uint64{1: 0xff000000ff, 2: 0xffff0000ffff}[a.T.Size()]), t2)
 			x.p("VPAND X%d, X%d, X%d", t2, t, t)
 			x.p("VPACKUSDW X%d, X%d, X%d", t, t, t)
-			if a.T == I16 {
-				x.p("VMOVQ X%d, %s", t, m)
-				break
+			if a.T != I16 {
+				x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
 			}
-			x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
-			x.p("VMOVD X%d, %s", t, m)
+			x.storeSmall(v, t, m, masked)
 		}
 	case a.T == I16:
 		t, t2 := tmp(), tmp()
@@ -173,9 +163,8 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		x.p("VPAND X%d, X%d, X%d", t2, t, t)
 		x.p("VPAND X%d, X%d, X%d", t2, r, t2)
 		x.p("VPACKUSDW X%d, X%d, X%d", t, t2, t)
-		x.p("VMOVDQU X%d, %s", t, m)
+		x.storeSmall(v, t, m, masked)
 	case v.t == Mask || a.T == U8 || a.T == I8:
-		check(!masked, "masked byte store on AVX2")
 		t, t2 := tmp(), tmp()
 		x.p("VEXTRACTF128 $1, Y%d, X%d", r, t)
 		if wide {
@@ -197,16 +186,16 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		} else {
 			x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
 		}
-		if wide {
-			x.p("VMOVD X%d, %s", t, m)
-		} else {
-			x.p("VMOVQ X%d, %s", t, m)
-		}
+		x.storeSmall(v, t, m, masked)
 	case a.T == BF16:
 		t := tmp()
 		x.p("VEXTRACTI128 $1, Y%d, X%d", r, t)
 		x.p("VPACKUSDW X%d, X%d, X%d", t, r, t)
-		x.p("VMOVDQU X%d, %s", t, m)
+		x.storeSmall(v, t, m, masked)
+	case a.T == F16 && masked:
+		t := tmp()
+		x.p("VCVTPS2PH $0, Y%d, X%d", r, t)
+		x.storeSmall(v, t, m, masked)
 	case a.T == F16:
 		x.p("VCVTPS2PH $0, Y%d, %s", r, m)
 	case a.T == F32 && wide:
@@ -221,6 +210,70 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		x.p("VMASKMOVP%s Y%d, Y15, %s", x.sfx(), r, m)
 	default:
 		x.p("VMOVUP%s Y%d, %s", x.sfx(), r, m)
+	}
+}
+
+// loadPart emits the load of the last elements of 1 or 2 bytes on AVX2, which has no masks for them: of a whole vector where that does not
+// reach into another page, else of one element after the other.
+func (x *x86) loadPart(name string, v *Value) {
+	size, ptr, d := x.k.Args[v.arg].T.Size(), x.ptr[v.arg], x.v(v.reg)
+	x.labels++
+	if x.more {
+		x.p("CMPQ BX, $%d", x.lanes)
+		x.p("JGE whole%d", x.labels)
+	}
+	x.p("MOVL %s, AX", ptr)
+	x.p("ANDL $4095, AX")
+	x.p("CMPL AX, $%d", 4096-x.lanes*size)
+	x.p("JLE whole%d", x.labels)
+	x.p("VPXOR X%d, X%d, X%d", v.reg, v.reg, v.reg)
+	for i := range x.lanes - 1 {
+		x.p("CMPQ BX, $%d", i)
+		x.p("JLE words%d", x.labels)
+		x.p("VPINSR%s $%d, %d(%s), X%d, X%d", map[int]string{1: "B", 2: "W"}[size], i, size*i, ptr, v.reg, v.reg)
+	}
+	fmt.Fprintf(x.w, "words%d:\n", x.labels)
+	x.p("%s X%d, %s", name, v.reg, d)
+	x.p("JMP have%d", x.labels)
+	fmt.Fprintf(x.w, "whole%d:\n", x.labels)
+	x.p("%s (%s), %s", name, ptr, d)
+	fmt.Fprintf(x.w, "have%d:\n", x.labels)
+	if len(x.k.Accs) > 0 { // elsewhere nothing looks at the other lanes
+		x.p("VPAND %s, %s, %s", x.v(15), d, d)
+	}
+}
+
+// storeSmall emits the store of the low elements of 1 or 2 bytes of X register t on AVX2, which it may change.
+func (x *x86) storeSmall(v *Value, t int, m string, masked bool) {
+	size := x.k.Args[v.arg].T.Size()
+	moves := map[int]string{1: "VPEXTRB $0,", 2: "VPEXTRW $0,", 4: "VMOVD", 8: "VMOVQ", 16: "VMOVDQU"}
+	whole := fmt.Sprintf("%s X%d, %s", moves[x.lanes*size], t, m)
+	if !masked {
+		x.p("%s", whole)
+		return
+	}
+	x.labels++
+	id := x.labels
+	if x.more {
+		x.p("CMPQ BX, $%d", x.lanes)
+		x.p("JGE whole%d", id)
+	}
+	x.p("MOVQ %s, AX", x.ptr[v.arg])
+	for n := x.lanes / 2; n > 0; n /= 2 {
+		x.p("TESTQ $%d, BX", n)
+		x.p("JEQ less%d_%d", n, id)
+		x.p("%s X%d, (AX)", moves[n*size], t)
+		if n > 1 {
+			x.p("VPSRLDQ $%d, X%d, X%d", n*size, t, t)
+			x.p("ADDQ $%d, AX", n*size)
+		}
+		fmt.Fprintf(x.w, "less%d_%d:\n", n, id)
+	}
+	if x.more {
+		x.p("JMP have%d", id)
+		fmt.Fprintf(x.w, "whole%d:\n", id)
+		x.p("%s", whole)
+		fmt.Fprintf(x.w, "have%d:\n", id)
 	}
 }
 
@@ -246,6 +299,7 @@ func mixed(k *Kernel) bool {
 
 // tailMask loads the mask of the BX elements left, fewer than a vector; more says that there may be up to 63, of which it takes a vector.
 func (x *x86) tailMask(more bool) {
+	x.more = more
 	if x.isa == AVX512 {
 		x.p("MOVL $1, AX")
 		x.p("SHLXQ BX, AX, AX")

@@ -89,7 +89,7 @@ func emitRowsNoAsm(w *strings.Builder, k *Kernel) { w.WriteString(rowsHead(k) + 
 
 func emitRowsAMD64(w *strings.Builder, k *Kernel) {
 	isas := []ISA{AVX512}
-	if !k.NoAVX2 && !pureTail(k) {
+	if !k.NoAVX2 {
 		isas = append(isas, AVX2)
 	}
 	emitRowsAsm(w, k, isas)
