@@ -791,14 +791,6 @@ func Complex(real *tensor.Tensor, imag *tensor.Tensor, opts ...tensor.OutOptions
 	return c.Do1()
 }
 
-// GLU is the function form of [tensor.Tensor.GLU].
-func GLU(t *tensor.Tensor, opts ...tensor.GLUOptions) *tensor.Tensor {
-	return t.GLU(opts...)
-}
-
-// GLUOptions are the optional arguments of GLU.
-type GLUOptions = tensor.GLUOptions
-
 // PReLU is the function form of [tensor.Tensor.PReLU].
 func PReLU(t *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	return t.PReLU(weight)
@@ -811,6 +803,14 @@ func RReLU(t *tensor.Tensor, opts ...tensor.RReLUOptions) *tensor.Tensor {
 
 // RReLUOptions are the optional arguments of RReLU.
 type RReLUOptions = tensor.RReLUOptions
+
+// GLU is the function form of [tensor.Tensor.GLU].
+func GLU(t *tensor.Tensor, opts ...tensor.GLUOptions) *tensor.Tensor {
+	return t.GLU(opts...)
+}
+
+// GLUOptions are the optional arguments of GLU.
+type GLUOptions = tensor.GLUOptions
 
 // Heaviside is the function form of [tensor.Tensor.Heaviside].
 func Heaviside(t *tensor.Tensor, values *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {

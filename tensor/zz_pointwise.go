@@ -2679,32 +2679,6 @@ func (t *Tensor) Imag() *Tensor {
 	return c.Do1()
 }
 
-var slotGLU = slot("aten::glu")
-
-// GLUOptions are the optional arguments of GLU; the zero value is PyTorch's default.
-type GLUOptions struct {
-	Dim Opt[int] // default -1
-	Out *Tensor  // write the result to this tensor
-}
-
-// GLU is a * sigmoid(b), a and b being the halves of self along dim.
-// https://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html
-func (t *Tensor) GLU(opts ...GLUOptions) *Tensor {
-	c := NewCall(slotGLU, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotGLU.Sch.Params[1].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Dim.Get(); ok {
-			*c.Arg(1) = IntValue(v)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotPReLU = slot("aten::prelu")
 
 // PReLU is self where it is positive and weight * self elsewhere; the weight is one number or one for each channel (dimension 1).
@@ -2778,6 +2752,32 @@ func (t *Tensor) RReLUInPlace(opts ...RReLUInPlaceOptions) *Tensor {
 		*c.Arg(3) = BoolValue(o.Training)
 		if o.Generator != nil {
 			*c.Arg(4) = OptGeneratorValue(o.Generator)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGLU = slot("aten::glu")
+
+// GLUOptions are the optional arguments of GLU; the zero value is PyTorch's default.
+type GLUOptions struct {
+	Dim Opt[int] // default -1
+	Out *Tensor  // write the result to this tensor
+}
+
+// GLU is a * sigmoid(b), a and b being the halves of self along dim.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html
+func (t *Tensor) GLU(opts ...GLUOptions) *Tensor {
+	c := NewCall(slotGLU, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotGLU.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()

@@ -114,22 +114,6 @@ func init() {
 	})
 
 	tensor.Register(tensor.Def{
-		Schema: "glu(Tensor self, int dim=-1) -> Tensor",
-		Doc:    "is a * sigmoid(b), a and b being the halves of self along dim.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html", Out: true,
-		Body: func(c *Ctx) {
-			x := c.T(0)
-			if x.Dim() == 0 {
-				c.Fail(tensor.ErrShape, "glu does not support 0-dimensional tensors")
-			}
-			d := tensor.WrapDim(c.Int(1), x.Dim())
-			n := x.Size(d)
-			if n%2 != 0 {
-				c.Fail(tensor.ErrShape, "Halving dimension must be even, but dimension %d is size %d", d, n)
-			}
-			c.Return(x.Narrow(d, 0, n/2).Mul(x.Narrow(d, n/2, n/2).Sigmoid()))
-		},
-	})
-	tensor.Register(tensor.Def{
 		Schema: "prelu(Tensor self, Tensor weight) -> Tensor",
 		Doc: "is self where it is positive and weight * self elsewhere; the weight is one number or one for each channel (dimension 1).\n" +
 			"https://pytorch.org/docs/stable/generated/torch.nn.functional.prelu.html",
@@ -238,7 +222,4 @@ func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
 // A weight that is one number, or one for each row, makes it a leaky_relu.
 var preluKernels = biK{name: "prelu_cpu", h: vec.PReLU16, f32: vec.PReLUF32, f64: vec.PReLUF64, f32s: vec.LeakyReLUF32, f64s: vec.LeakyReLUF64, hs: vec.LeakyReLU16}
 
-var (
-	opGLU   = tensor.Slot("aten::glu")
-	opPReLU = tensor.Slot("aten::_prelu_kernel")
-)
+var opPReLU = tensor.Slot("aten::_prelu_kernel")

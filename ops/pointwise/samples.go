@@ -97,7 +97,7 @@ func init() {
 		"softplus F::softplus :: 3x4 ; 3x4 2 1",
 		"threshold F::threshold F::threshold_ :: 3x4 0.2 0.7",
 		"gelu F::gelu :: 3x4 ; 3x4 approximate=tanh ; s",
-		"glu F::glu :: 3x4 ; 4x3 0",
+		"glu F::glu :: 3x4 ; 4x3 0 ; 2x4x3 1", "glu_backward :: 3x2 3x4 -1 ; 2x3 4x3 0",
 		"prelu _prelu_kernel F::prelu :: 3x4x2 1 ",
 		"rrelu F::rrelu :: 3x4 ; 3x4 0.1 0.3",
 		"elu_backward :: 3x4 1 1 1 false 3x4",
