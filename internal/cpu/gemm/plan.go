@@ -106,7 +106,9 @@ func (g *job[T]) makePlan() {
 			cols = min(max(cols, 4*g.nr), max(blockB/2/(g.kc*es)/g.nr, 1)*g.nr)
 		}
 	case g.packB != packLocal:
-		// Wide and low: A is then read once, and B stays in cache.
+		// Wide and low: A is then read once, and B stays in cache. Whole tiles,
+		// but for the last task.
+		unit = g.mr
 		rows = max(roundUp(area/cols, g.mr), 2*g.mr)
 		for cols > 2*g.nr && g.nb*((g.m+rows-1)/rows)*((g.n+cols-1)/cols) < 16 && min(rows, g.m)*cols*depth >= 2*minTask {
 			cols = roundUp(cols/2, g.nr)
@@ -116,7 +118,10 @@ func (g *job[T]) makePlan() {
 	g.nbl = roundUp((g.n+g.nnb-1)/g.nnb, g.nr)
 	g.nnb = (g.n + g.nbl - 1) / g.nbl
 	g.nmb = max(1, (g.m+rows/2)/max(rows, 1))
-	g.mb = roundUp((g.m+g.nmb-1)/g.nmb, unit)
+	g.mb = g.m
+	if g.nmb > 1 {
+		g.mb = max(((g.m+g.nmb-1)/g.nmb+unit/2)/unit, 1) * unit
+	}
 	g.nmb = (g.m + g.mb - 1) / g.mb
 	if g.packB == packShared && g.nmb == 1 && !g.turned {
 		g.packB, g.kOuter = packLocal, false // nobody shares

@@ -167,9 +167,7 @@ func (s *strips[T]) goAcross() {
 			w := min(full-f, most)
 			s.pace()
 			if g.far && next < g.m && f < 4 {
-				// The first strips fetch the next tile of A, each a quarter of
-				// it.
-				w = 1
+				// The first four strips fetch the next tile of A.
 				s.fetchA(next, f)
 			}
 			setColumns[T](g.pt, p, g.nr)
@@ -286,37 +284,28 @@ func (s *strips[T]) packTile(src unsafe.Pointer, rows, avail int) {
 // noAhead is a run so long that nothing is fetched ahead.
 const noAhead = 1 << 40
 
-// run is how many of k steps the kernels' main loops take between two rows of
-// the next tile of C that they fetch; they leave at least one step.
-func run(k, runs int) int { return max(4, min(k/runs, k-1)) &^ 3 }
+// run is how many of k steps the kernels' main loops take between two pieces of
+// the next tile of C that they fetch.
+func run(k, runs int) int { return max(4, k/runs) &^ 3 }
 
-// pace sets the kernels' runs to a sixteenth of the block of k, so that they
-// fetch all rows of the next tile of C, or to all of it. There is no other
-// prefetch yet.
+// pace sets the kernels' runs to a quarter of the block of k, so that they fetch
+// all of the next tile of C, or to all of it. There is no other prefetch yet.
 func (s *strips[T]) pace() {
 	p := &s.args
 	p.pf, p.pfStep, p.pfJump = uintptr(s.a), 0, 0
 	if p.pfRun = run(p.k, 1); s.job.far && p.k >= 64 {
-		p.pfRun = run(p.k, 16)
+		p.pfRun = run(p.k, 4)
 	}
 }
 
-// fetchA makes the kernels fetch a quarter of A's tile at row i, which is the
-// next. They take a cache line every four steps of k.
+// fetchA makes the kernels fetch A's tile at row i, which is the next, from the
+// given quarter on: a cache line every four steps of k, a row in a run, four rows
+// in a strip.
 func (s *strips[T]) fetchA(i, quarter int) {
 	p := &s.args
-	es := s.job.es()
-	p.pf = uintptr(unsafe.Add(s.a, i*s.ldA))
-	switch {
-	case s.kA == es:
-		// One row per run, every fourth line of it.
-		p.pf += uintptr(quarter * 64)
-		p.pfStep, p.pfJump = 256, s.ldA-p.pfRun/4*256
-	case s.ldA == es:
-		// Every fourth step of k; the current tile has fetched all but the
-		// last line of each.
-		p.pf += uintptr(quarter*s.kA + (min(s.job.mr, s.job.m-i)-1)*es)
-		p.pfStep = 4 * s.kA
+	if s.kA == s.job.es() {
+		p.pf = uintptr(unsafe.Add(s.a, (i+4*quarter)*s.ldA))
+		p.pfStep, p.pfJump = 64, s.ldA-p.pfRun/4*64
 	}
 }
 

@@ -457,8 +457,8 @@ func (g *gen) epilogue(s isa, label string, nv, rows int, acc func(r, v int) str
 // other layouts, are for the loop that follows.
 //
 // Meanwhile it fetches, into the L2 cache, a line every four steps of what
-// args.pf walks through and, after each run of args.pfRun steps, a row of the
-// next tile of C.
+// args.pf walks through and, after each run of args.pfRun steps, a quarter of
+// the next tile of C.
 //
 //	R11 = nine rows of B   R15 = where to fetch next
 func (g *gen) ahead(s isa, label string, nv, rows int) {
@@ -477,7 +477,7 @@ func (g *gen) ahead(s isa, label string, nv, rows int) {
 	g.I("LEAQ (R12)(R12*8), R11")
 	g.L("%s:", outer)
 	g.I("SUBQ %d(AX), CX", offPFRun)
-	g.I("JLE %s", short)
+	g.I("JLT %s", short)
 	g.I("MOVQ CX, %d(AX)", offRest)
 	g.I("MOVQ %d(AX), CX", offPFRun)
 	g.I("MOVQ %d(AX), R15", offPF)
@@ -518,10 +518,12 @@ func (g *gen) ahead(s isa, label string, nv, rows int) {
 	g.I("ADDQ %d(AX), R15", offPFJump)
 	g.I("MOVQ R15, %d(AX)", offPF)
 	g.I("MOVQ %d(AX), R15", offPFC)
-	for off := 0; off < nv*s.Width; off += 64 {
-		g.I("PREFETCHT1 %d(R15)", off)
+	for range (rows + 3) / 4 {
+		for off := 0; off < nv*s.Width; off += 64 {
+			g.I("PREFETCHT1 %d(R15)", off)
+		}
+		g.I("ADDQ R13, R15")
 	}
-	g.I("ADDQ R13, R15")
 	g.I("MOVQ R15, %d(AX)", offPFC)
 	g.I("MOVQ %d(AX), CX", offRest)
 	g.I("JMP %s", outer)
