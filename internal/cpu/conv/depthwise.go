@@ -272,7 +272,8 @@ func (d *depthJob[T]) threes(taps []tap, n int) bool {
 func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int, seg []int) []int {
 	pix, sx, n := d.inPix*d.es, d.istep[2], ph.grid[2]
 	tiles := ceilDiv(n, most)
-	flags := p.flags
+	flags, step := p.flags, p.aheadStep
+	p.aheadStep = min(3*step, 4*64) // a third of the steps, each of four lines
 	p.cs, p.tapStep = pix, (taps[1].wi-taps[0].wi)*d.wrow
 	p.blockEnd, p.mask = d.channels*d.es, 1<<uint(d.channels%lanes[T](d.pt))-1
 	p.b = d.w
@@ -313,6 +314,7 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 		p.flags = flags
 		seg = seg[:0]
 	}
+	p.aheadStep = step
 	return seg
 }
 
