@@ -34,7 +34,8 @@ func init() {
 		"frobenius_norm.dim :: 3x4 [0,1]",
 		"linalg_vector_norm :: 3x4 ; 3x4 3 [1] ; 2x3x5 1 [0,2] true ; 3x4 0 | nograd",
 		"dist :: 3x4 3x4 ; 3x4 3x4 1 ; 3x4 3x4 3",
-		"cdist torch::cdist :: 3x4 5x4 ; 2x3x4 5x4 1 ; 3x4 5x4 3", "pdist F::pdist :: 4x3 ; 4x3 3",
+		"cdist torch::cdist :: 3x4 5x4 ; 2x3x4 5x4 1 ; 3x4 5x4 3 ; 3x4 27x4", "pdist F::pdist :: 4x3 ; 4x3 3 ; 4x3 1.5",
+		"_euclidean_dist :: 3x4 5x4 ; 2x3x4 2x5x4", "_cdist_forward :: 3x4 5x4 1 None ; 2x3x4 2x5x4 2 None", "_pdist_forward :: 4x3 ; 4x3 1",
 		"trace :: 4x4 ; 3x5",
 		"value_selecting_reduction_backward :: 3 1 {0,2,1} [3,4] false",
 		"renorm :: 3x4 2 0 1 ; 3x4x2 1 1 0.5",
@@ -42,6 +43,7 @@ func init() {
 		"F::cosine_similarity cosine_similarity :: 3x4 3x4 ; 3x4x2 3x4x2 dim=2",
 		"F::normalize :: 3x4 ; 3x4 1 0", "F::normalize.out :: 3x4 out=3x4 | nograd nolayout",
 	)
+	samples.None("the gradient's step of a distance, whose arguments are its results; the family's tests compare it with the composed form", "_cdist_backward _pdist_backward")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::prod", "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp", "aten::frobenius_norm",
 		"aten::dist", "aten::cdist", "aten::pdist", "aten::renorm", "aten::cosine_similarity")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::prod", "aten::trace", "aten::cdist")

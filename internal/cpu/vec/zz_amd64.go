@@ -2585,6 +2585,312 @@ func dotBlockRowsF32AVX512(a *float32, b *float32, n, rows, ld_a, ld_b int, sum 
 //go:noescape
 func dotBlockRowsF32AVX2(a *float32, b *float32, n, rows, ld_a, ld_b int, sum *float32)
 
+// absDiffBlockF32 returns the sum of |a-b| over a block.
+func absDiffBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return absDiffBlockF32AVX512(&a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return absDiffBlockF32AVX2(&a[0], &b[0], n)
+		}
+	}
+	return absDiffBlockF32Generic(a, b)
+}
+
+//go:noescape
+func absDiffBlockF32AVX512(a *float32, b *float32, n int) (sum float32)
+
+//go:noescape
+func absDiffBlockF32AVX2(a *float32, b *float32, n int) (sum float32)
+
+// absDiffBlockRowsF32 does what absDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func absDiffBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				absDiffBlockRowsF32AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				absDiffBlockRowsF32AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = absDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func absDiffBlockRowsF32AVX512(a *float32, b *float32, n, rows, ld_a, ld_b int, sum *float32)
+
+//go:noescape
+func absDiffBlockRowsF32AVX2(a *float32, b *float32, n, rows, ld_a, ld_b int, sum *float32)
+
+// sqDiffBlockF32 returns the sum of (a-b)² over a block.
+func sqDiffBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sqDiffBlockF32AVX512(&a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return sqDiffBlockF32AVX2(&a[0], &b[0], n)
+		}
+	}
+	return sqDiffBlockF32Generic(a, b)
+}
+
+//go:noescape
+func sqDiffBlockF32AVX512(a *float32, b *float32, n int) (sum float32)
+
+//go:noescape
+func sqDiffBlockF32AVX2(a *float32, b *float32, n int) (sum float32)
+
+// sqDiffBlockRowsF32 does what sqDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sqDiffBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sqDiffBlockRowsF32AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sqDiffBlockRowsF32AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sqDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func sqDiffBlockRowsF32AVX512(a *float32, b *float32, n, rows, ld_a, ld_b int, sum *float32)
+
+//go:noescape
+func sqDiffBlockRowsF32AVX2(a *float32, b *float32, n, rows, ld_a, ld_b int, sum *float32)
+
+// maxDiffBlockF32 returns the largest |a-b|, 0 or more; NaN if there is one over a block.
+func maxDiffBlockF32(a, b []float32) (m float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return maxDiffBlockF32AVX512(&a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return maxDiffBlockF32AVX2(&a[0], &b[0], n)
+		}
+	}
+	return maxDiffBlockF32Generic(a, b)
+}
+
+//go:noescape
+func maxDiffBlockF32AVX512(a *float32, b *float32, n int) (m float32)
+
+//go:noescape
+func maxDiffBlockF32AVX2(a *float32, b *float32, n int) (m float32)
+
+// maxDiffBlockRowsF32 does what maxDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxDiffBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxDiffBlockRowsF32AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxDiffBlockRowsF32AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lda, 4*ldb, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = maxDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func maxDiffBlockRowsF32AVX512(a *float32, b *float32, n, rows, ld_a, ld_b int, m *float32)
+
+//go:noescape
+func maxDiffBlockRowsF32AVX2(a *float32, b *float32, n, rows, ld_a, ld_b int, m *float32)
+
+// addDiffF32 sets dst[i] += s*(a[i]-b[i]), rounded once after the difference.
+func addDiffF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addDiffF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addDiffF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addDiffF32Generic(dst[i:], a[i:], b[i:], s)
+}
+
+//go:noescape
+func addDiffF32AVX512(dst *float32, a *float32, b *float32, s float32, n int)
+
+//go:noescape
+func addDiffF32AVX2(dst *float32, a *float32, b *float32, s float32, n int)
+
+// addDiffRowsF32 does what addDiffF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addDiffRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addDiffRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addDiffRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addDiffF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addDiffRowsF32AVX512(dst *float32, a *float32, b *float32, s *float32, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+//go:noescape
+func addDiffRowsF32AVX2(dst *float32, a *float32, b *float32, s *float32, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+// addSignF32 sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.
+func addSignF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSignF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSignF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addSignF32Generic(dst[i:], a[i:], b[i:], s)
+}
+
+//go:noescape
+func addSignF32AVX512(dst *float32, a *float32, b *float32, s float32, n int)
+
+//go:noescape
+func addSignF32AVX2(dst *float32, a *float32, b *float32, s float32, n int)
+
+// addSignRowsF32 does what addSignF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addSignRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addSignRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addSignRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addSignF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addSignRowsF32AVX512(dst *float32, a *float32, b *float32, s *float32, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+//go:noescape
+func addSignRowsF32AVX2(dst *float32, a *float32, b *float32, s *float32, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
 // maxBlockF32 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF32(a []float32) (m float32) {
 	if n := len(a); n > 0 {
@@ -8378,6 +8684,312 @@ func dotBlockRowsF64AVX512(a *float64, b *float64, n, rows, ld_a, ld_b int, sum 
 
 //go:noescape
 func dotBlockRowsF64AVX2(a *float64, b *float64, n, rows, ld_a, ld_b int, sum *float64)
+
+// absDiffBlockF64 returns the sum of |a-b| over a block.
+func absDiffBlockF64(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return absDiffBlockF64AVX512(&a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return absDiffBlockF64AVX2(&a[0], &b[0], n)
+		}
+	}
+	return absDiffBlockF64Generic(a, b)
+}
+
+//go:noescape
+func absDiffBlockF64AVX512(a *float64, b *float64, n int) (sum float64)
+
+//go:noescape
+func absDiffBlockF64AVX2(a *float64, b *float64, n int) (sum float64)
+
+// absDiffBlockRowsF64 does what absDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func absDiffBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				absDiffBlockRowsF64AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				absDiffBlockRowsF64AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = absDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func absDiffBlockRowsF64AVX512(a *float64, b *float64, n, rows, ld_a, ld_b int, sum *float64)
+
+//go:noescape
+func absDiffBlockRowsF64AVX2(a *float64, b *float64, n, rows, ld_a, ld_b int, sum *float64)
+
+// sqDiffBlockF64 returns the sum of (a-b)² over a block.
+func sqDiffBlockF64(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return sqDiffBlockF64AVX512(&a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return sqDiffBlockF64AVX2(&a[0], &b[0], n)
+		}
+	}
+	return sqDiffBlockF64Generic(a, b)
+}
+
+//go:noescape
+func sqDiffBlockF64AVX512(a *float64, b *float64, n int) (sum float64)
+
+//go:noescape
+func sqDiffBlockF64AVX2(a *float64, b *float64, n int) (sum float64)
+
+// sqDiffBlockRowsF64 does what sqDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sqDiffBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sqDiffBlockRowsF64AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sqDiffBlockRowsF64AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &sums[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		sums[r] = sqDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func sqDiffBlockRowsF64AVX512(a *float64, b *float64, n, rows, ld_a, ld_b int, sum *float64)
+
+//go:noescape
+func sqDiffBlockRowsF64AVX2(a *float64, b *float64, n, rows, ld_a, ld_b int, sum *float64)
+
+// maxDiffBlockF64 returns the largest |a-b|, 0 or more; NaN if there is one over a block.
+func maxDiffBlockF64(a, b []float64) (m float64) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return maxDiffBlockF64AVX512(&a[0], &b[0], n)
+		case cpu.HasAVX2FMA:
+			return maxDiffBlockF64AVX2(&a[0], &b[0], n)
+		}
+	}
+	return maxDiffBlockF64Generic(a, b)
+}
+
+//go:noescape
+func maxDiffBlockF64AVX512(a *float64, b *float64, n int) (m float64)
+
+//go:noescape
+func maxDiffBlockF64AVX2(a *float64, b *float64, n int) (m float64)
+
+// maxDiffBlockRowsF64 does what maxDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxDiffBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxDiffBlockRowsF64AVX512(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxDiffBlockRowsF64AVX2(&a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lda, 8*ldb, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = maxDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func maxDiffBlockRowsF64AVX512(a *float64, b *float64, n, rows, ld_a, ld_b int, m *float64)
+
+//go:noescape
+func maxDiffBlockRowsF64AVX2(a *float64, b *float64, n, rows, ld_a, ld_b int, m *float64)
+
+// addDiffF64 sets dst[i] += s*(a[i]-b[i]), rounded once after the difference.
+func addDiffF64(dst, a, b []float64, s float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addDiffF64AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addDiffF64AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addDiffF64Generic(dst[i:], a[i:], b[i:], s)
+}
+
+//go:noescape
+func addDiffF64AVX512(dst *float64, a *float64, b *float64, s float64, n int)
+
+//go:noescape
+func addDiffF64AVX2(dst *float64, a *float64, b *float64, s float64, n int)
+
+// addDiffRowsF64 does what addDiffF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addDiffRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addDiffRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addDiffRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addDiffF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addDiffRowsF64AVX512(dst *float64, a *float64, b *float64, s *float64, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+//go:noescape
+func addDiffRowsF64AVX2(dst *float64, a *float64, b *float64, s *float64, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+// addSignF64 sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.
+func addSignF64(dst, a, b []float64, s float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSignF64AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSignF64AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addSignF64Generic(dst[i:], a[i:], b[i:], s)
+}
+
+//go:noescape
+func addSignF64AVX512(dst *float64, a *float64, b *float64, s float64, n int)
+
+//go:noescape
+func addSignF64AVX2(dst *float64, a *float64, b *float64, s float64, n int)
+
+// addSignRowsF64 does what addSignF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addSignRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addSignRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addSignRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addSignF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addSignRowsF64AVX512(dst *float64, a *float64, b *float64, s *float64, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+//go:noescape
+func addSignRowsF64AVX2(dst *float64, a *float64, b *float64, s *float64, n, rows, ld_dst, ld_a, ld_b, ld_s int)
 
 // maxBlockF64 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF64(a []float64) (m float64) {

@@ -1518,6 +1518,175 @@ func dotBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []f
 	}
 }
 
+// absDiffBlockF32 returns the sum of |a-b| over a block.
+func absDiffBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return absDiffBlockF32NEON(&a[0], &b[0], n)
+	}
+	return absDiffBlockF32Generic(a, b)
+}
+
+//go:noescape
+func absDiffBlockF32NEON(a *float32, b *float32, n int) (sum float32)
+
+// absDiffBlockRowsF32 does what absDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func absDiffBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = absDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// sqDiffBlockF32 returns the sum of (a-b)² over a block.
+func sqDiffBlockF32(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sqDiffBlockF32NEON(&a[0], &b[0], n)
+	}
+	return sqDiffBlockF32Generic(a, b)
+}
+
+//go:noescape
+func sqDiffBlockF32NEON(a *float32, b *float32, n int) (sum float32)
+
+// sqDiffBlockRowsF32 does what sqDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sqDiffBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sqDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// maxDiffBlockF32 returns the largest |a-b|, 0 or more; NaN if there is one over a block.
+func maxDiffBlockF32(a, b []float32) (m float32) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return maxDiffBlockF32NEON(&a[0], &b[0], n)
+	}
+	return maxDiffBlockF32Generic(a, b)
+}
+
+//go:noescape
+func maxDiffBlockF32NEON(a *float32, b *float32, n int) (m float32)
+
+// maxDiffBlockRowsF32 does what maxDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxDiffBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// addDiffF32 sets dst[i] += s*(a[i]-b[i]), rounded once after the difference.
+func addDiffF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addDiffF32Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addDiffF32NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addDiffF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
+
+// addDiffRowsF32 does what addDiffF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addDiffRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addDiffRowsF32NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addDiffF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addDiffRowsF32NEON(dst *float32, a *float32, b *float32, s *float32, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+// addSignF32 sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.
+func addSignF32(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addSignF32Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addSignF32NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addSignF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
+
+// addSignRowsF32 does what addSignF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addSignRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addSignRowsF32NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addSignF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addSignRowsF32NEON(dst *float32, a *float32, b *float32, s *float32, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
 // maxBlockF32 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF32(a []float32) (m float32) {
 	if n := len(a); n > 0 && cpu.HasNEON {
@@ -4928,6 +5097,175 @@ func dotBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []f
 		sums[r] = dotBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
 	}
 }
+
+// absDiffBlockF64 returns the sum of |a-b| over a block.
+func absDiffBlockF64(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return absDiffBlockF64NEON(&a[0], &b[0], n)
+	}
+	return absDiffBlockF64Generic(a, b)
+}
+
+//go:noescape
+func absDiffBlockF64NEON(a *float64, b *float64, n int) (sum float64)
+
+// absDiffBlockRowsF64 does what absDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func absDiffBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = absDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// sqDiffBlockF64 returns the sum of (a-b)² over a block.
+func sqDiffBlockF64(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return sqDiffBlockF64NEON(&a[0], &b[0], n)
+	}
+	return sqDiffBlockF64Generic(a, b)
+}
+
+//go:noescape
+func sqDiffBlockF64NEON(a *float64, b *float64, n int) (sum float64)
+
+// sqDiffBlockRowsF64 does what sqDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sqDiffBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sqDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// maxDiffBlockF64 returns the largest |a-b|, 0 or more; NaN if there is one over a block.
+func maxDiffBlockF64(a, b []float64) (m float64) {
+	b = b[:len(a)]
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return maxDiffBlockF64NEON(&a[0], &b[0], n)
+	}
+	return maxDiffBlockF64Generic(a, b)
+}
+
+//go:noescape
+func maxDiffBlockF64NEON(a *float64, b *float64, n int) (m float64)
+
+// maxDiffBlockRowsF64 does what maxDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxDiffBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// addDiffF64 sets dst[i] += s*(a[i]-b[i]), rounded once after the difference.
+func addDiffF64(dst, a, b []float64, s float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addDiffF64Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addDiffF64NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addDiffF64NEON(dst *float64, a *float64, b *float64, s float64, n int)
+
+// addDiffRowsF64 does what addDiffF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addDiffRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addDiffRowsF64NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addDiffF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addDiffRowsF64NEON(dst *float64, a *float64, b *float64, s *float64, n, rows, ld_dst, ld_a, ld_b, ld_s int)
+
+// addSignF64 sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.
+func addSignF64(dst, a, b []float64, s float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addSignF64Generic(dst, a, b, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addSignF64NEON(&dst[i], &a[i], &b[i], s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addSignF64NEON(dst *float64, a *float64, b *float64, s float64, n int)
+
+// addSignRowsF64 does what addSignF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addSignRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				addSignRowsF64NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		addSignF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func addSignRowsF64NEON(dst *float64, a *float64, b *float64, s *float64, n, rows, ld_dst, ld_a, ld_b, ld_s int)
 
 // maxBlockF64 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF64(a []float64) (m float64) {

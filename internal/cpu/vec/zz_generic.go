@@ -971,6 +971,122 @@ func dotBlockF32Generic(a, b []float32) (sum float32) {
 	return sums[0]
 }
 
+// absDiffBlockF32Generic is the plain Go version of absDiffBlockF32.
+func absDiffBlockF32Generic(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		v5 := v0 + v4
+		sums[l] = v5
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sqDiffBlockF32Generic is the plain Go version of sqDiffBlockF32.
+func sqDiffBlockF32Generic(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*v3 + v0
+		} else if sum64 := float64(v3)*float64(v3) + float64(v0); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, v3, v0)
+		}
+		sums[l] = v4
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// maxDiffBlockF32Generic is the plain Go version of maxDiffBlockF32.
+func maxDiffBlockF32Generic(a, b []float32) (m float32) {
+	b = b[:len(a)]
+	var ms [64]float32
+	for i := range a {
+		l := i & 63
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		v4 := math.Float32frombits(math.Float32bits(v3) & 0x7fffffff)
+		v5 := v4 != v4
+		v6 := sel32(v4 > v0, v4, v0)
+		v7 := sel32(v5, v4, v6)
+		ms[l] = v7
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] > ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
+// addDiffF32Generic is the plain Go version of addDiffF32.
+func addDiffF32Generic(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := dst[i]
+		var v4 float32
+		if nativeFMA {
+			v4 = v2*s + v3
+		} else if sum64 := float64(v2)*float64(s) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v2, s, v3)
+		}
+		dst[i] = v4
+	}
+}
+
+// addSignF32Generic is the plain Go version of addSignF32.
+func addSignF32Generic(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := dst[i]
+		v4 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v5 := v4 > 0
+		v6 := math.Float32frombits(math.Float32bits(v2) & 0x80000000)
+		v7 := math.Float32frombits(math.Float32bits(s) ^ math.Float32bits(v6))
+		v8 := sel32(v5, v7, 0)
+		v9 := v3 + v8
+		dst[i] = v9
+	}
+}
+
 // maxBlockF32Generic is the plain Go version of maxBlockF32.
 func maxBlockF32Generic(a []float32) (m float32) {
 	var ms [64]float32
@@ -10212,6 +10328,108 @@ func dotBlockF64Generic(a, b []float64) (sum float64) {
 		}
 	}
 	return sums[0]
+}
+
+// absDiffBlockF64Generic is the plain Go version of absDiffBlockF64.
+func absDiffBlockF64Generic(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		v4 := math.Float64frombits(math.Float64bits(v3) & 0x7fffffffffffffff)
+		v5 := v0 + v4
+		sums[l] = v5
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sqDiffBlockF64Generic is the plain Go version of sqDiffBlockF64.
+func sqDiffBlockF64Generic(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	var sums [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		v4 := math.FMA(v3, v3, v0)
+		sums[l] = v4
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// maxDiffBlockF64Generic is the plain Go version of maxDiffBlockF64.
+func maxDiffBlockF64Generic(a, b []float64) (m float64) {
+	b = b[:len(a)]
+	var ms [32]float64
+	for i := range a {
+		l := i & 31
+		v0 := ms[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := v1 - v2
+		v4 := math.Float64frombits(math.Float64bits(v3) & 0x7fffffffffffffff)
+		v5 := v4 != v4
+		v6 := sel64(v4 > v0, v4, v0)
+		v7 := sel64(v5, v4, v6)
+		ms[l] = v7
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] > ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
+// addDiffF64Generic is the plain Go version of addDiffF64.
+func addDiffF64Generic(dst, a, b []float64, s float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := dst[i]
+		v4 := math.FMA(v2, s, v3)
+		dst[i] = v4
+	}
+}
+
+// addSignF64Generic is the plain Go version of addSignF64.
+func addSignF64Generic(dst, a, b []float64, s float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := dst[i]
+		v4 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v5 := v4 > 0
+		v6 := math.Float64frombits(math.Float64bits(v2) & 0x8000000000000000)
+		v7 := math.Float64frombits(math.Float64bits(s) ^ math.Float64bits(v6))
+		v8 := sel64(v5, v7, 0)
+		v9 := v3 + v8
+		dst[i] = v9
+	}
 }
 
 // maxBlockF64Generic is the plain Go version of maxBlockF64.

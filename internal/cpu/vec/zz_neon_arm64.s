@@ -21,44 +21,44 @@ DATA pool<>+80(SB)/8, $0x3f0000003f000000
 DATA pool<>+88(SB)/8, $0x3f0000003f000000
 DATA pool<>+96(SB)/8, $0xc0400000c0400000
 DATA pool<>+104(SB)/8, $0xc0400000c0400000
-DATA pool<>+112(SB)/8, $0xff800000ff800000
-DATA pool<>+120(SB)/8, $0xff800000ff800000
-DATA pool<>+128(SB)/8, $0x7f8000007f800000
-DATA pool<>+136(SB)/8, $0x7f8000007f800000
-DATA pool<>+144(SB)/8, $0xc2ae0000c2ae0000
-DATA pool<>+152(SB)/8, $0xc2ae0000c2ae0000
-DATA pool<>+160(SB)/8, $0x0000007f0000007f
-DATA pool<>+168(SB)/8, $0x0000007f0000007f
-DATA pool<>+176(SB)/8, $0x42d0000042d00000
-DATA pool<>+184(SB)/8, $0x42d0000042d00000
-DATA pool<>+192(SB)/8, $0xc2d00000c2d00000
-DATA pool<>+200(SB)/8, $0xc2d00000c2d00000
-DATA pool<>+208(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA pool<>+216(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA pool<>+224(SB)/8, $0x4b4000004b400000
-DATA pool<>+232(SB)/8, $0x4b4000004b400000
-DATA pool<>+240(SB)/8, $0x3f3172183f317218
-DATA pool<>+248(SB)/8, $0x3f3172183f317218
-DATA pool<>+256(SB)/8, $0xb102e308b102e308
-DATA pool<>+264(SB)/8, $0xb102e308b102e308
-DATA pool<>+272(SB)/8, $0x3c091d063c091d06
-DATA pool<>+280(SB)/8, $0x3c091d063c091d06
-DATA pool<>+288(SB)/8, $0x3ab511f83ab511f8
-DATA pool<>+296(SB)/8, $0x3ab511f83ab511f8
-DATA pool<>+304(SB)/8, $0x3e2aaa493e2aaa49
-DATA pool<>+312(SB)/8, $0x3e2aaa493e2aaa49
-DATA pool<>+320(SB)/8, $0x3d2aac793d2aac79
-DATA pool<>+328(SB)/8, $0x3d2aac793d2aac79
-DATA pool<>+336(SB)/8, $0x3efffffe3efffffe
-DATA pool<>+344(SB)/8, $0x3efffffe3efffffe
-DATA pool<>+352(SB)/8, $0x42b1999a42b1999a
-DATA pool<>+360(SB)/8, $0x42b1999a42b1999a
-DATA pool<>+368(SB)/8, $0xc1a00000c1a00000
-DATA pool<>+376(SB)/8, $0xc1a00000c1a00000
-DATA pool<>+384(SB)/8, $0x0000007e0000007e
-DATA pool<>+392(SB)/8, $0x0000007e0000007e
-DATA pool<>+400(SB)/8, $0x8000000080000000
-DATA pool<>+408(SB)/8, $0x8000000080000000
+DATA pool<>+112(SB)/8, $0x8000000080000000
+DATA pool<>+120(SB)/8, $0x8000000080000000
+DATA pool<>+128(SB)/8, $0xff800000ff800000
+DATA pool<>+136(SB)/8, $0xff800000ff800000
+DATA pool<>+144(SB)/8, $0x7f8000007f800000
+DATA pool<>+152(SB)/8, $0x7f8000007f800000
+DATA pool<>+160(SB)/8, $0xc2ae0000c2ae0000
+DATA pool<>+168(SB)/8, $0xc2ae0000c2ae0000
+DATA pool<>+176(SB)/8, $0x0000007f0000007f
+DATA pool<>+184(SB)/8, $0x0000007f0000007f
+DATA pool<>+192(SB)/8, $0x42d0000042d00000
+DATA pool<>+200(SB)/8, $0x42d0000042d00000
+DATA pool<>+208(SB)/8, $0xc2d00000c2d00000
+DATA pool<>+216(SB)/8, $0xc2d00000c2d00000
+DATA pool<>+224(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA pool<>+232(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA pool<>+240(SB)/8, $0x4b4000004b400000
+DATA pool<>+248(SB)/8, $0x4b4000004b400000
+DATA pool<>+256(SB)/8, $0x3f3172183f317218
+DATA pool<>+264(SB)/8, $0x3f3172183f317218
+DATA pool<>+272(SB)/8, $0xb102e308b102e308
+DATA pool<>+280(SB)/8, $0xb102e308b102e308
+DATA pool<>+288(SB)/8, $0x3c091d063c091d06
+DATA pool<>+296(SB)/8, $0x3c091d063c091d06
+DATA pool<>+304(SB)/8, $0x3ab511f83ab511f8
+DATA pool<>+312(SB)/8, $0x3ab511f83ab511f8
+DATA pool<>+320(SB)/8, $0x3e2aaa493e2aaa49
+DATA pool<>+328(SB)/8, $0x3e2aaa493e2aaa49
+DATA pool<>+336(SB)/8, $0x3d2aac793d2aac79
+DATA pool<>+344(SB)/8, $0x3d2aac793d2aac79
+DATA pool<>+352(SB)/8, $0x3efffffe3efffffe
+DATA pool<>+360(SB)/8, $0x3efffffe3efffffe
+DATA pool<>+368(SB)/8, $0x42b1999a42b1999a
+DATA pool<>+376(SB)/8, $0x42b1999a42b1999a
+DATA pool<>+384(SB)/8, $0xc1a00000c1a00000
+DATA pool<>+392(SB)/8, $0xc1a00000c1a00000
+DATA pool<>+400(SB)/8, $0x0000007e0000007e
+DATA pool<>+408(SB)/8, $0x0000007e0000007e
 DATA pool<>+416(SB)/8, $0x3f3504f33f3504f3
 DATA pool<>+424(SB)/8, $0x3f3504f33f3504f3
 DATA pool<>+432(SB)/8, $0x0080000000800000
@@ -10266,13 +10266,2909 @@ done:
 	FMOVS F0, sum+24(FP)
 	RET
 
+// absDiffBlockF32NEON: 4 lanes x 16. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·absDiffBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVQ 16(R0), F16
+	FMOVQ 16(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	FMOVQ 32(R0), F16
+	FMOVQ 32(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	FMOVQ 48(R0), F16
+	FMOVQ 48(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	FMOVQ 64(R0), F16
+	FMOVQ 64(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	FMOVQ 80(R0), F16
+	FMOVQ 80(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	FMOVQ 96(R0), F16
+	FMOVQ 96(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	FMOVQ 112(R0), F16
+	FMOVQ 112(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	FMOVQ 128(R0), F16
+	FMOVQ 128(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	FMOVQ 144(R0), F16
+	FMOVQ 144(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	FMOVQ 160(R0), F16
+	FMOVQ 160(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	FMOVQ 176(R0), F16
+	FMOVQ 176(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	FMOVQ 192(R0), F16
+	FMOVQ 192(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	FMOVQ 208(R0), F16
+	FMOVQ 208(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	FMOVQ 224(R0), F16
+	FMOVQ 224(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	FMOVQ 240(R0), F16
+	FMOVQ 240(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $256, R0
+	ADD $256, R1
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F16
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F16
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F17
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F17
+l4:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d410 // fadd v16.4s, v0.4s, v16.4s
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F16
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F16
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F17
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F17
+l8:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d430 // fadd v16.4s, v1.4s, v16.4s
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F16
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F16
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F17
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F17
+l12:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d450 // fadd v16.4s, v2.4s, v16.4s
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F16
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F16
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F17
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F17
+l16:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d470 // fadd v16.4s, v3.4s, v16.4s
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F16
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F16
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F17
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F17
+l20:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F16
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F16
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F17
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F17
+l24:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F16
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F16
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F17
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F17
+l28:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4d0 // fadd v16.4s, v6.4s, v16.4s
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F16
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F16
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F17
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F17
+l32:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l33
+	FMOVD (R0), F16
+	TBZ $0, R9, l34
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l34
+l33:
+	FMOVS (R0), F16
+l34:
+	TBZ $1, R9, l35
+	FMOVD (R1), F17
+	TBZ $0, R9, l36
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l36
+l35:
+	FMOVS (R1), F17
+l36:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l37
+	FMOVD (R0), F16
+	TBZ $0, R9, l38
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l38
+l37:
+	FMOVS (R0), F16
+l38:
+	TBZ $1, R9, l39
+	FMOVD (R1), F17
+	TBZ $0, R9, l40
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l40
+l39:
+	FMOVS (R1), F17
+l40:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d530 // fadd v16.4s, v9.4s, v16.4s
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l41
+	FMOVD (R0), F16
+	TBZ $0, R9, l42
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l42
+l41:
+	FMOVS (R0), F16
+l42:
+	TBZ $1, R9, l43
+	FMOVD (R1), F17
+	TBZ $0, R9, l44
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l44
+l43:
+	FMOVS (R1), F17
+l44:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l45
+	FMOVD (R0), F16
+	TBZ $0, R9, l46
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l46
+l45:
+	FMOVS (R0), F16
+l46:
+	TBZ $1, R9, l47
+	FMOVD (R1), F17
+	TBZ $0, R9, l48
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l48
+l47:
+	FMOVS (R1), F17
+l48:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d570 // fadd v16.4s, v11.4s, v16.4s
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l49
+	FMOVD (R0), F16
+	TBZ $0, R9, l50
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l50
+l49:
+	FMOVS (R0), F16
+l50:
+	TBZ $1, R9, l51
+	FMOVD (R1), F17
+	TBZ $0, R9, l52
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l52
+l51:
+	FMOVS (R1), F17
+l52:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l53
+	FMOVD (R0), F16
+	TBZ $0, R9, l54
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l54
+l53:
+	FMOVS (R0), F16
+l54:
+	TBZ $1, R9, l55
+	FMOVD (R1), F17
+	TBZ $0, R9, l56
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l56
+l55:
+	FMOVS (R1), F17
+l56:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l57
+	FMOVD (R0), F16
+	TBZ $0, R9, l58
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l58
+l57:
+	FMOVS (R0), F16
+l58:
+	TBZ $1, R9, l59
+	FMOVD (R1), F17
+	TBZ $0, R9, l60
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l60
+l59:
+	FMOVS (R1), F17
+l60:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l61
+	FMOVD (R0), F16
+	TBZ $0, R9, l62
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l62
+l61:
+	FMOVS (R0), F16
+l62:
+	TBZ $1, R9, l63
+	FMOVD (R1), F17
+	TBZ $0, R9, l64
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l64
+l63:
+	FMOVS (R1), F17
+l64:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVS F0, sum+24(FP)
+	RET
+
+// sqDiffBlockF32NEON: 4 lanes x 16. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·sqDiffBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V0.S4
+	FMOVQ 16(R0), F16
+	FMOVQ 16(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V1.S4
+	FMOVQ 32(R0), F16
+	FMOVQ 32(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V2.S4
+	FMOVQ 48(R0), F16
+	FMOVQ 48(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V3.S4
+	FMOVQ 64(R0), F16
+	FMOVQ 64(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V4.S4
+	FMOVQ 80(R0), F16
+	FMOVQ 80(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V5.S4
+	FMOVQ 96(R0), F16
+	FMOVQ 96(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V6.S4
+	FMOVQ 112(R0), F16
+	FMOVQ 112(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V7.S4
+	FMOVQ 128(R0), F16
+	FMOVQ 128(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V8.S4
+	FMOVQ 144(R0), F16
+	FMOVQ 144(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V9.S4
+	FMOVQ 160(R0), F16
+	FMOVQ 160(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V10.S4
+	FMOVQ 176(R0), F16
+	FMOVQ 176(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V11.S4
+	FMOVQ 192(R0), F16
+	FMOVQ 192(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V12.S4
+	FMOVQ 208(R0), F16
+	FMOVQ 208(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V13.S4
+	FMOVQ 224(R0), F16
+	FMOVQ 224(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V14.S4
+	FMOVQ 240(R0), F16
+	FMOVQ 240(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V15.S4
+	ADD $256, R0
+	ADD $256, R1
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V0.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V1.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V2.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V3.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V4.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V5.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V6.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V7.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V8.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V9.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V10.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V11.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V12.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V13.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V14.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VFMLA V16.S4, V16.S4, V15.S4
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F16
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F16
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F17
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F17
+l4:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V0.B16, V0.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F16
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F16
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F17
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F17
+l8:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V1.B16, V1.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F16
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F16
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F17
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F17
+l12:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V2.B16, V2.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F16
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F16
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F17
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F17
+l16:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V3.B16, V3.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F16
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F16
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F17
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F17
+l20:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V4.B16, V4.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F16
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F16
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F17
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F17
+l24:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V5.B16, V5.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F16
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F16
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F17
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F17
+l28:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V6.B16, V6.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F16
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F16
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F17
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F17
+l32:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V7.B16, V7.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l33
+	FMOVD (R0), F16
+	TBZ $0, R9, l34
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l34
+l33:
+	FMOVS (R0), F16
+l34:
+	TBZ $1, R9, l35
+	FMOVD (R1), F17
+	TBZ $0, R9, l36
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l36
+l35:
+	FMOVS (R1), F17
+l36:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V8.B16, V8.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l37
+	FMOVD (R0), F16
+	TBZ $0, R9, l38
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l38
+l37:
+	FMOVS (R0), F16
+l38:
+	TBZ $1, R9, l39
+	FMOVD (R1), F17
+	TBZ $0, R9, l40
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l40
+l39:
+	FMOVS (R1), F17
+l40:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V9.B16, V9.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l41
+	FMOVD (R0), F16
+	TBZ $0, R9, l42
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l42
+l41:
+	FMOVS (R0), F16
+l42:
+	TBZ $1, R9, l43
+	FMOVD (R1), F17
+	TBZ $0, R9, l44
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l44
+l43:
+	FMOVS (R1), F17
+l44:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V10.B16, V10.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l45
+	FMOVD (R0), F16
+	TBZ $0, R9, l46
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l46
+l45:
+	FMOVS (R0), F16
+l46:
+	TBZ $1, R9, l47
+	FMOVD (R1), F17
+	TBZ $0, R9, l48
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l48
+l47:
+	FMOVS (R1), F17
+l48:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V11.B16, V11.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l49
+	FMOVD (R0), F16
+	TBZ $0, R9, l50
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l50
+l49:
+	FMOVS (R0), F16
+l50:
+	TBZ $1, R9, l51
+	FMOVD (R1), F17
+	TBZ $0, R9, l52
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l52
+l51:
+	FMOVS (R1), F17
+l52:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V12.B16, V12.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l53
+	FMOVD (R0), F16
+	TBZ $0, R9, l54
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l54
+l53:
+	FMOVS (R0), F16
+l54:
+	TBZ $1, R9, l55
+	FMOVD (R1), F17
+	TBZ $0, R9, l56
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l56
+l55:
+	FMOVS (R1), F17
+l56:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V13.B16, V13.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l57
+	FMOVD (R0), F16
+	TBZ $0, R9, l58
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l58
+l57:
+	FMOVS (R0), F16
+l58:
+	TBZ $1, R9, l59
+	FMOVD (R1), F17
+	TBZ $0, R9, l60
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l60
+l59:
+	FMOVS (R1), F17
+l60:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V14.B16, V14.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l61
+	FMOVD (R0), F16
+	TBZ $0, R9, l62
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l62
+l61:
+	FMOVS (R0), F16
+l62:
+	TBZ $1, R9, l63
+	FMOVD (R1), F17
+	TBZ $0, R9, l64
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l64
+l63:
+	FMOVS (R1), F17
+l64:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	VORR V15.B16, V15.B16, V17.B16
+	VFMLA V16.S4, V16.S4, V17.S4
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	FMOVS F0, sum+24(FP)
+	RET
+
+// maxDiffBlockF32NEON: 4 lanes x 16. R0=a float32, R1=b float32; R9=elements left.
+// Accumulator m: V0-V15.
+TEXT ·maxDiffBlockF32NEON(SB), NOSPLIT, $0-28
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $64, R9
+	BLT single
+loop:
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	FMOVQ 16(R0), F16
+	FMOVQ 16(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	FMOVQ 32(R0), F16
+	FMOVQ 32(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	FMOVQ 48(R0), F16
+	FMOVQ 48(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	FMOVQ 64(R0), F16
+	FMOVQ 64(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	FMOVQ 80(R0), F16
+	FMOVQ 80(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	FMOVQ 96(R0), F16
+	FMOVQ 96(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	FMOVQ 112(R0), F16
+	FMOVQ 112(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	FMOVQ 128(R0), F16
+	FMOVQ 128(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	FMOVQ 144(R0), F16
+	FMOVQ 144(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	FMOVQ 160(R0), F16
+	FMOVQ 160(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	FMOVQ 176(R0), F16
+	FMOVQ 176(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	FMOVQ 192(R0), F16
+	FMOVQ 192(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	FMOVQ 208(R0), F16
+	FMOVQ 208(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	FMOVQ 224(R0), F16
+	FMOVQ 224(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	FMOVQ 240(R0), F16
+	FMOVQ 240(R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $256, R0
+	ADD $256, R1
+	SUB $64, R9
+	CMP $64, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT part0
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part1
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part2
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part3
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part4
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part5
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part6
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part7
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part8
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part9
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part10
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part11
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part12
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part13
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part14
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BLT part15
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l1
+	FMOVD (R0), F16
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F16
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F17
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F17
+l4:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea0e612 // fcmgt v18.4s, v16.4s, v0.4s
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l5
+	FMOVD (R0), F16
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F16
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R1), F17
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l8
+l7:
+	FMOVS (R1), F17
+l8:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea1e612 // fcmgt v18.4s, v16.4s, v1.4s
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l9
+	FMOVD (R0), F16
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F16
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R1), F17
+	TBZ $0, R9, l12
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l12
+l11:
+	FMOVS (R1), F17
+l12:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea2e612 // fcmgt v18.4s, v16.4s, v2.4s
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l13
+	FMOVD (R0), F16
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l14
+l13:
+	FMOVS (R0), F16
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R1), F17
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l16
+l15:
+	FMOVS (R1), F17
+l16:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea3e612 // fcmgt v18.4s, v16.4s, v3.4s
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l17
+	FMOVD (R0), F16
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l18
+l17:
+	FMOVS (R0), F16
+l18:
+	TBZ $1, R9, l19
+	FMOVD (R1), F17
+	TBZ $0, R9, l20
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l20
+l19:
+	FMOVS (R1), F17
+l20:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea4e612 // fcmgt v18.4s, v16.4s, v4.4s
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l21
+	FMOVD (R0), F16
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l22
+l21:
+	FMOVS (R0), F16
+l22:
+	TBZ $1, R9, l23
+	FMOVD (R1), F17
+	TBZ $0, R9, l24
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l24
+l23:
+	FMOVS (R1), F17
+l24:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea5e612 // fcmgt v18.4s, v16.4s, v5.4s
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l25
+	FMOVD (R0), F16
+	TBZ $0, R9, l26
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l26
+l25:
+	FMOVS (R0), F16
+l26:
+	TBZ $1, R9, l27
+	FMOVD (R1), F17
+	TBZ $0, R9, l28
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l28
+l27:
+	FMOVS (R1), F17
+l28:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea6e612 // fcmgt v18.4s, v16.4s, v6.4s
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l29
+	FMOVD (R0), F16
+	TBZ $0, R9, l30
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l30
+l29:
+	FMOVS (R0), F16
+l30:
+	TBZ $1, R9, l31
+	FMOVD (R1), F17
+	TBZ $0, R9, l32
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l32
+l31:
+	FMOVS (R1), F17
+l32:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea7e612 // fcmgt v18.4s, v16.4s, v7.4s
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l33
+	FMOVD (R0), F16
+	TBZ $0, R9, l34
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l34
+l33:
+	FMOVS (R0), F16
+l34:
+	TBZ $1, R9, l35
+	FMOVD (R1), F17
+	TBZ $0, R9, l36
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l36
+l35:
+	FMOVS (R1), F17
+l36:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea8e612 // fcmgt v18.4s, v16.4s, v8.4s
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l37
+	FMOVD (R0), F16
+	TBZ $0, R9, l38
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l38
+l37:
+	FMOVS (R0), F16
+l38:
+	TBZ $1, R9, l39
+	FMOVD (R1), F17
+	TBZ $0, R9, l40
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l40
+l39:
+	FMOVS (R1), F17
+l40:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6ea9e612 // fcmgt v18.4s, v16.4s, v9.4s
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l41
+	FMOVD (R0), F16
+	TBZ $0, R9, l42
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l42
+l41:
+	FMOVS (R0), F16
+l42:
+	TBZ $1, R9, l43
+	FMOVD (R1), F17
+	TBZ $0, R9, l44
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l44
+l43:
+	FMOVS (R1), F17
+l44:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaae612 // fcmgt v18.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l45
+	FMOVD (R0), F16
+	TBZ $0, R9, l46
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l46
+l45:
+	FMOVS (R0), F16
+l46:
+	TBZ $1, R9, l47
+	FMOVD (R1), F17
+	TBZ $0, R9, l48
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l48
+l47:
+	FMOVS (R1), F17
+l48:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eabe612 // fcmgt v18.4s, v16.4s, v11.4s
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l49
+	FMOVD (R0), F16
+	TBZ $0, R9, l50
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l50
+l49:
+	FMOVS (R0), F16
+l50:
+	TBZ $1, R9, l51
+	FMOVD (R1), F17
+	TBZ $0, R9, l52
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l52
+l51:
+	FMOVS (R1), F17
+l52:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eace612 // fcmgt v18.4s, v16.4s, v12.4s
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l53
+	FMOVD (R0), F16
+	TBZ $0, R9, l54
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l54
+l53:
+	FMOVS (R0), F16
+l54:
+	TBZ $1, R9, l55
+	FMOVD (R1), F17
+	TBZ $0, R9, l56
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l56
+l55:
+	FMOVS (R1), F17
+l56:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eade612 // fcmgt v18.4s, v16.4s, v13.4s
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l57
+	FMOVD (R0), F16
+	TBZ $0, R9, l58
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l58
+l57:
+	FMOVS (R0), F16
+l58:
+	TBZ $1, R9, l59
+	FMOVD (R1), F17
+	TBZ $0, R9, l60
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l60
+l59:
+	FMOVS (R1), F17
+l60:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<2, R10
+	FMOVQ (R10), F31
+	TBZ $1, R9, l61
+	FMOVD (R0), F16
+	TBZ $0, R9, l62
+	ADD $8, R0, R10
+	VLD1 (R10), V16.S[2]
+	JMP l62
+l61:
+	FMOVS (R0), F16
+l62:
+	TBZ $1, R9, l63
+	FMOVD (R1), F17
+	TBZ $0, R9, l64
+	ADD $8, R1, R10
+	VLD1 (R10), V17.S[2]
+	JMP l64
+l63:
+	FMOVS (R1), F17
+l64:
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x6ea8e410 // fcmgt v16.4s, v0.4s, v8.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V8.B16, V0.B16
+	WORD $0x6ea9e430 // fcmgt v16.4s, v1.4s, v9.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V9.B16, V1.B16
+	WORD $0x6eaae450 // fcmgt v16.4s, v2.4s, v10.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V10.B16, V2.B16
+	WORD $0x6eabe470 // fcmgt v16.4s, v3.4s, v11.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V11.B16, V3.B16
+	WORD $0x6eace490 // fcmgt v16.4s, v4.4s, v12.4s
+	WORD $0x4e24e491 // fcmeq v17.4s, v4.4s, v4.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V12.B16, V4.B16
+	WORD $0x6eade4b0 // fcmgt v16.4s, v5.4s, v13.4s
+	WORD $0x4e25e4b1 // fcmeq v17.4s, v5.4s, v5.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V13.B16, V5.B16
+	WORD $0x6eaee4d0 // fcmgt v16.4s, v6.4s, v14.4s
+	WORD $0x4e26e4d1 // fcmeq v17.4s, v6.4s, v6.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V14.B16, V6.B16
+	WORD $0x6eafe4f0 // fcmgt v16.4s, v7.4s, v15.4s
+	WORD $0x4e27e4f1 // fcmeq v17.4s, v7.4s, v7.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V15.B16, V7.B16
+	WORD $0x6ea4e410 // fcmgt v16.4s, v0.4s, v4.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V4.B16, V0.B16
+	WORD $0x6ea5e430 // fcmgt v16.4s, v1.4s, v5.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V5.B16, V1.B16
+	WORD $0x6ea6e450 // fcmgt v16.4s, v2.4s, v6.4s
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V6.B16, V2.B16
+	WORD $0x6ea7e470 // fcmgt v16.4s, v3.4s, v7.4s
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V7.B16, V3.B16
+	WORD $0x6ea2e410 // fcmgt v16.4s, v0.4s, v2.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V2.B16, V0.B16
+	WORD $0x6ea3e430 // fcmgt v16.4s, v1.4s, v3.4s
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V3.B16, V1.B16
+	WORD $0x6ea1e410 // fcmgt v16.4s, v0.4s, v1.4s
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V1.B16, V0.B16
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6eb0e411 // fcmgt v17.4s, v0.4s, v16.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	VEXT $4, V0.B16, V0.B16, V16.B16
+	WORD $0x6eb0e411 // fcmgt v17.4s, v0.4s, v16.4s
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	FMOVS F0, m+24(FP)
+	RET
+
+// addDiffF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addDiffF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ (R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ 16(R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F1
+	FMOVQ 32(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ 32(R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ 48(R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ (R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F1
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F2
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F2
+l4:
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	TBZ $1, R9, l5
+	FMOVD (R0), F2
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V2.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F2
+l6:
+	VFMLA V0.S4, V1.S4, V2.S4
+	TBZ $1, R9, l7
+	FMOVD F2, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F2, (R0)
+l8:
+done:
+	RET
+
+// addDiffRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addDiffRowsF32NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD s+24(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ (R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ 16(R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F1
+	FMOVQ 32(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ 32(R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ 48(R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	FMOVQ (R0), F2
+	VFMLA V0.S4, V1.S4, V2.S4
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F1
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F2
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F2
+l4:
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	TBZ $1, R9, l5
+	FMOVD (R0), F2
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V2.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F2
+l6:
+	VFMLA V0.S4, V1.S4, V2.S4
+	TBZ $1, R9, l7
+	FMOVD F2, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F2, (R0)
+l8:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+64(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD s+24(FP), R12
+	MOVD ld_s+72(FP), R10
+	ADD R10, R12
+	MOVD R12, s+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
+// addSignF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·addSignF32NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS s+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVQ 0(R11), F1
+	FMOVQ 112(R11), F2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ (R0), F4
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F3
+	FMOVQ 16(R2), F4
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ 16(R0), F4
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ (R0), F4
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F3
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V3.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F3
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F4
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V4.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F4
+l4:
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	TBZ $1, R9, l5
+	FMOVD (R0), F4
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V4.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F4
+l6:
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	TBZ $1, R9, l7
+	FMOVD F4, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F4, (R0)
+l8:
+done:
+	RET
+
+// addSignRowsF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·addSignRowsF32NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F1
+	FMOVQ 112(R11), F2
+row:
+	MOVD n+32(FP), R9
+	MOVD s+24(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ (R0), F4
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F3
+	FMOVQ 16(R2), F4
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ 16(R0), F4
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ (R0), F4
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F3
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V3.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F3
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F4
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V4.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F4
+l4:
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	TBZ $1, R9, l5
+	FMOVD (R0), F4
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VLD1 (R10), V4.S[2]
+	JMP l6
+l5:
+	FMOVS (R0), F4
+l6:
+	WORD $0x4ea0f865 // fabs v5.4s, v3.4s
+	WORD $0x6ea1e4a5 // fcmgt v5.4s, v5.4s, v1.4s
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	TBZ $1, R9, l7
+	FMOVD F4, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F4, (R0)
+l8:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+64(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD s+24(FP), R12
+	MOVD ld_s+72(FP), R10
+	ADD R10, R12
+	MOVD R12, s+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
 // maxBlockF32NEON: 4 lanes x 16. R0=a float32; R9=elements left.
 // Accumulator m: V0-V15.
 TEXT ·maxBlockF32NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 112(R11), F0
+	FMOVQ 128(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -10952,7 +13848,7 @@ TEXT ·minBlockF32NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 128(R11), F0
+	FMOVQ 144(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -12603,18 +15499,18 @@ TEXT ·expOrZeroF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS m+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 144(R11), F1
-	FMOVQ 160(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
+	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F2
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
 	FMOVQ 16(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	FMOVQ 0(R11), F13
 	CMP $8, R9
 	BLT single
@@ -12625,17 +15521,17 @@ loop:
 	WORD $0x4e2ef42e // fmax v14.4s, v1.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V14.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V14.S4
 	VFMLS V8.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -12658,17 +15554,17 @@ loop:
 	WORD $0x4e2ef42e // fmax v14.4s, v1.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V14.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V14.S4
 	VFMLS V8.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -12700,17 +15596,17 @@ one:
 	WORD $0x4e2ef42e // fmax v14.4s, v1.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V14.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V14.S4
 	VFMLS V8.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -12748,17 +15644,17 @@ l2:
 	WORD $0x4e2ef42e // fmax v14.4s, v1.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V14.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V14.S4
 	VFMLS V8.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -12796,18 +15692,18 @@ TEXT ·expOrZeroSumBlockF32NEON(SB), NOSPLIT, $0-36
 	MOVD $pool<>(SB), R11
 	FMOVS m+16(FP), F8
 	VDUP V8.S[0], V8.S4
-	FMOVQ 144(R11), F9
-	FMOVQ 160(R11), F10
-	FMOVQ 176(R11), F11
-	FMOVQ 192(R11), F12
-	FMOVQ 208(R11), F13
-	FMOVQ 224(R11), F14
-	FMOVQ 240(R11), F15
-	FMOVQ 256(R11), F16
-	FMOVQ 272(R11), F17
-	FMOVQ 288(R11), F18
+	FMOVQ 160(R11), F9
+	FMOVQ 176(R11), F10
+	FMOVQ 192(R11), F11
+	FMOVQ 208(R11), F12
+	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F14
+	FMOVQ 256(R11), F15
+	FMOVQ 272(R11), F16
+	FMOVQ 288(R11), F17
+	FMOVQ 304(R11), F18
 	FMOVQ 16(R11), F19
-	FMOVQ 224(R11), F20
+	FMOVQ 240(R11), F20
 	FMOVQ 0(R11), F21
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -12826,17 +15722,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -12860,17 +15756,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -12894,17 +15790,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -12928,17 +15824,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -12962,17 +15858,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -12996,17 +15892,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13030,17 +15926,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13064,17 +15960,17 @@ loop:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13106,17 +16002,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13145,17 +16041,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13184,17 +16080,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13223,17 +16119,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13262,17 +16158,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13301,17 +16197,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13340,17 +16236,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13379,17 +16275,17 @@ single:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13430,17 +16326,17 @@ l2:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13487,17 +16383,17 @@ l6:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13544,17 +16440,17 @@ l10:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13601,17 +16497,17 @@ l14:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13658,17 +16554,17 @@ l18:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13715,17 +16611,17 @@ l22:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13772,17 +16668,17 @@ l26:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -13829,17 +16725,17 @@ l30:
 	WORD $0x4e36f536 // fmax v22.4s, v9.4s, v22.4s
 	WORD $0x4eb6f576 // fmin v22.4s, v11.4s, v22.4s
 	WORD $0x4e36f596 // fmax v22.4s, v12.4s, v22.4s
-	FMOVQ 224(R11), F24
+	FMOVQ 240(R11), F24
 	VFMLA V13.S4, V22.S4, V24.S4
 	WORD $0x4eaed719 // fsub v25.4s, v24.4s, v14.4s
 	VFMLS V15.S4, V25.S4, V22.S4
 	VFMLS V16.S4, V25.S4, V22.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F26
+	FMOVQ 320(R11), F26
 	VFMLA V25.S4, V17.S4, V26.S4
-	FMOVQ 320(R11), F27
+	FMOVQ 336(R11), F27
 	VFMLA V25.S4, V18.S4, V27.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V25.S4, V27.S4, V28.S4
 	VFMLA V22.S4, V26.S4, V28.S4
 	WORD $0x6e36ded9 // fmul v25.4s, v22.4s, v22.4s
@@ -16202,34 +19098,34 @@ TEXT ·expF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 176(R11), F1
-	FMOVQ 192(R11), F2
-	FMOVQ 208(R11), F3
-	FMOVQ 224(R11), F4
-	FMOVQ 240(R11), F5
-	FMOVQ 256(R11), F6
-	FMOVQ 272(R11), F7
-	FMOVQ 288(R11), F8
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
+	FMOVQ 208(R11), F2
+	FMOVQ 224(R11), F3
+	FMOVQ 240(R11), F4
+	FMOVQ 256(R11), F5
+	FMOVQ 272(R11), F6
+	FMOVQ 288(R11), F7
+	FMOVQ 304(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -16248,17 +19144,17 @@ loop:
 	FMOVQ 16(R1), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -16286,17 +19182,17 @@ one:
 	FMOVQ (R1), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -16330,17 +19226,17 @@ l1:
 l2:
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -16374,35 +19270,35 @@ TEXT ·expm1F32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 352(R11), F0
-	FMOVQ 368(R11), F1
-	FMOVQ 208(R11), F2
-	FMOVQ 224(R11), F3
-	FMOVQ 240(R11), F4
-	FMOVQ 256(R11), F5
-	FMOVQ 272(R11), F6
-	FMOVQ 288(R11), F7
-	FMOVQ 224(R11), F8
-	FMOVQ 384(R11), F9
+	FMOVQ 368(R11), F0
+	FMOVQ 384(R11), F1
+	FMOVQ 224(R11), F2
+	FMOVQ 240(R11), F3
+	FMOVQ 256(R11), F4
+	FMOVQ 272(R11), F5
+	FMOVQ 288(R11), F6
+	FMOVQ 304(R11), F7
+	FMOVQ 240(R11), F8
+	FMOVQ 400(R11), F9
 	FMOVQ 80(R11), F10
-	FMOVQ 400(R11), F11
+	FMOVQ 112(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F12
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -16419,17 +19315,17 @@ loop:
 	FMOVQ 16(R1), F12
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -16455,17 +19351,17 @@ one:
 	FMOVQ (R1), F12
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -16497,17 +19393,17 @@ l1:
 l2:
 	WORD $0x4eacf40d // fmin v13.4s, v0.4s, v12.4s
 	WORD $0x4e2df42d // fmax v13.4s, v1.4s, v13.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V2.S4, V13.S4, V14.S4
 	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
 	VFMLS V4.S4, V15.S4, V13.S4
 	VFMLS V5.S4, V15.S4, V13.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V7.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V13.S4, V16.S4, V18.S4
 	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
@@ -16547,10 +19443,10 @@ TEXT ·logF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 480(R11), F5
 	FMOVQ 16(R11), F6
 	FMOVQ 496(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 112(R11), F11
+	FMOVQ 272(R11), F8
+	FMOVQ 256(R11), F9
+	FMOVQ 144(R11), F10
+	FMOVQ 128(R11), F11
 	FMOVQ 512(R11), F12
 single:
 	CMP $4, R9
@@ -16675,11 +19571,11 @@ TEXT ·log1pF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 416(R11), F3
 	FMOVQ 672(R11), F4
 	FMOVQ 496(R11), F5
-	FMOVQ 256(R11), F6
-	FMOVQ 240(R11), F7
+	FMOVQ 272(R11), F6
+	FMOVQ 256(R11), F7
 	FMOVQ 688(R11), F8
-	FMOVQ 128(R11), F9
-	FMOVQ 112(R11), F10
+	FMOVQ 144(R11), F9
+	FMOVQ 128(R11), F10
 	FMOVQ 512(R11), F11
 single:
 	CMP $4, R9
@@ -16810,12 +19706,12 @@ TEXT ·log2F32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 480(R11), F5
 	FMOVQ 16(R11), F6
 	FMOVQ 496(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 112(R11), F11
+	FMOVQ 272(R11), F8
+	FMOVQ 256(R11), F9
+	FMOVQ 144(R11), F10
+	FMOVQ 128(R11), F11
 	FMOVQ 512(R11), F12
-	FMOVQ 208(R11), F13
+	FMOVQ 224(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -16943,10 +19839,10 @@ TEXT ·log10F32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 480(R11), F5
 	FMOVQ 16(R11), F6
 	FMOVQ 496(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 112(R11), F11
+	FMOVQ 272(R11), F8
+	FMOVQ 256(R11), F9
+	FMOVQ 144(R11), F10
+	FMOVQ 128(R11), F11
 	FMOVQ 512(R11), F12
 	FMOVQ 704(R11), F13
 single:
@@ -17068,16 +19964,16 @@ TEXT ·exp2F32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 224(R11), F0
-	FMOVQ 240(R11), F1
-	FMOVQ 160(R11), F2
+	FMOVQ 240(R11), F0
+	FMOVQ 256(R11), F1
+	FMOVQ 176(R11), F2
 	FMOVQ 720(R11), F3
 	FMOVQ 736(R11), F4
 	FMOVQ 752(R11), F5
-	FMOVQ 272(R11), F6
-	FMOVQ 288(R11), F7
+	FMOVQ 288(R11), F6
+	FMOVQ 304(R11), F7
 	FMOVQ 16(R11), F8
-	FMOVQ 224(R11), F9
+	FMOVQ 240(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
@@ -17094,11 +19990,11 @@ loop:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -17127,11 +20023,11 @@ loop:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -17169,11 +20065,11 @@ one:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -17217,11 +20113,11 @@ l2:
 	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
 	WORD $0x6e2cdd8a // fmul v10.4s, v12.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V10.S4, V13.S4
@@ -17255,26 +20151,26 @@ TEXT ·logSigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 240(R11), F0
-	FMOVQ 256(R11), F1
+	FMOVQ 256(R11), F0
+	FMOVQ 272(R11), F1
 	FMOVQ 16(R11), F2
-	FMOVQ 160(R11), F3
+	FMOVQ 176(R11), F3
 	FMOVQ 656(R11), F4
 	FMOVQ 32(R11), F5
-	FMOVQ 176(R11), F6
-	FMOVQ 192(R11), F7
-	FMOVQ 208(R11), F8
-	FMOVQ 224(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 192(R11), F6
+	FMOVQ 208(R11), F7
+	FMOVQ 224(R11), F8
+	FMOVQ 240(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
 	FMOVQ 0(R11), F13
 	FMOVQ 416(R11), F14
 	FMOVQ 672(R11), F15
 	FMOVQ 496(R11), F16
 	FMOVQ 688(R11), F17
-	FMOVQ 128(R11), F18
-	FMOVQ 112(R11), F19
+	FMOVQ 144(R11), F18
+	FMOVQ 128(R11), F19
 	FMOVQ 512(R11), F20
 single:
 	CMP $4, R9
@@ -17285,17 +20181,17 @@ one:
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
 	WORD $0x4eb6f4d6 // fmin v22.4s, v6.4s, v22.4s
 	WORD $0x4e36f4f6 // fmax v22.4s, v7.4s, v22.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VFMLA V8.S4, V22.S4, V23.S4
 	WORD $0x4ea9d6f8 // fsub v24.4s, v23.4s, v9.4s
 	VFMLS V0.S4, V24.S4, V22.S4
 	VFMLS V1.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F25
+	FMOVQ 320(R11), F25
 	VFMLA V24.S4, V10.S4, V25.S4
-	FMOVQ 320(R11), F26
+	FMOVQ 336(R11), F26
 	VFMLA V24.S4, V11.S4, V26.S4
-	FMOVQ 336(R11), F27
+	FMOVQ 352(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
@@ -17374,17 +20270,17 @@ l2:
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
 	WORD $0x4eb6f4d6 // fmin v22.4s, v6.4s, v22.4s
 	WORD $0x4e36f4f6 // fmax v22.4s, v7.4s, v22.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VFMLA V8.S4, V22.S4, V23.S4
 	WORD $0x4ea9d6f8 // fsub v24.4s, v23.4s, v9.4s
 	VFMLS V0.S4, V24.S4, V22.S4
 	VFMLS V1.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F25
+	FMOVQ 320(R11), F25
 	VFMLA V24.S4, V10.S4, V25.S4
-	FMOVQ 320(R11), F26
+	FMOVQ 336(R11), F26
 	VFMLA V24.S4, V11.S4, V26.S4
-	FMOVQ 336(R11), F27
+	FMOVQ 352(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
@@ -17461,19 +20357,19 @@ TEXT ·mishF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
+	FMOVQ 176(R11), F0
 	FMOVQ 768(R11), F1
 	FMOVQ 784(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
 	FMOVQ 16(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -17482,17 +20378,17 @@ one:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -17532,17 +20428,17 @@ l2:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -17590,7 +20486,7 @@ TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 896(R11), F6
 	FMOVQ 80(R11), F7
 	FMOVQ 16(R11), F8
-	FMOVQ 400(R11), F9
+	FMOVQ 112(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
@@ -17741,16 +20637,16 @@ TEXT ·sigmoidF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -17758,17 +20654,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -17790,17 +20686,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -17831,17 +20727,17 @@ one:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -17878,17 +20774,17 @@ l2:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -17925,18 +20821,18 @@ TEXT ·erfF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 960(R11), F2
 	FMOVQ 976(R11), F3
 	FMOVQ 992(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
-	FMOVQ 400(R11), F12
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
+	FMOVQ 112(R11), F12
 	FMOVQ 1008(R11), F13
 single:
 	CMP $4, R9
@@ -17975,18 +20871,18 @@ one:
 	FMOVQ 1216(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 224(R11), F17
+	FMOVQ 240(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -18054,18 +20950,18 @@ l2:
 	FMOVQ 1216(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 224(R11), F17
+	FMOVQ 240(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -18104,17 +21000,17 @@ TEXT ·erfcF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 768(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 1232(R11), F2
 	FMOVQ 1248(R11), F3
 	FMOVQ 1264(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
 	FMOVQ 0(R11), F12
 single:
 	CMP $4, R9
@@ -18153,18 +21049,18 @@ one:
 	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
 	VFMLA V14.S4, V14.S4, V16.S4
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V5.S4, V15.S4, V14.S4
 	WORD $0x4ea6d5d2 // fsub v18.4s, v14.4s, v6.4s
 	VFMLS V7.S4, V18.S4, V15.S4
 	VFMLS V8.S4, V18.S4, V15.S4
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
 	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F20
+	FMOVQ 320(R11), F20
 	VFMLA V19.S4, V9.S4, V20.S4
-	FMOVQ 320(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V19.S4, V10.S4, V21.S4
-	FMOVQ 336(R11), F22
+	FMOVQ 352(R11), F22
 	VFMLA V19.S4, V21.S4, V22.S4
 	VFMLA V15.S4, V20.S4, V22.S4
 	VFMLA V22.S4, V18.S4, V15.S4
@@ -18231,18 +21127,18 @@ l2:
 	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
 	VFMLA V14.S4, V14.S4, V16.S4
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V5.S4, V15.S4, V14.S4
 	WORD $0x4ea6d5d2 // fsub v18.4s, v14.4s, v6.4s
 	VFMLS V7.S4, V18.S4, V15.S4
 	VFMLS V8.S4, V18.S4, V15.S4
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
 	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F20
+	FMOVQ 320(R11), F20
 	VFMLA V19.S4, V9.S4, V20.S4
-	FMOVQ 320(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V19.S4, V10.S4, V21.S4
-	FMOVQ 336(R11), F22
+	FMOVQ 352(R11), F22
 	VFMLA V19.S4, V21.S4, V22.S4
 	VFMLA V15.S4, V20.S4, V22.S4
 	VFMLA V22.S4, V18.S4, V15.S4
@@ -18280,18 +21176,18 @@ TEXT ·ndtrF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 768(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 1424(R11), F2
 	FMOVQ 1232(R11), F3
 	FMOVQ 1248(R11), F4
 	FMOVQ 1264(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
 	FMOVQ 0(R11), F13
 	FMOVQ 80(R11), F14
 single:
@@ -18332,18 +21228,18 @@ one:
 	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
 	VFMLA V16.S4, V16.S4, V18.S4
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V6.S4, V17.S4, V16.S4
 	WORD $0x4ea7d614 // fsub v20.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V20.S4, V17.S4
 	VFMLS V9.S4, V20.S4, V17.S4
 	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
 	WORD $0x6e31de35 // fmul v21.4s, v17.4s, v17.4s
-	FMOVQ 304(R11), F22
+	FMOVQ 320(R11), F22
 	VFMLA V21.S4, V10.S4, V22.S4
-	FMOVQ 320(R11), F23
+	FMOVQ 336(R11), F23
 	VFMLA V21.S4, V11.S4, V23.S4
-	FMOVQ 336(R11), F24
+	FMOVQ 352(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
 	VFMLA V17.S4, V22.S4, V24.S4
 	VFMLA V24.S4, V20.S4, V17.S4
@@ -18412,18 +21308,18 @@ l2:
 	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
 	VFMLA V16.S4, V16.S4, V18.S4
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V6.S4, V17.S4, V16.S4
 	WORD $0x4ea7d614 // fsub v20.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V20.S4, V17.S4
 	VFMLS V9.S4, V20.S4, V17.S4
 	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
 	WORD $0x6e31de35 // fmul v21.4s, v17.4s, v17.4s
-	FMOVQ 304(R11), F22
+	FMOVQ 320(R11), F22
 	VFMLA V21.S4, V10.S4, V22.S4
-	FMOVQ 320(R11), F23
+	FMOVQ 336(R11), F23
 	VFMLA V21.S4, V11.S4, V23.S4
-	FMOVQ 336(R11), F24
+	FMOVQ 352(R11), F24
 	VFMLA V21.S4, V23.S4, V24.S4
 	VFMLA V17.S4, V22.S4, V24.S4
 	VFMLA V24.S4, V20.S4, V17.S4
@@ -18461,14 +21357,14 @@ TEXT ·gELUF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 224(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 240(R11), F0
+	FMOVQ 176(R11), F1
 	FMOVQ 1440(R11), F2
 	FMOVQ 1456(R11), F3
 	FMOVQ 1472(R11), F4
 	FMOVQ 1488(R11), F5
 	FMOVQ 1504(R11), F6
-	FMOVQ 224(R11), F7
+	FMOVQ 240(R11), F7
 	FMOVQ 0(R11), F8
 	FMOVQ 16(R11), F9
 single:
@@ -18605,17 +21501,17 @@ TEXT ·gELUTanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 1680(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
@@ -18626,17 +21522,17 @@ loop:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -18661,17 +21557,17 @@ loop:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -18705,17 +21601,17 @@ one:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -18755,17 +21651,17 @@ l2:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -18802,16 +21698,16 @@ TEXT ·siLUF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -18819,17 +21715,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -18851,17 +21747,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -18892,17 +21788,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -18939,17 +21835,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -18987,7 +21883,7 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 1712(R11), F1
-	FMOVQ 224(R11), F2
+	FMOVQ 240(R11), F2
 	FMOVQ 1728(R11), F3
 	FMOVQ 1744(R11), F4
 	FMOVQ 1760(R11), F5
@@ -18999,7 +21895,7 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -19036,7 +21932,7 @@ loop:
 	VBSL V12.B16, V10.B16, V11.B16
 	FMOVQ F11, (R0)
 	FMOVQ 16(R1), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -19082,7 +21978,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -19134,7 +22030,7 @@ tail:
 l1:
 	FMOVS (R1), F10
 l2:
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -19190,7 +22086,7 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 1808(R11), F0
 	FMOVQ 1712(R11), F1
-	FMOVQ 224(R11), F2
+	FMOVQ 240(R11), F2
 	FMOVQ 1728(R11), F3
 	FMOVQ 1744(R11), F4
 	FMOVQ 1760(R11), F5
@@ -19202,7 +22098,7 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
@@ -19237,7 +22133,7 @@ loop:
 	VEOR V11.B16, V12.B16, V12.B16
 	FMOVQ F12, (R0)
 	FMOVQ 16(R1), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
@@ -19281,7 +22177,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
@@ -19331,7 +22227,7 @@ tail:
 l1:
 	FMOVS (R1), F10
 l2:
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
@@ -19386,7 +22282,7 @@ TEXT ·tanF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 1808(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 1712(R11), F2
-	FMOVQ 224(R11), F3
+	FMOVQ 240(R11), F3
 	FMOVQ 1728(R11), F4
 	FMOVQ 1744(R11), F5
 	FMOVQ 1760(R11), F6
@@ -19396,7 +22292,7 @@ TEXT ·tanF32NEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -19436,7 +22332,7 @@ loop:
 	VBSL V14.B16, V9.B16, V10.B16
 	FMOVQ F10, (R0)
 	FMOVQ 16(R1), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -19485,7 +22381,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -19540,7 +22436,7 @@ tail:
 l1:
 	FMOVS (R1), F9
 l2:
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -19602,7 +22498,7 @@ TEXT ·asinF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 1952(R11), F2
 	FMOVQ 1744(R11), F3
 	FMOVQ 1728(R11), F4
-	FMOVQ 400(R11), F5
+	FMOVQ 112(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -19755,7 +22651,7 @@ TEXT ·acosF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 80(R11), F0
 	FMOVQ 1936(R11), F1
 	FMOVQ 1952(R11), F2
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	FMOVQ 1744(R11), F4
 	FMOVQ 1728(R11), F5
 	FMOVQ 2016(R11), F6
@@ -19932,7 +22828,7 @@ TEXT ·atanF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2064(R11), F3
 	FMOVQ 1744(R11), F4
 	FMOVQ 1728(R11), F5
-	FMOVQ 400(R11), F6
+	FMOVQ 112(R11), F6
 	CMP $8, R9
 	BLT single
 loop:
@@ -20101,7 +22997,7 @@ TEXT ·atan2F32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 16(R11), F1
-	FMOVQ 400(R11), F2
+	FMOVQ 112(R11), F2
 	FMOVQ 2048(R11), F3
 	FMOVQ 2064(R11), F4
 	FMOVQ 1744(R11), F5
@@ -20253,36 +23149,36 @@ TEXT ·sinhF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2192(R11), F0
-	FMOVQ 208(R11), F1
-	FMOVQ 224(R11), F2
-	FMOVQ 240(R11), F3
-	FMOVQ 256(R11), F4
-	FMOVQ 272(R11), F5
-	FMOVQ 288(R11), F6
-	FMOVQ 224(R11), F7
+	FMOVQ 224(R11), F1
+	FMOVQ 240(R11), F2
+	FMOVQ 256(R11), F3
+	FMOVQ 272(R11), F4
+	FMOVQ 288(R11), F5
+	FMOVQ 304(R11), F6
+	FMOVQ 240(R11), F7
 	FMOVQ 2208(R11), F8
 	FMOVQ 656(R11), F9
 	FMOVQ 976(R11), F10
 	FMOVQ 2224(R11), F11
-	FMOVQ 400(R11), F12
+	FMOVQ 112(R11), F12
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F13
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef40f // fmin v15.4s, v0.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V1.S4, V15.S4, V16.S4
 	WORD $0x4ea2d611 // fsub v17.4s, v16.4s, v2.4s
 	VFMLS V3.S4, V17.S4, V15.S4
 	VFMLS V4.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V5.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V6.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V15.S4, V19.S4, V21.S4
 	VFMLA V21.S4, V17.S4, V15.S4
@@ -20304,18 +23200,18 @@ loop:
 	FMOVQ 16(R1), F13
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef40f // fmin v15.4s, v0.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V1.S4, V15.S4, V16.S4
 	WORD $0x4ea2d611 // fsub v17.4s, v16.4s, v2.4s
 	VFMLS V3.S4, V17.S4, V15.S4
 	VFMLS V4.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V5.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V6.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V15.S4, V19.S4, V21.S4
 	VFMLA V21.S4, V17.S4, V15.S4
@@ -20346,18 +23242,18 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef40f // fmin v15.4s, v0.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V1.S4, V15.S4, V16.S4
 	WORD $0x4ea2d611 // fsub v17.4s, v16.4s, v2.4s
 	VFMLS V3.S4, V17.S4, V15.S4
 	VFMLS V4.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V5.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V6.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V15.S4, V19.S4, V21.S4
 	VFMLA V21.S4, V17.S4, V15.S4
@@ -20394,18 +23290,18 @@ l1:
 l2:
 	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
 	WORD $0x4eaef40f // fmin v15.4s, v0.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V1.S4, V15.S4, V16.S4
 	WORD $0x4ea2d611 // fsub v17.4s, v16.4s, v2.4s
 	VFMLS V3.S4, V17.S4, V15.S4
 	VFMLS V4.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V5.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V6.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V15.S4, V19.S4, V21.S4
 	VFMLA V21.S4, V17.S4, V15.S4
@@ -20444,13 +23340,13 @@ TEXT ·coshF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 656(R11), F0
 	FMOVQ 2192(R11), F1
-	FMOVQ 208(R11), F2
-	FMOVQ 224(R11), F3
-	FMOVQ 240(R11), F4
-	FMOVQ 256(R11), F5
-	FMOVQ 272(R11), F6
-	FMOVQ 288(R11), F7
-	FMOVQ 224(R11), F8
+	FMOVQ 224(R11), F2
+	FMOVQ 240(R11), F3
+	FMOVQ 256(R11), F4
+	FMOVQ 272(R11), F5
+	FMOVQ 288(R11), F6
+	FMOVQ 304(R11), F7
+	FMOVQ 240(R11), F8
 	FMOVQ 2208(R11), F9
 	FMOVQ 2240(R11), F10
 	CMP $8, R9
@@ -20459,18 +23355,18 @@ loop:
 	FMOVQ (R1), F11
 	WORD $0x4ea0f96b // fabs v11.4s, v11.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V2.S4, V11.S4, V12.S4
 	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
 	VFMLS V4.S4, V13.S4, V11.S4
 	VFMLS V5.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
 	WORD $0x6e2bdd6e // fmul v14.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V11.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V13.S4, V11.S4
@@ -20487,18 +23383,18 @@ loop:
 	FMOVQ 16(R1), F11
 	WORD $0x4ea0f96b // fabs v11.4s, v11.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V2.S4, V11.S4, V12.S4
 	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
 	VFMLS V4.S4, V13.S4, V11.S4
 	VFMLS V5.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
 	WORD $0x6e2bdd6e // fmul v14.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V11.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V13.S4, V11.S4
@@ -20524,18 +23420,18 @@ one:
 	FMOVQ (R1), F11
 	WORD $0x4ea0f96b // fabs v11.4s, v11.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V2.S4, V11.S4, V12.S4
 	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
 	VFMLS V4.S4, V13.S4, V11.S4
 	VFMLS V5.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
 	WORD $0x6e2bdd6e // fmul v14.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V11.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V13.S4, V11.S4
@@ -20567,18 +23463,18 @@ l1:
 l2:
 	WORD $0x4ea0f96b // fabs v11.4s, v11.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V2.S4, V11.S4, V12.S4
 	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
 	VFMLS V4.S4, V13.S4, V11.S4
 	VFMLS V5.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
 	WORD $0x6e2bdd6e // fmul v14.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V7.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V11.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V13.S4, V11.S4
@@ -20612,19 +23508,19 @@ TEXT ·asinhF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 656(R11), F1
-	FMOVQ 240(R11), F2
+	FMOVQ 256(R11), F2
 	FMOVQ 32(R11), F3
 	FMOVQ 2256(R11), F4
 	FMOVQ 416(R11), F5
 	FMOVQ 672(R11), F6
 	FMOVQ 496(R11), F7
-	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F8
 	FMOVQ 688(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 112(R11), F11
+	FMOVQ 144(R11), F10
+	FMOVQ 128(R11), F11
 	FMOVQ 512(R11), F12
 	FMOVQ 0(R11), F13
-	FMOVQ 400(R11), F14
+	FMOVQ 112(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -20774,17 +23670,17 @@ TEXT ·acoshF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 656(R11), F1
-	FMOVQ 240(R11), F2
+	FMOVQ 256(R11), F2
 	FMOVQ 32(R11), F3
 	FMOVQ 512(R11), F4
 	FMOVQ 2256(R11), F5
 	FMOVQ 416(R11), F6
 	FMOVQ 672(R11), F7
 	FMOVQ 496(R11), F8
-	FMOVQ 256(R11), F9
+	FMOVQ 272(R11), F9
 	FMOVQ 688(R11), F10
-	FMOVQ 128(R11), F11
-	FMOVQ 112(R11), F12
+	FMOVQ 144(R11), F11
+	FMOVQ 128(R11), F12
 	FMOVQ 0(R11), F13
 single:
 	CMP $4, R9
@@ -20935,14 +23831,14 @@ TEXT ·atanhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 416(R11), F3
 	FMOVQ 672(R11), F4
 	FMOVQ 496(R11), F5
-	FMOVQ 256(R11), F6
-	FMOVQ 240(R11), F7
+	FMOVQ 272(R11), F6
+	FMOVQ 256(R11), F7
 	FMOVQ 688(R11), F8
-	FMOVQ 128(R11), F9
-	FMOVQ 112(R11), F10
+	FMOVQ 144(R11), F9
+	FMOVQ 128(R11), F10
 	FMOVQ 512(R11), F11
 	FMOVQ 80(R11), F12
-	FMOVQ 400(R11), F13
+	FMOVQ 112(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -21086,10 +23982,10 @@ TEXT ·logitF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 464(R11), F5
 	FMOVQ 480(R11), F6
 	FMOVQ 496(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 112(R11), F11
+	FMOVQ 272(R11), F8
+	FMOVQ 256(R11), F9
+	FMOVQ 144(R11), F10
+	FMOVQ 128(R11), F11
 	FMOVQ 512(R11), F12
 single:
 	CMP $4, R9
@@ -21213,25 +24109,25 @@ TEXT ·logAddExpF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 240(R11), F0
-	FMOVQ 256(R11), F1
+	FMOVQ 256(R11), F0
+	FMOVQ 272(R11), F1
 	FMOVQ 16(R11), F2
-	FMOVQ 160(R11), F3
+	FMOVQ 176(R11), F3
 	FMOVQ 656(R11), F4
-	FMOVQ 128(R11), F5
+	FMOVQ 144(R11), F5
 	FMOVQ 32(R11), F6
-	FMOVQ 176(R11), F7
-	FMOVQ 192(R11), F8
-	FMOVQ 208(R11), F9
-	FMOVQ 224(R11), F10
-	FMOVQ 272(R11), F11
-	FMOVQ 288(R11), F12
-	FMOVQ 224(R11), F13
+	FMOVQ 192(R11), F7
+	FMOVQ 208(R11), F8
+	FMOVQ 224(R11), F9
+	FMOVQ 240(R11), F10
+	FMOVQ 288(R11), F11
+	FMOVQ 304(R11), F12
+	FMOVQ 240(R11), F13
 	FMOVQ 416(R11), F14
 	FMOVQ 672(R11), F15
 	FMOVQ 496(R11), F16
 	FMOVQ 688(R11), F17
-	FMOVQ 112(R11), F18
+	FMOVQ 128(R11), F18
 	FMOVQ 512(R11), F19
 single:
 	CMP $4, R9
@@ -21244,17 +24140,17 @@ one:
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
 	WORD $0x4eb6f4f6 // fmin v22.4s, v7.4s, v22.4s
 	WORD $0x4e36f516 // fmax v22.4s, v8.4s, v22.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VFMLA V9.S4, V22.S4, V23.S4
 	WORD $0x4eaad6f8 // fsub v24.4s, v23.4s, v10.4s
 	VFMLS V0.S4, V24.S4, V22.S4
 	VFMLS V1.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F25
+	FMOVQ 320(R11), F25
 	VFMLA V24.S4, V11.S4, V25.S4
-	FMOVQ 320(R11), F26
+	FMOVQ 336(R11), F26
 	VFMLA V24.S4, V12.S4, V26.S4
-	FMOVQ 336(R11), F27
+	FMOVQ 352(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
@@ -21351,17 +24247,17 @@ l4:
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
 	WORD $0x4eb6f4f6 // fmin v22.4s, v7.4s, v22.4s
 	WORD $0x4e36f516 // fmax v22.4s, v8.4s, v22.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VFMLA V9.S4, V22.S4, V23.S4
 	WORD $0x4eaad6f8 // fsub v24.4s, v23.4s, v10.4s
 	VFMLS V0.S4, V24.S4, V22.S4
 	VFMLS V1.S4, V24.S4, V22.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
-	FMOVQ 304(R11), F25
+	FMOVQ 320(R11), F25
 	VFMLA V24.S4, V11.S4, V25.S4
-	FMOVQ 320(R11), F26
+	FMOVQ 336(R11), F26
 	VFMLA V24.S4, V12.S4, V26.S4
-	FMOVQ 336(R11), F27
+	FMOVQ 352(R11), F27
 	VFMLA V24.S4, V26.S4, V27.S4
 	VFMLA V22.S4, V25.S4, V27.S4
 	WORD $0x6e36ded8 // fmul v24.4s, v22.4s, v22.4s
@@ -21446,27 +24342,27 @@ TEXT ·logAddExp2F32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 240(R11), F0
-	FMOVQ 224(R11), F1
+	FMOVQ 256(R11), F0
+	FMOVQ 240(R11), F1
 	FMOVQ 16(R11), F2
-	FMOVQ 160(R11), F3
+	FMOVQ 176(R11), F3
 	FMOVQ 656(R11), F4
-	FMOVQ 128(R11), F5
+	FMOVQ 144(R11), F5
 	FMOVQ 32(R11), F6
 	FMOVQ 720(R11), F7
 	FMOVQ 736(R11), F8
 	FMOVQ 752(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
 	FMOVQ 416(R11), F13
 	FMOVQ 672(R11), F14
 	FMOVQ 496(R11), F15
-	FMOVQ 256(R11), F16
+	FMOVQ 272(R11), F16
 	FMOVQ 688(R11), F17
-	FMOVQ 112(R11), F18
+	FMOVQ 128(R11), F18
 	FMOVQ 512(R11), F19
-	FMOVQ 208(R11), F20
+	FMOVQ 224(R11), F20
 single:
 	CMP $4, R9
 	BLT tail
@@ -21488,11 +24384,11 @@ one:
 	WORD $0x4eb7d75a // fsub v26.4s, v26.4s, v23.4s
 	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V10.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V11.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	VFMLA V30.S4, V23.S4, V26.S4
@@ -21600,11 +24496,11 @@ l4:
 	WORD $0x4eb7d75a // fsub v26.4s, v26.4s, v23.4s
 	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V10.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V11.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	VFMLA V30.S4, V23.S4, V26.S4
@@ -21693,7 +24589,7 @@ TEXT ·nextafterF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 1808(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -21842,10 +24738,10 @@ TEXT ·xLogYF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 480(R11), F5
 	FMOVQ 16(R11), F6
 	FMOVQ 496(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 112(R11), F11
+	FMOVQ 272(R11), F8
+	FMOVQ 256(R11), F9
+	FMOVQ 144(R11), F10
+	FMOVQ 128(R11), F11
 	FMOVQ 512(R11), F12
 single:
 	CMP $4, R9
@@ -21986,7 +24882,7 @@ TEXT ·hypotF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 128(R11), F0
+	FMOVQ 144(R11), F0
 	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
@@ -22141,16 +25037,16 @@ TEXT ·logSigmoidBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 single:
 	CMP $4, R9
 	BLT tail
@@ -22160,17 +25056,17 @@ one:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -22211,17 +25107,17 @@ l2:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -22269,16 +25165,16 @@ TEXT ·mishBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 	FMOVQ 768(R11), F11
 	FMOVQ 784(R11), F12
 single:
@@ -22289,17 +25185,17 @@ one:
 	WORD $0x4eadf58e // fmin v14.4s, v12.4s, v13.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -22324,17 +25220,17 @@ one:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	WORD $0x4eadf44d // fmin v13.4s, v2.4s, v13.4s
 	WORD $0x4e2df46d // fmax v13.4s, v3.4s, v13.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V4.S4, V13.S4, V16.S4
 	WORD $0x4ea5d611 // fsub v17.4s, v16.4s, v5.4s
 	VFMLS V6.S4, V17.S4, V13.S4
 	VFMLS V7.S4, V17.S4, V13.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V8.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V9.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V13.S4, V18.S4, V20.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
@@ -22375,17 +25271,17 @@ l2:
 	WORD $0x4eadf58e // fmin v14.4s, v12.4s, v13.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -22410,17 +25306,17 @@ l2:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	WORD $0x4eadf44d // fmin v13.4s, v2.4s, v13.4s
 	WORD $0x4e2df46d // fmax v13.4s, v3.4s, v13.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V4.S4, V13.S4, V16.S4
 	WORD $0x4ea5d611 // fsub v17.4s, v16.4s, v5.4s
 	VFMLS V6.S4, V17.S4, V13.S4
 	VFMLS V7.S4, V17.S4, V13.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V8.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V9.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V13.S4, V18.S4, V20.S4
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
@@ -22468,9 +25364,9 @@ TEXT ·gELUBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 224(R11), F1
-	FMOVQ 224(R11), F2
+	FMOVQ 176(R11), F0
+	FMOVQ 240(R11), F1
+	FMOVQ 240(R11), F2
 	FMOVQ 16(R11), F3
 	FMOVQ 1440(R11), F4
 	FMOVQ 1456(R11), F5
@@ -22479,13 +25375,13 @@ TEXT ·gELUBackwardF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 1504(R11), F8
 	FMOVQ 0(R11), F9
 	FMOVQ 640(R11), F10
-	FMOVQ 176(R11), F11
-	FMOVQ 192(R11), F12
-	FMOVQ 208(R11), F13
-	FMOVQ 240(R11), F14
-	FMOVQ 256(R11), F15
-	FMOVQ 272(R11), F16
-	FMOVQ 288(R11), F17
+	FMOVQ 192(R11), F11
+	FMOVQ 208(R11), F12
+	FMOVQ 224(R11), F13
+	FMOVQ 256(R11), F14
+	FMOVQ 272(R11), F15
+	FMOVQ 288(R11), F16
+	FMOVQ 304(R11), F17
 	FMOVQ 2272(R11), F18
 single:
 	CMP $4, R9
@@ -22541,17 +25437,17 @@ one:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -22637,17 +25533,17 @@ l2:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -22695,18 +25591,18 @@ TEXT ·gELUTanhBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 1680(R11), F2
 	FMOVQ 2288(R11), F3
-	FMOVQ 176(R11), F4
-	FMOVQ 192(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 192(R11), F4
+	FMOVQ 208(R11), F5
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
 	FMOVQ 2304(R11), F13
 single:
 	CMP $4, R9
@@ -22720,17 +25616,17 @@ one:
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -22781,17 +25677,17 @@ l2:
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -22846,16 +25742,16 @@ TEXT ·siLUBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 single:
 	CMP $4, R9
 	BLT tail
@@ -22864,17 +25760,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -22918,17 +25814,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -22982,25 +25878,25 @@ TEXT ·softplusF32NEON(SB), NOSPLIT, $0-32
 	VDUP V0.S[0], V0.S4
 	FMOVS threshold+20(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 240(R11), F2
-	FMOVQ 256(R11), F3
+	FMOVQ 256(R11), F2
+	FMOVQ 272(R11), F3
 	FMOVQ 16(R11), F4
-	FMOVQ 160(R11), F5
+	FMOVQ 176(R11), F5
 	FMOVQ 656(R11), F6
 	FMOVQ 32(R11), F7
-	FMOVQ 176(R11), F8
-	FMOVQ 192(R11), F9
-	FMOVQ 208(R11), F10
-	FMOVQ 224(R11), F11
-	FMOVQ 272(R11), F12
-	FMOVQ 288(R11), F13
-	FMOVQ 224(R11), F14
+	FMOVQ 192(R11), F8
+	FMOVQ 208(R11), F9
+	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F11
+	FMOVQ 288(R11), F12
+	FMOVQ 304(R11), F13
+	FMOVQ 240(R11), F14
 	FMOVQ 416(R11), F15
 	FMOVQ 672(R11), F16
 	FMOVQ 496(R11), F17
 	FMOVQ 688(R11), F18
-	FMOVQ 128(R11), F19
-	FMOVQ 112(R11), F20
+	FMOVQ 144(R11), F19
+	FMOVQ 128(R11), F20
 	FMOVQ 512(R11), F21
 single:
 	CMP $4, R9
@@ -23010,17 +25906,17 @@ one:
 	WORD $0x6e20ded7 // fmul v23.4s, v22.4s, v0.4s
 	WORD $0x4eb7f518 // fmin v24.4s, v8.4s, v23.4s
 	WORD $0x4e38f538 // fmax v24.4s, v9.4s, v24.4s
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V10.S4, V24.S4, V25.S4
 	WORD $0x4eabd73a // fsub v26.4s, v25.4s, v11.4s
 	VFMLS V2.S4, V26.S4, V24.S4
 	VFMLS V3.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 304(R11), F27
+	FMOVQ 320(R11), F27
 	VFMLA V26.S4, V12.S4, V27.S4
-	FMOVQ 320(R11), F28
+	FMOVQ 336(R11), F28
 	VFMLA V26.S4, V13.S4, V28.S4
-	FMOVQ 336(R11), F29
+	FMOVQ 352(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -23098,17 +25994,17 @@ l2:
 	WORD $0x6e20ded7 // fmul v23.4s, v22.4s, v0.4s
 	WORD $0x4eb7f518 // fmin v24.4s, v8.4s, v23.4s
 	WORD $0x4e38f538 // fmax v24.4s, v9.4s, v24.4s
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V10.S4, V24.S4, V25.S4
 	WORD $0x4eabd73a // fsub v26.4s, v25.4s, v11.4s
 	VFMLS V2.S4, V26.S4, V24.S4
 	VFMLS V3.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 304(R11), F27
+	FMOVQ 320(R11), F27
 	VFMLA V26.S4, V12.S4, V27.S4
-	FMOVQ 320(R11), F28
+	FMOVQ 336(R11), F28
 	VFMLA V26.S4, V13.S4, V28.S4
-	FMOVQ 336(R11), F29
+	FMOVQ 352(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -23191,16 +26087,16 @@ TEXT ·softplusBackwardF32NEON(SB), NOSPLIT, $0-40
 	FMOVS threshold+28(FP), F1
 	VDUP V1.S[0], V1.S4
 	FMOVQ 16(R11), F2
-	FMOVQ 160(R11), F3
-	FMOVQ 176(R11), F4
-	FMOVQ 192(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 176(R11), F3
+	FMOVQ 192(R11), F4
+	FMOVQ 208(R11), F5
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -23212,17 +26108,17 @@ one:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V6.S4, V14.S4, V16.S4
 	WORD $0x4ea7d611 // fsub v17.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V14.S4
 	VFMLS V9.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -23273,17 +26169,17 @@ l4:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V6.S4, V14.S4, V16.S4
 	WORD $0x4ea7d611 // fsub v17.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V14.S4
 	VFMLS V9.S4, V17.S4, V14.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V14.S4, V18.S4, V20.S4
 	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
@@ -23324,11 +26220,11 @@ TEXT ·powF32NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 16(R11), F1
-	FMOVQ 128(R11), F2
+	FMOVQ 144(R11), F2
 	FMOVQ 2336(R11), F3
 	FMOVQ 416(R11), F4
 	FMOVQ 2352(R11), F5
-	FMOVQ 160(R11), F6
+	FMOVQ 176(R11), F6
 	FMOVQ 432(R11), F7
 	FMOVQ 448(R11), F8
 	FMOVQ 464(R11), F9
@@ -23338,10 +26234,10 @@ TEXT ·powF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 2400(R11), F13
 	FMOVQ 2416(R11), F14
 	FMOVQ 2432(R11), F15
-	FMOVQ 208(R11), F16
-	FMOVQ 224(R11), F17
-	FMOVQ 240(R11), F18
-	FMOVQ 256(R11), F19
+	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F17
+	FMOVQ 256(R11), F18
+	FMOVQ 272(R11), F19
 single:
 	CMP $4, R9
 	BLT tail
@@ -23418,7 +26314,7 @@ one:
 	WORD $0x4e37f5f7 // fmax v23.4s, v15.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V0.B16, V25.B16, V24.B16
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V16.S4, V23.S4, V25.S4
 	WORD $0x4eb1d73a // fsub v26.4s, v25.4s, v17.4s
 	VFMLS V18.S4, V26.S4, V23.S4
@@ -23428,19 +26324,19 @@ one:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 272(R11), F28
-	FMOVQ 304(R11), F29
-	VFMLA V27.S4, V28.S4, V29.S4
 	FMOVQ 288(R11), F28
-	FMOVQ 320(R11), F30
+	FMOVQ 320(R11), F29
+	VFMLA V27.S4, V28.S4, V29.S4
+	FMOVQ 304(R11), F28
+	FMOVQ 336(R11), F30
 	VFMLA V27.S4, V28.S4, V30.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V27.S4, V30.S4, V28.S4
 	VFMLA V26.S4, V29.S4, V28.S4
 	VFMLA V28.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e21d75a // fadd v26.4s, v26.4s, v1.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V6.S4, V23.S4, V24.S4
@@ -23472,7 +26368,7 @@ one:
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 400(R11), F24
+	FMOVQ 112(R11), F24
 	VAND V24.B16, V20.B16, V24.B16
 	VBSL V0.B16, V24.B16, V26.B16
 	WORD $0x6eb4e418 // fcmgt v24.4s, v0.4s, v20.4s
@@ -23589,7 +26485,7 @@ l4:
 	WORD $0x4e37f5f7 // fmax v23.4s, v15.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V0.B16, V25.B16, V24.B16
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V16.S4, V23.S4, V25.S4
 	WORD $0x4eb1d73a // fsub v26.4s, v25.4s, v17.4s
 	VFMLS V18.S4, V26.S4, V23.S4
@@ -23599,19 +26495,19 @@ l4:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 272(R11), F28
-	FMOVQ 304(R11), F29
-	VFMLA V27.S4, V28.S4, V29.S4
 	FMOVQ 288(R11), F28
-	FMOVQ 320(R11), F30
+	FMOVQ 320(R11), F29
+	VFMLA V27.S4, V28.S4, V29.S4
+	FMOVQ 304(R11), F28
+	FMOVQ 336(R11), F30
 	VFMLA V27.S4, V28.S4, V30.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V27.S4, V30.S4, V28.S4
 	VFMLA V26.S4, V29.S4, V28.S4
 	VFMLA V28.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e21d75a // fadd v26.4s, v26.4s, v1.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V6.S4, V23.S4, V24.S4
@@ -23643,7 +26539,7 @@ l4:
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 400(R11), F24
+	FMOVQ 112(R11), F24
 	VAND V24.B16, V20.B16, V24.B16
 	VBSL V0.B16, V24.B16, V26.B16
 	WORD $0x6eb4e418 // fcmgt v24.4s, v0.4s, v20.4s
@@ -23686,11 +26582,11 @@ TEXT ·powScalarF32NEON(SB), NOSPLIT, $0-32
 	VDUP V0.S[0], V0.S4
 	FMOVQ 0(R11), F1
 	FMOVQ 16(R11), F2
-	FMOVQ 128(R11), F3
+	FMOVQ 144(R11), F3
 	FMOVQ 2336(R11), F4
 	FMOVQ 416(R11), F5
 	FMOVQ 2352(R11), F6
-	FMOVQ 160(R11), F7
+	FMOVQ 176(R11), F7
 	FMOVQ 432(R11), F8
 	FMOVQ 448(R11), F9
 	FMOVQ 464(R11), F10
@@ -23700,10 +26596,10 @@ TEXT ·powScalarF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 2400(R11), F14
 	FMOVQ 2416(R11), F15
 	FMOVQ 2432(R11), F16
-	FMOVQ 208(R11), F17
-	FMOVQ 224(R11), F18
-	FMOVQ 240(R11), F19
-	FMOVQ 256(R11), F20
+	FMOVQ 224(R11), F17
+	FMOVQ 240(R11), F18
+	FMOVQ 256(R11), F19
+	FMOVQ 272(R11), F20
 single:
 	CMP $4, R9
 	BLT tail
@@ -23779,7 +26675,7 @@ one:
 	WORD $0x4e37f617 // fmax v23.4s, v16.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V17.S4, V23.S4, V25.S4
 	WORD $0x4eb2d73a // fsub v26.4s, v25.4s, v18.4s
 	VFMLS V19.S4, V26.S4, V23.S4
@@ -23789,19 +26685,19 @@ one:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 272(R11), F28
-	FMOVQ 304(R11), F29
-	VFMLA V27.S4, V28.S4, V29.S4
 	FMOVQ 288(R11), F28
-	FMOVQ 320(R11), F30
+	FMOVQ 320(R11), F29
+	VFMLA V27.S4, V28.S4, V29.S4
+	FMOVQ 304(R11), F28
+	FMOVQ 336(R11), F30
 	VFMLA V27.S4, V28.S4, V30.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V27.S4, V30.S4, V28.S4
 	VFMLA V26.S4, V29.S4, V28.S4
 	VFMLA V28.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e22d75a // fadd v26.4s, v26.4s, v2.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V7.S4, V23.S4, V24.S4
@@ -23833,7 +26729,7 @@ one:
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 400(R11), F24
+	FMOVQ 112(R11), F24
 	VAND V24.B16, V21.B16, V24.B16
 	VBSL V1.B16, V24.B16, V26.B16
 	WORD $0x6eb5e438 // fcmgt v24.4s, v1.4s, v21.4s
@@ -23940,7 +26836,7 @@ l2:
 	WORD $0x4e37f617 // fmax v23.4s, v16.4s, v23.4s
 	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V17.S4, V23.S4, V25.S4
 	WORD $0x4eb2d73a // fsub v26.4s, v25.4s, v18.4s
 	VFMLS V19.S4, V26.S4, V23.S4
@@ -23950,19 +26846,19 @@ l2:
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
 	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 272(R11), F28
-	FMOVQ 304(R11), F29
-	VFMLA V27.S4, V28.S4, V29.S4
 	FMOVQ 288(R11), F28
-	FMOVQ 320(R11), F30
+	FMOVQ 320(R11), F29
+	VFMLA V27.S4, V28.S4, V29.S4
+	FMOVQ 304(R11), F28
+	FMOVQ 336(R11), F30
 	VFMLA V27.S4, V28.S4, V30.S4
-	FMOVQ 336(R11), F28
+	FMOVQ 352(R11), F28
 	VFMLA V27.S4, V30.S4, V28.S4
 	VFMLA V26.S4, V29.S4, V28.S4
 	VFMLA V28.S4, V24.S4, V23.S4
 	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
 	WORD $0x4e22d75a // fadd v26.4s, v26.4s, v2.4s
-	FMOVQ 224(R11), F23
+	FMOVQ 240(R11), F23
 	VSUB V23.S4, V25.S4, V25.S4
 	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
 	VADD V7.S4, V23.S4, V24.S4
@@ -23994,7 +26890,7 @@ l2:
 	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
 	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
 	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 400(R11), F24
+	FMOVQ 112(R11), F24
 	VAND V24.B16, V21.B16, V24.B16
 	VBSL V1.B16, V24.B16, V26.B16
 	WORD $0x6eb5e438 // fcmgt v24.4s, v1.4s, v21.4s
@@ -24039,18 +26935,18 @@ TEXT ·eLUF32NEON(SB), NOSPLIT, $0-40
 	VDUP V1.S[0], V1.S4
 	FMOVS alpha+16(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 352(R11), F3
-	FMOVQ 368(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
-	FMOVQ 384(R11), F12
+	FMOVQ 368(R11), F3
+	FMOVQ 384(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
+	FMOVQ 400(R11), F12
 	FMOVQ 80(R11), F13
-	FMOVQ 400(R11), F14
+	FMOVQ 112(R11), F14
 	FMOVQ 0(R11), F15
 	CMP $8, R9
 	BLT single
@@ -24059,17 +26955,17 @@ loop:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 224(R11), F19
+	FMOVQ 240(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -24092,17 +26988,17 @@ loop:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 224(R11), F19
+	FMOVQ 240(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -24134,17 +27030,17 @@ one:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 224(R11), F19
+	FMOVQ 240(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -24182,17 +27078,17 @@ l2:
 	WORD $0x6e21de11 // fmul v17.4s, v16.4s, v1.4s
 	WORD $0x4eb1f472 // fmin v18.4s, v3.4s, v17.4s
 	WORD $0x4e32f492 // fmax v18.4s, v4.4s, v18.4s
-	FMOVQ 224(R11), F19
+	FMOVQ 240(R11), F19
 	VFMLA V5.S4, V18.S4, V19.S4
 	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
 	VFMLS V7.S4, V20.S4, V18.S4
 	VFMLS V8.S4, V20.S4, V18.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
@@ -24236,17 +27132,17 @@ TEXT ·eLUBackwardF32NEON(SB), NOSPLIT, $0-48
 	VDUP V1.S[0], V1.S4
 	FMOVS alpha+24(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 160(R11), F3
-	FMOVQ 176(R11), F4
-	FMOVQ 192(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
+	FMOVQ 176(R11), F3
+	FMOVQ 192(R11), F4
+	FMOVQ 208(R11), F5
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
 	FMOVQ 16(R11), F12
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	FMOVQ 0(R11), F14
 single:
 	CMP $4, R9
@@ -24256,17 +27152,17 @@ one:
 	WORD $0x6e20ddf0 // fmul v16.4s, v15.4s, v0.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 224(R11), F17
+	FMOVQ 240(R11), F17
 	VFMLA V6.S4, V16.S4, V17.S4
 	WORD $0x4ea7d632 // fsub v18.4s, v17.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V16.S4
 	VFMLS V9.S4, V18.S4, V16.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V16.S4, V19.S4, V21.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
@@ -24309,17 +27205,17 @@ l2:
 	WORD $0x6e20ddf0 // fmul v16.4s, v15.4s, v0.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 224(R11), F17
+	FMOVQ 240(R11), F17
 	VFMLA V6.S4, V16.S4, V17.S4
 	WORD $0x4ea7d632 // fsub v18.4s, v17.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V16.S4
 	VFMLS V9.S4, V18.S4, V16.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V16.S4, V19.S4, V21.S4
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
@@ -24374,8 +27270,8 @@ TEXT ·naNToNumF32NEON(SB), NOSPLIT, $0-40
 	VDUP V1.S[0], V1.S4
 	FMOVS nan+16(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 128(R11), F3
-	FMOVQ 112(R11), F4
+	FMOVQ 144(R11), F3
+	FMOVQ 128(R11), F4
 	CMP $16, R9
 	BLT single
 loop:
@@ -25393,7 +28289,7 @@ TEXT ·copysignF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
+	FMOVQ 112(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -26887,7 +29783,7 @@ TEXT ·remainderFromF32NEON(SB), NOSPLIT, $0-40
 	MOVD m+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
+	FMOVQ 112(R11), F0
 	FMOVQ 0(R11), F1
 	CMP $16, R9
 	BLT single
@@ -26997,7 +29893,7 @@ TEXT ·floorDivFromF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 400(R11), F1
+	FMOVQ 112(R11), F1
 	FMOVQ 16(R11), F2
 	FMOVQ 80(R11), F3
 	CMP $8, R9
@@ -37090,6 +39986,1997 @@ done:
 	VEXT $8, V0.B16, V0.B16, V16.B16
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	FMOVD F0, sum+24(FP)
+	RET
+
+// absDiffBlockF64NEON: 2 lanes x 16. R0=a float64, R1=b float64; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·absDiffBlockF64NEON(SB), NOSPLIT, $0-32
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
+	FMOVQ 16(R0), F16
+	FMOVQ 16(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d421 // fadd v1.2d, v1.2d, v16.2d
+	FMOVQ 32(R0), F16
+	FMOVQ 32(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
+	FMOVQ 48(R0), F16
+	FMOVQ 48(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d463 // fadd v3.2d, v3.2d, v16.2d
+	FMOVQ 64(R0), F16
+	FMOVQ 64(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
+	FMOVQ 80(R0), F16
+	FMOVQ 80(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
+	FMOVQ 96(R0), F16
+	FMOVQ 96(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
+	FMOVQ 112(R0), F16
+	FMOVQ 112(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4e7 // fadd v7.2d, v7.2d, v16.2d
+	FMOVQ 128(R0), F16
+	FMOVQ 128(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
+	FMOVQ 144(R0), F16
+	FMOVQ 144(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d529 // fadd v9.2d, v9.2d, v16.2d
+	FMOVQ 160(R0), F16
+	FMOVQ 160(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
+	FMOVQ 176(R0), F16
+	FMOVQ 176(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
+	FMOVQ 192(R0), F16
+	FMOVQ 192(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
+	FMOVQ 208(R0), F16
+	FMOVQ 208(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	FMOVQ 224(R0), F16
+	FMOVQ 224(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	FMOVQ 240(R0), F16
+	FMOVQ 240(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	ADD $256, R0
+	ADD $256, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT part0
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part1
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d421 // fadd v1.2d, v1.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part2
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part3
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d463 // fadd v3.2d, v3.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part4
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part5
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part6
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part7
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4e7 // fadd v7.2d, v7.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part8
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part9
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d529 // fadd v9.2d, v9.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part10
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part11
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part12
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part13
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part14
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part15
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d410 // fadd v16.2d, v0.2d, v16.2d
+	VBIT V31.B16, V16.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d430 // fadd v16.2d, v1.2d, v16.2d
+	VBIT V31.B16, V16.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d450 // fadd v16.2d, v2.2d, v16.2d
+	VBIT V31.B16, V16.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d470 // fadd v16.2d, v3.2d, v16.2d
+	VBIT V31.B16, V16.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d490 // fadd v16.2d, v4.2d, v16.2d
+	VBIT V31.B16, V16.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4b0 // fadd v16.2d, v5.2d, v16.2d
+	VBIT V31.B16, V16.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4d0 // fadd v16.2d, v6.2d, v16.2d
+	VBIT V31.B16, V16.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d4f0 // fadd v16.2d, v7.2d, v16.2d
+	VBIT V31.B16, V16.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d510 // fadd v16.2d, v8.2d, v16.2d
+	VBIT V31.B16, V16.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d530 // fadd v16.2d, v9.2d, v16.2d
+	VBIT V31.B16, V16.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d550 // fadd v16.2d, v10.2d, v16.2d
+	VBIT V31.B16, V16.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d570 // fadd v16.2d, v11.2d, v16.2d
+	VBIT V31.B16, V16.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	VBIT V31.B16, V16.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
+	VBIT V31.B16, V16.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
+	VBIT V31.B16, V16.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
+	VBIT V31.B16, V16.B16, V15.B16
+done:
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
+	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
+	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
+	FMOVD F0, sum+24(FP)
+	RET
+
+// sqDiffBlockF64NEON: 2 lanes x 16. R0=a float64, R1=b float64; R9=elements left.
+// Accumulator sum: V0-V15.
+TEXT ·sqDiffBlockF64NEON(SB), NOSPLIT, $0-32
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V0.D2
+	FMOVQ 16(R0), F16
+	FMOVQ 16(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V1.D2
+	FMOVQ 32(R0), F16
+	FMOVQ 32(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V2.D2
+	FMOVQ 48(R0), F16
+	FMOVQ 48(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V3.D2
+	FMOVQ 64(R0), F16
+	FMOVQ 64(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V4.D2
+	FMOVQ 80(R0), F16
+	FMOVQ 80(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V5.D2
+	FMOVQ 96(R0), F16
+	FMOVQ 96(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V6.D2
+	FMOVQ 112(R0), F16
+	FMOVQ 112(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V7.D2
+	FMOVQ 128(R0), F16
+	FMOVQ 128(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V8.D2
+	FMOVQ 144(R0), F16
+	FMOVQ 144(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V9.D2
+	FMOVQ 160(R0), F16
+	FMOVQ 160(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V10.D2
+	FMOVQ 176(R0), F16
+	FMOVQ 176(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V11.D2
+	FMOVQ 192(R0), F16
+	FMOVQ 192(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V12.D2
+	FMOVQ 208(R0), F16
+	FMOVQ 208(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V13.D2
+	FMOVQ 224(R0), F16
+	FMOVQ 224(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V14.D2
+	FMOVQ 240(R0), F16
+	FMOVQ 240(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V15.D2
+	ADD $256, R0
+	ADD $256, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT part0
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V0.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part1
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V1.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part2
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V2.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part3
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V3.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part4
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V4.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part5
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V5.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part6
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V6.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part7
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V7.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part8
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V8.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part9
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V9.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part10
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V10.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part11
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V11.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part12
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V12.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part13
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V13.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part14
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V14.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part15
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VFMLA V16.D2, V16.D2, V15.D2
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V0.B16, V0.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V1.B16, V1.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V2.B16, V2.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V3.B16, V3.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V4.B16, V4.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V5.B16, V5.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V6.B16, V6.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V7.B16, V7.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V8.B16, V8.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V9.B16, V9.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V10.B16, V10.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V11.B16, V11.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V12.B16, V12.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V13.B16, V13.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V14.B16, V14.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	VORR V15.B16, V15.B16, V17.B16
+	VFMLA V16.D2, V16.D2, V17.D2
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
+	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
+	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
+	FMOVD F0, sum+24(FP)
+	RET
+
+// maxDiffBlockF64NEON: 2 lanes x 16. R0=a float64, R1=b float64; R9=elements left.
+// Accumulator m: V0-V15.
+TEXT ·maxDiffBlockF64NEON(SB), NOSPLIT, $0-32
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP $32, R9
+	BLT single
+loop:
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee0e612 // fcmgt v18.2d, v16.2d, v0.2d
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	FMOVQ 16(R0), F16
+	FMOVQ 16(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee1e612 // fcmgt v18.2d, v16.2d, v1.2d
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	FMOVQ 32(R0), F16
+	FMOVQ 32(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee2e612 // fcmgt v18.2d, v16.2d, v2.2d
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	FMOVQ 48(R0), F16
+	FMOVQ 48(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee3e612 // fcmgt v18.2d, v16.2d, v3.2d
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	FMOVQ 64(R0), F16
+	FMOVQ 64(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee4e612 // fcmgt v18.2d, v16.2d, v4.2d
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	FMOVQ 80(R0), F16
+	FMOVQ 80(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee5e612 // fcmgt v18.2d, v16.2d, v5.2d
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	FMOVQ 96(R0), F16
+	FMOVQ 96(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee6e612 // fcmgt v18.2d, v16.2d, v6.2d
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	FMOVQ 112(R0), F16
+	FMOVQ 112(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee7e612 // fcmgt v18.2d, v16.2d, v7.2d
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	FMOVQ 128(R0), F16
+	FMOVQ 128(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee8e612 // fcmgt v18.2d, v16.2d, v8.2d
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	FMOVQ 144(R0), F16
+	FMOVQ 144(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee9e612 // fcmgt v18.2d, v16.2d, v9.2d
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	FMOVQ 160(R0), F16
+	FMOVQ 160(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eeae612 // fcmgt v18.2d, v16.2d, v10.2d
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	FMOVQ 176(R0), F16
+	FMOVQ 176(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eebe612 // fcmgt v18.2d, v16.2d, v11.2d
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	FMOVQ 192(R0), F16
+	FMOVQ 192(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eece612 // fcmgt v18.2d, v16.2d, v12.2d
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	FMOVQ 208(R0), F16
+	FMOVQ 208(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eede612 // fcmgt v18.2d, v16.2d, v13.2d
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	FMOVQ 224(R0), F16
+	FMOVQ 224(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	FMOVQ 240(R0), F16
+	FMOVQ 240(R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eefe612 // fcmgt v18.2d, v16.2d, v15.2d
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $256, R0
+	ADD $256, R1
+	SUB $32, R9
+	CMP $32, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT part0
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee0e612 // fcmgt v18.2d, v16.2d, v0.2d
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V0.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part1
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee1e612 // fcmgt v18.2d, v16.2d, v1.2d
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V1.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part2
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee2e612 // fcmgt v18.2d, v16.2d, v2.2d
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V2.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part3
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee3e612 // fcmgt v18.2d, v16.2d, v3.2d
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V3.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part4
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee4e612 // fcmgt v18.2d, v16.2d, v4.2d
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V4.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part5
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee5e612 // fcmgt v18.2d, v16.2d, v5.2d
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V5.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part6
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee6e612 // fcmgt v18.2d, v16.2d, v6.2d
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V6.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part7
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee7e612 // fcmgt v18.2d, v16.2d, v7.2d
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V7.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part8
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee8e612 // fcmgt v18.2d, v16.2d, v8.2d
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V8.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part9
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee9e612 // fcmgt v18.2d, v16.2d, v9.2d
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V9.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part10
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eeae612 // fcmgt v18.2d, v16.2d, v10.2d
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V10.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part11
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eebe612 // fcmgt v18.2d, v16.2d, v11.2d
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V11.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part12
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eece612 // fcmgt v18.2d, v16.2d, v12.2d
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V12.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part13
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eede612 // fcmgt v18.2d, v16.2d, v13.2d
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V13.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part14
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V14.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BLT part15
+	FMOVQ (R0), F16
+	FMOVQ (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eefe612 // fcmgt v18.2d, v16.2d, v15.2d
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VORR V17.B16, V17.B16, V15.B16
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	JMP done
+part0:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee0e612 // fcmgt v18.2d, v16.2d, v0.2d
+	VBSL V0.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V0.B16
+	JMP done
+part1:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee1e612 // fcmgt v18.2d, v16.2d, v1.2d
+	VBSL V1.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V1.B16
+	JMP done
+part2:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee2e612 // fcmgt v18.2d, v16.2d, v2.2d
+	VBSL V2.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V2.B16
+	JMP done
+part3:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee3e612 // fcmgt v18.2d, v16.2d, v3.2d
+	VBSL V3.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V3.B16
+	JMP done
+part4:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee4e612 // fcmgt v18.2d, v16.2d, v4.2d
+	VBSL V4.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V4.B16
+	JMP done
+part5:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee5e612 // fcmgt v18.2d, v16.2d, v5.2d
+	VBSL V5.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V5.B16
+	JMP done
+part6:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee6e612 // fcmgt v18.2d, v16.2d, v6.2d
+	VBSL V6.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V6.B16
+	JMP done
+part7:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee7e612 // fcmgt v18.2d, v16.2d, v7.2d
+	VBSL V7.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V7.B16
+	JMP done
+part8:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee8e612 // fcmgt v18.2d, v16.2d, v8.2d
+	VBSL V8.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V8.B16
+	JMP done
+part9:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6ee9e612 // fcmgt v18.2d, v16.2d, v9.2d
+	VBSL V9.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V9.B16
+	JMP done
+part10:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eeae612 // fcmgt v18.2d, v16.2d, v10.2d
+	VBSL V10.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V10.B16
+	JMP done
+part11:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eebe612 // fcmgt v18.2d, v16.2d, v11.2d
+	VBSL V11.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V11.B16
+	JMP done
+part12:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eece612 // fcmgt v18.2d, v16.2d, v12.2d
+	VBSL V12.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V12.B16
+	JMP done
+part13:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eede612 // fcmgt v18.2d, v16.2d, v13.2d
+	VBSL V13.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V13.B16
+	JMP done
+part14:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
+	VBSL V14.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V14.B16
+	JMP done
+part15:
+	CBZ R9, done
+	MOVD $tailmask<>+16(SB), R10
+	SUB R9<<3, R10
+	FMOVQ (R10), F31
+	FMOVD (R0), F16
+	FMOVD (R1), F17
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
+	WORD $0x4e70e611 // fcmeq v17.2d, v16.2d, v16.2d
+	WORD $0x6eefe612 // fcmgt v18.2d, v16.2d, v15.2d
+	VBSL V15.B16, V16.B16, V18.B16
+	VBSL V16.B16, V18.B16, V17.B16
+	VBIT V31.B16, V17.B16, V15.B16
+done:
+	WORD $0x6ee8e410 // fcmgt v16.2d, v0.2d, v8.2d
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V8.B16, V0.B16
+	WORD $0x6ee9e430 // fcmgt v16.2d, v1.2d, v9.2d
+	WORD $0x4e61e431 // fcmeq v17.2d, v1.2d, v1.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V9.B16, V1.B16
+	WORD $0x6eeae450 // fcmgt v16.2d, v2.2d, v10.2d
+	WORD $0x4e62e451 // fcmeq v17.2d, v2.2d, v2.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V10.B16, V2.B16
+	WORD $0x6eebe470 // fcmgt v16.2d, v3.2d, v11.2d
+	WORD $0x4e63e471 // fcmeq v17.2d, v3.2d, v3.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V11.B16, V3.B16
+	WORD $0x6eece490 // fcmgt v16.2d, v4.2d, v12.2d
+	WORD $0x4e64e491 // fcmeq v17.2d, v4.2d, v4.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V12.B16, V4.B16
+	WORD $0x6eede4b0 // fcmgt v16.2d, v5.2d, v13.2d
+	WORD $0x4e65e4b1 // fcmeq v17.2d, v5.2d, v5.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V13.B16, V5.B16
+	WORD $0x6eeee4d0 // fcmgt v16.2d, v6.2d, v14.2d
+	WORD $0x4e66e4d1 // fcmeq v17.2d, v6.2d, v6.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V14.B16, V6.B16
+	WORD $0x6eefe4f0 // fcmgt v16.2d, v7.2d, v15.2d
+	WORD $0x4e67e4f1 // fcmeq v17.2d, v7.2d, v7.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V15.B16, V7.B16
+	WORD $0x6ee4e410 // fcmgt v16.2d, v0.2d, v4.2d
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V4.B16, V0.B16
+	WORD $0x6ee5e430 // fcmgt v16.2d, v1.2d, v5.2d
+	WORD $0x4e61e431 // fcmeq v17.2d, v1.2d, v1.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V5.B16, V1.B16
+	WORD $0x6ee6e450 // fcmgt v16.2d, v2.2d, v6.2d
+	WORD $0x4e62e451 // fcmeq v17.2d, v2.2d, v2.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V6.B16, V2.B16
+	WORD $0x6ee7e470 // fcmgt v16.2d, v3.2d, v7.2d
+	WORD $0x4e63e471 // fcmeq v17.2d, v3.2d, v3.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V7.B16, V3.B16
+	WORD $0x6ee2e410 // fcmgt v16.2d, v0.2d, v2.2d
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V2.B16, V0.B16
+	WORD $0x6ee3e430 // fcmgt v16.2d, v1.2d, v3.2d
+	WORD $0x4e61e431 // fcmeq v17.2d, v1.2d, v1.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V3.B16, V1.B16
+	WORD $0x6ee1e410 // fcmgt v16.2d, v0.2d, v1.2d
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x4ef11e10 // orn v16.16b, v16.16b, v17.16b
+	VBIF V16.B16, V1.B16, V0.B16
+	VEXT $8, V0.B16, V0.B16, V16.B16
+	WORD $0x6ef0e411 // fcmgt v17.2d, v0.2d, v16.2d
+	WORD $0x4e60e412 // fcmeq v18.2d, v0.2d, v0.2d
+	WORD $0x4ef21e31 // orn v17.16b, v17.16b, v18.16b
+	VBIF V17.B16, V16.B16, V0.B16
+	FMOVD F0, m+24(FP)
+	RET
+
+// addDiffF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addDiffF64NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD s+24(FP), F0
+	VDUP V0.D[0], V0.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ (R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ 16(R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F1
+	FMOVQ 32(R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ 32(R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ 48(R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ (R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F1
+	FMOVD (R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVD (R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVD F2, (R0)
+done:
+	RET
+
+// addDiffRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·addDiffRowsF64NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD s+24(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ (R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, (R0)
+	FMOVQ 16(R1), F1
+	FMOVQ 16(R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ 16(R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, 16(R0)
+	FMOVQ 32(R1), F1
+	FMOVQ 32(R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ 32(R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, 32(R0)
+	FMOVQ 48(R1), F1
+	FMOVQ 48(R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ 48(R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F1
+	FMOVQ (R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVQ (R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F1
+	FMOVD (R2), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	FMOVD (R0), F2
+	VFMLA V0.D2, V1.D2, V2.D2
+	FMOVD F2, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+64(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD s+24(FP), R12
+	MOVD ld_s+72(FP), R10
+	ADD R10, R12
+	MOVD R12, s+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
+// addSignF64NEON: 2 lanes x 2. R0=dst float64, R1=a float64, R2=b float64, s scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·addSignF64NEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+32(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD s+24(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVQ 0(R11), F1
+	FMOVQ 2496(R11), F2
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ (R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F3
+	FMOVQ 16(R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ 16(R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ (R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F3
+	FMOVD (R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVD (R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVD F4, (R0)
+done:
+	RET
+
+// addSignRowsF64NEON: 2 lanes x 2. R0=dst float64, R1=a float64, R2=b float64, s scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·addSignRowsF64NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F1
+	FMOVQ 2496(R11), F2
+row:
+	MOVD n+32(FP), R9
+	MOVD s+24(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ (R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVQ F4, (R0)
+	FMOVQ 16(R1), F3
+	FMOVQ 16(R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ 16(R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ (R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F3
+	FMOVD (R2), F4
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVD (R0), F4
+	WORD $0x4ee0f865 // fabs v5.2d, v3.2d
+	WORD $0x6ee1e4a5 // fcmgt v5.2d, v5.2d, v1.2d
+	VAND V2.B16, V3.B16, V3.B16
+	VEOR V3.B16, V0.B16, V3.B16
+	VBSL V1.B16, V3.B16, V5.B16
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVD F4, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+64(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD s+24(FP), R12
+	MOVD ld_s+72(FP), R10
+	ADD R10, R12
+	MOVD R12, s+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
 	RET
 
 // maxBlockF64NEON: 2 lanes x 16. R0=a float64; R9=elements left.
@@ -60174,17 +65061,17 @@ TEXT ·expSumBlockF32NEON(SB), NOSPLIT, $0-36
 	MOVD $pool<>(SB), R11
 	FMOVS m+16(FP), F8
 	VDUP V8.S[0], V8.S4
-	FMOVQ 160(R11), F9
-	FMOVQ 176(R11), F10
-	FMOVQ 192(R11), F11
-	FMOVQ 208(R11), F12
-	FMOVQ 224(R11), F13
-	FMOVQ 240(R11), F14
-	FMOVQ 256(R11), F15
-	FMOVQ 272(R11), F16
-	FMOVQ 288(R11), F17
+	FMOVQ 176(R11), F9
+	FMOVQ 192(R11), F10
+	FMOVQ 208(R11), F11
+	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F13
+	FMOVQ 256(R11), F14
+	FMOVQ 272(R11), F15
+	FMOVQ 288(R11), F16
+	FMOVQ 304(R11), F17
 	FMOVQ 16(R11), F18
-	FMOVQ 224(R11), F19
+	FMOVQ 240(R11), F19
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -60200,17 +65087,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60231,17 +65118,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60262,17 +65149,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60293,17 +65180,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60324,17 +65211,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60355,17 +65242,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60386,17 +65273,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60417,17 +65304,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60456,17 +65343,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60492,17 +65379,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60528,17 +65415,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60564,17 +65451,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60600,17 +65487,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60636,17 +65523,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60672,17 +65559,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60708,17 +65595,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60756,17 +65643,17 @@ l2:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60810,17 +65697,17 @@ l6:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60864,17 +65751,17 @@ l10:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60918,17 +65805,17 @@ l14:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -60972,17 +65859,17 @@ l18:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61026,17 +65913,17 @@ l22:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61080,17 +65967,17 @@ l26:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61134,17 +66021,17 @@ l30:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61194,17 +66081,17 @@ TEXT ·sumExpBlockF32NEON(SB), NOSPLIT, $0-28
 	MOVD $pool<>(SB), R11
 	FMOVS m+8(FP), F8
 	VDUP V8.S[0], V8.S4
-	FMOVQ 160(R11), F9
-	FMOVQ 176(R11), F10
-	FMOVQ 192(R11), F11
-	FMOVQ 208(R11), F12
-	FMOVQ 224(R11), F13
-	FMOVQ 240(R11), F14
-	FMOVQ 256(R11), F15
-	FMOVQ 272(R11), F16
-	FMOVQ 288(R11), F17
+	FMOVQ 176(R11), F9
+	FMOVQ 192(R11), F10
+	FMOVQ 208(R11), F11
+	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F13
+	FMOVQ 256(R11), F14
+	FMOVQ 272(R11), F15
+	FMOVQ 288(R11), F16
+	FMOVQ 304(R11), F17
 	FMOVQ 16(R11), F18
-	FMOVQ 224(R11), F19
+	FMOVQ 240(R11), F19
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -61220,17 +66107,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61250,17 +66137,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61280,17 +66167,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61310,17 +66197,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61340,17 +66227,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61370,17 +66257,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61400,17 +66287,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61430,17 +66317,17 @@ loop:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61467,17 +66354,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61501,17 +66388,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61535,17 +66422,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61569,17 +66456,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61603,17 +66490,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61637,17 +66524,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61671,17 +66558,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61705,17 +66592,17 @@ single:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61751,17 +66638,17 @@ l2:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61796,17 +66683,17 @@ l4:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61841,17 +66728,17 @@ l6:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61886,17 +66773,17 @@ l8:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61931,17 +66818,17 @@ l10:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -61976,17 +66863,17 @@ l12:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -62021,17 +66908,17 @@ l14:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -62066,17 +66953,17 @@ l16:
 	WORD $0x4ea8d694 // fsub v20.4s, v20.4s, v8.4s
 	WORD $0x4eb4f554 // fmin v20.4s, v10.4s, v20.4s
 	WORD $0x4e34f574 // fmax v20.4s, v11.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V12.S4, V20.S4, V21.S4
 	WORD $0x4eadd6b6 // fsub v22.4s, v21.4s, v13.4s
 	VFMLS V14.S4, V22.S4, V20.S4
 	VFMLS V15.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V16.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V17.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -62118,34 +67005,34 @@ TEXT ·logSoftmaxBackwardF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS sum+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
 	FMOVQ 16(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -62166,17 +67053,17 @@ loop:
 	FMOVQ 16(R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -62207,17 +67094,17 @@ one:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -62254,17 +67141,17 @@ l1:
 l2:
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -62308,17 +67195,17 @@ TEXT ·logSoftmaxBackwardRowsF32NEON(SB), NOSPLIT, $0-80
 	MOVD grad+8(FP), R1
 	MOVD y+16(FP), R2
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
 	FMOVQ 16(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 row:
 	MOVD n+32(FP), R9
 	MOVD sum+24(FP), R10
@@ -62330,17 +67217,17 @@ loop:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -62361,17 +67248,17 @@ loop:
 	FMOVQ 16(R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -62402,17 +67289,17 @@ one:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -62449,17 +67336,17 @@ l1:
 l2:
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -63274,28 +68161,28 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 48(R0)
 	ADD $64, R0
@@ -63311,7 +68198,7 @@ one:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	ADD $16, R0
@@ -63333,7 +68220,7 @@ l2:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	TBZ $1, R9, l3
 	FMOVD F1, (R0)
@@ -63360,7 +68247,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63369,7 +68256,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63378,7 +68265,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63387,7 +68274,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63405,7 +68292,7 @@ one:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63429,7 +68316,7 @@ l2:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63458,7 +68345,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63467,7 +68354,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63476,7 +68363,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63485,7 +68372,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63503,7 +68390,7 @@ one:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63527,7 +68414,7 @@ l2:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
@@ -63556,7 +68443,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, (R0)
@@ -63564,7 +68451,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 8(R0)
@@ -63572,7 +68459,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 16(R0)
@@ -63580,7 +68467,7 @@ loop:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 24(R0)
@@ -63597,7 +68484,7 @@ one:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, (R0)
@@ -63620,7 +68507,7 @@ l2:
 	FMOVQ 10112(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
-	FMOVQ 400(R11), F3
+	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	TBZ $1, R9, l3
@@ -70499,10 +75386,10 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R11), F9
 	FMOVQ 416(R11), F10
 	FMOVQ 496(R11), F11
-	FMOVQ 256(R11), F12
-	FMOVQ 240(R11), F13
-	FMOVQ 128(R11), F14
-	FMOVQ 112(R11), F15
+	FMOVQ 272(R11), F12
+	FMOVQ 256(R11), F13
+	FMOVQ 144(R11), F14
+	FMOVQ 128(R11), F15
 	FMOVQ 512(R11), F16
 	FMOVQ 10208(R11), F17
 	FMOVQ 656(R11), F18
@@ -71919,18 +76806,18 @@ TEXT ·logitEntropyBlockF32NEON(SB), NOSPLIT, $0-28
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 256(R11), F10
-	FMOVQ 160(R11), F11
+	FMOVQ 256(R11), F9
+	FMOVQ 272(R11), F10
+	FMOVQ 176(R11), F11
 	FMOVQ 656(R11), F12
 	FMOVQ 32(R11), F13
-	FMOVQ 176(R11), F14
-	FMOVQ 192(R11), F15
-	FMOVQ 208(R11), F16
-	FMOVQ 224(R11), F17
-	FMOVQ 272(R11), F18
-	FMOVQ 288(R11), F19
-	FMOVQ 224(R11), F20
+	FMOVQ 192(R11), F14
+	FMOVQ 208(R11), F15
+	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F17
+	FMOVQ 288(R11), F18
+	FMOVQ 304(R11), F19
+	FMOVQ 240(R11), F20
 	FMOVQ 0(R11), F21
 	FMOVQ 416(R11), F22
 	VEOR V0.B16, V0.B16, V0.B16
@@ -71951,17 +76838,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72015,11 +76902,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72035,17 +76922,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72099,11 +76986,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72119,17 +77006,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72183,11 +77070,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72203,17 +77090,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72267,11 +77154,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72287,17 +77174,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72351,11 +77238,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72371,17 +77258,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72435,11 +77322,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72455,17 +77342,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72519,11 +77406,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72539,17 +77426,17 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72603,11 +77490,11 @@ loop:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72631,17 +77518,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72695,11 +77582,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72720,17 +77607,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72784,11 +77671,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72809,17 +77696,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72873,11 +77760,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72898,17 +77785,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -72962,11 +77849,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -72987,17 +77874,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73051,11 +77938,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73076,17 +77963,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73140,11 +78027,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73165,17 +78052,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73229,11 +78116,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73254,17 +78141,17 @@ single:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73318,11 +78205,11 @@ single:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73363,17 +78250,17 @@ l4:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73427,11 +78314,11 @@ l4:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73470,17 +78357,17 @@ l8:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73534,11 +78421,11 @@ l8:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73577,17 +78464,17 @@ l12:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73641,11 +78528,11 @@ l12:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73684,17 +78571,17 @@ l16:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73748,11 +78635,11 @@ l16:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73791,17 +78678,17 @@ l20:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73855,11 +78742,11 @@ l20:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -73898,17 +78785,17 @@ l24:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -73962,11 +78849,11 @@ l24:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -74005,17 +78892,17 @@ l28:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -74069,11 +78956,11 @@ l28:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -74112,17 +78999,17 @@ l32:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	WORD $0x4eb9f5d9 // fmin v25.4s, v14.4s, v25.4s
 	WORD $0x4e39f5f9 // fmax v25.4s, v15.4s, v25.4s
-	FMOVQ 224(R11), F26
+	FMOVQ 240(R11), F26
 	VFMLA V16.S4, V25.S4, V26.S4
 	WORD $0x4eb1d75b // fsub v27.4s, v26.4s, v17.4s
 	VFMLS V9.S4, V27.S4, V25.S4
 	VFMLS V10.S4, V27.S4, V25.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
-	FMOVQ 304(R11), F28
+	FMOVQ 320(R11), F28
 	VFMLA V27.S4, V18.S4, V28.S4
-	FMOVQ 320(R11), F29
+	FMOVQ 336(R11), F29
 	VFMLA V27.S4, V19.S4, V29.S4
-	FMOVQ 336(R11), F30
+	FMOVQ 352(R11), F30
 	VFMLA V27.S4, V29.S4, V30.S4
 	VFMLA V25.S4, V28.S4, V30.S4
 	WORD $0x6e39df3b // fmul v27.4s, v25.4s, v25.4s
@@ -74176,11 +79063,11 @@ l32:
 	FMOVQ 688(R11), F28
 	WORD $0x6ebbe79b // fcmgt v27.4s, v28.4s, v27.4s
 	VBSL V30.B16, V25.B16, V27.B16
-	FMOVQ 128(R11), F28
+	FMOVQ 144(R11), F28
 	WORD $0x6eb9e79c // fcmgt v28.4s, v28.4s, v25.4s
 	VBSL V25.B16, V27.B16, V28.B16
 	WORD $0x4e2de73b // fcmeq v27.4s, v25.4s, v13.4s
-	FMOVQ 112(R11), F29
+	FMOVQ 128(R11), F29
 	VBSL V28.B16, V29.B16, V27.B16
 	WORD $0x6eb9e5b9 // fcmgt v25.4s, v13.4s, v25.4s
 	FMOVQ 512(R11), F28
@@ -74216,16 +79103,16 @@ TEXT ·logitEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVQ 16(R11), F1
-	FMOVQ 160(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 176(R11), F2
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -74235,17 +79122,17 @@ one:
 	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
 	WORD $0x4eacf46c // fmin v12.4s, v3.4s, v12.4s
 	WORD $0x4e2cf48c // fmax v12.4s, v4.4s, v12.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V5.S4, V12.S4, V14.S4
 	WORD $0x4ea6d5cf // fsub v15.4s, v14.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V12.S4
 	VFMLS V8.S4, V15.S4, V12.S4
 	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V12.S4, V16.S4, V18.S4
 	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
@@ -74294,17 +79181,17 @@ l4:
 	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
 	WORD $0x4eacf46c // fmin v12.4s, v3.4s, v12.4s
 	WORD $0x4e2cf48c // fmax v12.4s, v4.4s, v12.4s
-	FMOVQ 224(R11), F14
+	FMOVQ 240(R11), F14
 	VFMLA V5.S4, V12.S4, V14.S4
 	WORD $0x4ea6d5cf // fsub v15.4s, v14.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V12.S4
 	VFMLS V8.S4, V15.S4, V12.S4
 	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V12.S4, V16.S4, V18.S4
 	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
@@ -74351,10 +79238,10 @@ TEXT ·divergenceBlockF32NEON(SB), NOSPLIT, $0-28
 	FMOVQ 480(R11), F13
 	FMOVQ 16(R11), F14
 	FMOVQ 496(R11), F15
-	FMOVQ 256(R11), F16
-	FMOVQ 240(R11), F17
-	FMOVQ 128(R11), F18
-	FMOVQ 112(R11), F19
+	FMOVQ 272(R11), F16
+	FMOVQ 256(R11), F17
+	FMOVQ 144(R11), F18
+	FMOVQ 128(R11), F19
 	FMOVQ 512(R11), F20
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -75724,17 +80611,17 @@ TEXT ·logDivergenceBlockF32NEON(SB), NOSPLIT, $0-28
 	MOVD b+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F8
-	FMOVQ 176(R11), F9
-	FMOVQ 192(R11), F10
-	FMOVQ 208(R11), F11
-	FMOVQ 224(R11), F12
-	FMOVQ 240(R11), F13
-	FMOVQ 256(R11), F14
-	FMOVQ 272(R11), F15
-	FMOVQ 288(R11), F16
+	FMOVQ 176(R11), F8
+	FMOVQ 192(R11), F9
+	FMOVQ 208(R11), F10
+	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F12
+	FMOVQ 256(R11), F13
+	FMOVQ 272(R11), F14
+	FMOVQ 288(R11), F15
+	FMOVQ 304(R11), F16
 	FMOVQ 16(R11), F17
-	FMOVQ 224(R11), F18
+	FMOVQ 240(R11), F18
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -75750,17 +80637,17 @@ loop:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -75782,17 +80669,17 @@ loop:
 	FMOVQ 16(R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -75814,17 +80701,17 @@ loop:
 	FMOVQ 32(R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -75846,17 +80733,17 @@ loop:
 	FMOVQ 48(R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -75878,17 +80765,17 @@ loop:
 	FMOVQ 64(R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -75910,17 +80797,17 @@ loop:
 	FMOVQ 80(R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -75942,17 +80829,17 @@ loop:
 	FMOVQ 96(R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -75974,17 +80861,17 @@ loop:
 	FMOVQ 112(R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76014,17 +80901,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76051,17 +80938,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76088,17 +80975,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76125,17 +81012,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76162,17 +81049,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76199,17 +81086,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76236,17 +81123,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76273,17 +81160,17 @@ single:
 	FMOVQ (R1), F20
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76330,17 +81217,17 @@ l3:
 l4:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76385,17 +81272,17 @@ l7:
 l8:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76440,17 +81327,17 @@ l11:
 l12:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76495,17 +81382,17 @@ l15:
 l16:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76550,17 +81437,17 @@ l19:
 l20:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76605,17 +81492,17 @@ l23:
 l24:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76660,17 +81547,17 @@ l27:
 l28:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76715,17 +81602,17 @@ l31:
 l32:
 	WORD $0x4eb4f535 // fmin v21.4s, v9.4s, v20.4s
 	WORD $0x4e35f555 // fmax v21.4s, v10.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V11.S4, V21.S4, V22.S4
 	WORD $0x4eacd6d7 // fsub v23.4s, v22.4s, v12.4s
 	VFMLS V13.S4, V23.S4, V21.S4
 	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V15.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V16.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -76769,34 +81656,34 @@ TEXT ·logDivergenceGradF32NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
 	FMOVQ 16(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -76816,17 +81703,17 @@ loop:
 	FMOVQ 16(R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -76856,17 +81743,17 @@ one:
 	FMOVQ (R2), F12
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -76902,17 +81789,17 @@ l1:
 l2:
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -78121,17 +83008,17 @@ TEXT ·expF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 176(R11), F1
-	FMOVQ 192(R11), F2
-	FMOVQ 208(R11), F3
-	FMOVQ 224(R11), F4
-	FMOVQ 240(R11), F5
-	FMOVQ 256(R11), F6
-	FMOVQ 272(R11), F7
-	FMOVQ 288(R11), F8
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
+	FMOVQ 208(R11), F2
+	FMOVQ 224(R11), F3
+	FMOVQ 240(R11), F4
+	FMOVQ 256(R11), F5
+	FMOVQ 272(R11), F6
+	FMOVQ 288(R11), F7
+	FMOVQ 304(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -78139,17 +83026,17 @@ loop:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -78170,17 +83057,17 @@ loop:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -78210,17 +83097,17 @@ one:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -78256,17 +83143,17 @@ l2:
 	WORD $0x0e21796b // fcvtl v11.4s, v11.4h
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -78301,18 +83188,18 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
+	FMOVQ 176(R11), F0
 	FMOVQ 10080(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
 	FMOVQ 16(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
 	FMOVQ 10096(R11), F13
 single:
@@ -78323,17 +83210,17 @@ one:
 	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -78376,17 +83263,17 @@ l2:
 	WORD $0x2e6139ce // shll v14.4s, v14.4h, #16
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
 	WORD $0x4e2ef46e // fmax v14.4s, v3.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V4.S4, V14.S4, V15.S4
 	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
 	VFMLS V6.S4, V16.S4, V14.S4
 	VFMLS V7.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V9.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -78436,10 +83323,10 @@ TEXT ·logF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 480(R11), F5
 	FMOVQ 16(R11), F6
 	FMOVQ 496(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 128(R11), F10
-	FMOVQ 112(R11), F11
+	FMOVQ 272(R11), F8
+	FMOVQ 256(R11), F9
+	FMOVQ 144(R11), F10
+	FMOVQ 128(R11), F11
 	FMOVQ 512(R11), F12
 single:
 	CMP $4, R9
@@ -78571,10 +83458,10 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 480(R11), F6
 	FMOVQ 16(R11), F7
 	FMOVQ 496(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 240(R11), F10
-	FMOVQ 128(R11), F11
-	FMOVQ 112(R11), F12
+	FMOVQ 272(R11), F9
+	FMOVQ 256(R11), F10
+	FMOVQ 144(R11), F11
+	FMOVQ 128(R11), F12
 	FMOVQ 512(R11), F13
 	FMOVQ 1808(R11), F14
 	FMOVQ 10096(R11), F15
@@ -78722,7 +83609,7 @@ TEXT ·tanhF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 896(R11), F6
 	FMOVQ 80(R11), F7
 	FMOVQ 16(R11), F8
-	FMOVQ 400(R11), F9
+	FMOVQ 112(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
@@ -78890,7 +83777,7 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 896(R11), F7
 	FMOVQ 80(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 400(R11), F10
+	FMOVQ 112(R11), F10
 	FMOVQ 1808(R11), F11
 	FMOVQ 10096(R11), F12
 	CMP $8, R9
@@ -79079,16 +83966,16 @@ TEXT ·sigmoidF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -79097,17 +83984,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -79131,17 +84018,17 @@ loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -79174,17 +84061,17 @@ one:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -79223,17 +84110,17 @@ l2:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x4e2bf46b // fmax v11.4s, v3.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V4.S4, V11.S4, V12.S4
 	WORD $0x4ea5d58d // fsub v13.4s, v12.4s, v5.4s
 	VFMLS V6.S4, V13.S4, V11.S4
 	VFMLS V7.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V8.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V9.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -79271,17 +84158,17 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 10080(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
 	FMOVQ 10096(R11), F13
 single:
@@ -79293,17 +84180,17 @@ one:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -79349,17 +84236,17 @@ l2:
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -79404,18 +84291,18 @@ TEXT ·erfF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 960(R11), F2
 	FMOVQ 976(R11), F3
 	FMOVQ 992(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
-	FMOVQ 400(R11), F12
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
+	FMOVQ 112(R11), F12
 	FMOVQ 1008(R11), F13
 single:
 	CMP $4, R9
@@ -79455,18 +84342,18 @@ one:
 	FMOVQ 1216(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 224(R11), F17
+	FMOVQ 240(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -79536,18 +84423,18 @@ l2:
 	FMOVQ 1216(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	FMOVQ 224(R11), F17
+	FMOVQ 240(R11), F17
 	VFMLA V5.S4, V18.S4, V17.S4
 	WORD $0x4ea6d633 // fsub v19.4s, v17.4s, v6.4s
 	VFMLS V7.S4, V19.S4, V18.S4
 	VFMLS V8.S4, V19.S4, V18.S4
 	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
 	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V9.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V10.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V18.S4, V21.S4, V23.S4
 	VFMLA V23.S4, V19.S4, V18.S4
@@ -79587,19 +84474,19 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 10080(R11), F2
 	FMOVQ 960(R11), F3
 	FMOVQ 976(R11), F4
 	FMOVQ 992(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
-	FMOVQ 400(R11), F13
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
+	FMOVQ 112(R11), F13
 	FMOVQ 1008(R11), F14
 	FMOVQ 1808(R11), F15
 	FMOVQ 10096(R11), F16
@@ -79641,18 +84528,18 @@ one:
 	FMOVQ 1216(R11), F21
 	VFMLA V20.S4, V22.S4, V21.S4
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	FMOVQ 224(R11), F20
+	FMOVQ 240(R11), F20
 	VFMLA V6.S4, V21.S4, V20.S4
 	WORD $0x4ea7d696 // fsub v22.4s, v20.4s, v7.4s
 	VFMLS V8.S4, V22.S4, V21.S4
 	VFMLS V9.S4, V22.S4, V21.S4
 	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V10.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V11.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V22.S4, V21.S4
@@ -79729,18 +84616,18 @@ l2:
 	FMOVQ 1216(R11), F21
 	VFMLA V20.S4, V22.S4, V21.S4
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	FMOVQ 224(R11), F20
+	FMOVQ 240(R11), F20
 	VFMLA V6.S4, V21.S4, V20.S4
 	WORD $0x4ea7d696 // fsub v22.4s, v20.4s, v7.4s
 	VFMLS V8.S4, V22.S4, V21.S4
 	VFMLS V9.S4, V22.S4, V21.S4
 	WORD $0x6e35deb6 // fmul v22.4s, v21.4s, v21.4s
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V10.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V11.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	VFMLA V26.S4, V22.S4, V21.S4
@@ -79786,14 +84673,14 @@ TEXT ·gELUF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 224(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 240(R11), F0
+	FMOVQ 176(R11), F1
 	FMOVQ 1440(R11), F2
 	FMOVQ 1456(R11), F3
 	FMOVQ 1472(R11), F4
 	FMOVQ 1488(R11), F5
 	FMOVQ 1504(R11), F6
-	FMOVQ 224(R11), F7
+	FMOVQ 240(R11), F7
 	FMOVQ 0(R11), F8
 	FMOVQ 16(R11), F9
 single:
@@ -79933,15 +84820,15 @@ TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 224(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 240(R11), F0
+	FMOVQ 176(R11), F1
 	FMOVQ 10080(R11), F2
 	FMOVQ 1440(R11), F3
 	FMOVQ 1456(R11), F4
 	FMOVQ 1472(R11), F5
 	FMOVQ 1488(R11), F6
 	FMOVQ 1504(R11), F7
-	FMOVQ 224(R11), F8
+	FMOVQ 240(R11), F8
 	FMOVQ 0(R11), F9
 	FMOVQ 16(R11), F10
 	FMOVQ 1808(R11), F11
@@ -80098,17 +84985,17 @@ TEXT ·gELUTanhF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 1680(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
@@ -80120,17 +85007,17 @@ loop:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -80157,17 +85044,17 @@ loop:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -80203,17 +85090,17 @@ one:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -80255,17 +85142,17 @@ l2:
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V5.S4, V14.S4, V13.S4
 	WORD $0x4ea6d5af // fsub v15.4s, v13.4s, v6.4s
 	VFMLS V7.S4, V15.S4, V14.S4
 	VFMLS V8.S4, V15.S4, V14.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F16
+	FMOVQ 320(R11), F16
 	VFMLA V15.S4, V9.S4, V16.S4
-	FMOVQ 320(R11), F17
+	FMOVQ 336(R11), F17
 	VFMLA V15.S4, V10.S4, V17.S4
-	FMOVQ 336(R11), F18
+	FMOVQ 352(R11), F18
 	VFMLA V15.S4, V17.S4, V18.S4
 	VFMLA V14.S4, V16.S4, V18.S4
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -80303,18 +85190,18 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 10080(R11), F2
 	FMOVQ 1680(R11), F3
-	FMOVQ 176(R11), F4
-	FMOVQ 192(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 192(R11), F4
+	FMOVQ 208(R11), F5
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
 	FMOVQ 1808(R11), F13
 	FMOVQ 10096(R11), F14
 single:
@@ -80329,17 +85216,17 @@ one:
 	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V6.S4, V17.S4, V16.S4
 	WORD $0x4ea7d612 // fsub v18.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V17.S4
 	VFMLS V9.S4, V18.S4, V17.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V17.S4, V19.S4, V21.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
@@ -80388,17 +85275,17 @@ l2:
 	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V6.S4, V17.S4, V16.S4
 	WORD $0x4ea7d612 // fsub v18.4s, v16.4s, v7.4s
 	VFMLS V8.S4, V18.S4, V17.S4
 	VFMLS V9.S4, V18.S4, V17.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
-	FMOVQ 304(R11), F19
+	FMOVQ 320(R11), F19
 	VFMLA V18.S4, V10.S4, V19.S4
-	FMOVQ 320(R11), F20
+	FMOVQ 336(R11), F20
 	VFMLA V18.S4, V11.S4, V20.S4
-	FMOVQ 336(R11), F21
+	FMOVQ 352(R11), F21
 	VFMLA V18.S4, V20.S4, V21.S4
 	VFMLA V17.S4, V19.S4, V21.S4
 	WORD $0x6e31de32 // fmul v18.4s, v17.4s, v17.4s
@@ -80443,16 +85330,16 @@ TEXT ·siLUF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -80461,17 +85348,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -80495,17 +85382,17 @@ loop:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -80538,17 +85425,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -80587,17 +85474,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -80635,17 +85522,17 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 10080(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
 	FMOVQ 10096(R11), F13
 single:
@@ -80657,17 +85544,17 @@ one:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -80713,17 +85600,17 @@ l2:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -80767,19 +85654,19 @@ TEXT ·mishF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
+	FMOVQ 176(R11), F0
 	FMOVQ 768(R11), F1
 	FMOVQ 784(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
 	FMOVQ 16(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -80789,17 +85676,17 @@ one:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -80841,17 +85728,17 @@ l2:
 	WORD $0x4eadf44e // fmin v14.4s, v2.4s, v13.4s
 	WORD $0x4eaef46e // fmin v14.4s, v3.4s, v14.4s
 	WORD $0x4e2ef48e // fmax v14.4s, v4.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V5.S4, V14.S4, V15.S4
 	WORD $0x4ea6d5f0 // fsub v16.4s, v15.4s, v6.4s
 	VFMLS V7.S4, V16.S4, V14.S4
 	VFMLS V8.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V10.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -80891,20 +85778,20 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
+	FMOVQ 176(R11), F0
 	FMOVQ 768(R11), F1
 	FMOVQ 10080(R11), F2
 	FMOVQ 784(R11), F3
-	FMOVQ 176(R11), F4
-	FMOVQ 192(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
+	FMOVQ 192(R11), F4
+	FMOVQ 208(R11), F5
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
 	FMOVQ 16(R11), F12
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	FMOVQ 1808(R11), F14
 	FMOVQ 10096(R11), F15
 single:
@@ -80916,17 +85803,17 @@ one:
 	WORD $0x4eb0f471 // fmin v17.4s, v3.4s, v16.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 224(R11), F18
+	FMOVQ 240(R11), F18
 	VFMLA V6.S4, V17.S4, V18.S4
 	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
 	VFMLS V8.S4, V19.S4, V17.S4
 	VFMLS V9.S4, V19.S4, V17.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	FMOVQ 304(R11), F20
+	FMOVQ 320(R11), F20
 	VFMLA V19.S4, V10.S4, V20.S4
-	FMOVQ 320(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V19.S4, V11.S4, V21.S4
-	FMOVQ 336(R11), F22
+	FMOVQ 352(R11), F22
 	VFMLA V19.S4, V21.S4, V22.S4
 	VFMLA V17.S4, V20.S4, V22.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
@@ -80975,17 +85862,17 @@ l2:
 	WORD $0x4eb0f471 // fmin v17.4s, v3.4s, v16.4s
 	WORD $0x4eb1f491 // fmin v17.4s, v4.4s, v17.4s
 	WORD $0x4e31f4b1 // fmax v17.4s, v5.4s, v17.4s
-	FMOVQ 224(R11), F18
+	FMOVQ 240(R11), F18
 	VFMLA V6.S4, V17.S4, V18.S4
 	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
 	VFMLS V8.S4, V19.S4, V17.S4
 	VFMLS V9.S4, V19.S4, V17.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	FMOVQ 304(R11), F20
+	FMOVQ 320(R11), F20
 	VFMLA V19.S4, V10.S4, V20.S4
-	FMOVQ 320(R11), F21
+	FMOVQ 336(R11), F21
 	VFMLA V19.S4, V11.S4, V21.S4
-	FMOVQ 336(R11), F22
+	FMOVQ 352(R11), F22
 	VFMLA V19.S4, V21.S4, V22.S4
 	VFMLA V17.S4, V20.S4, V22.S4
 	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
@@ -84463,9 +89350,9 @@ TEXT ·gELUBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 224(R11), F1
-	FMOVQ 224(R11), F2
+	FMOVQ 176(R11), F0
+	FMOVQ 240(R11), F1
+	FMOVQ 240(R11), F2
 	FMOVQ 16(R11), F3
 	FMOVQ 1440(R11), F4
 	FMOVQ 1456(R11), F5
@@ -84474,13 +89361,13 @@ TEXT ·gELUBackwardF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 1504(R11), F8
 	FMOVQ 0(R11), F9
 	FMOVQ 640(R11), F10
-	FMOVQ 176(R11), F11
-	FMOVQ 192(R11), F12
-	FMOVQ 208(R11), F13
-	FMOVQ 240(R11), F14
-	FMOVQ 256(R11), F15
-	FMOVQ 272(R11), F16
-	FMOVQ 288(R11), F17
+	FMOVQ 192(R11), F11
+	FMOVQ 208(R11), F12
+	FMOVQ 224(R11), F13
+	FMOVQ 256(R11), F14
+	FMOVQ 272(R11), F15
+	FMOVQ 288(R11), F16
+	FMOVQ 304(R11), F17
 	FMOVQ 2272(R11), F18
 single:
 	CMP $4, R9
@@ -84537,17 +89424,17 @@ one:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -84636,17 +89523,17 @@ l2:
 	WORD $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
 	WORD $0x4eb5f575 // fmin v21.4s, v11.4s, v21.4s
 	WORD $0x4e35f595 // fmax v21.4s, v12.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V13.S4, V21.S4, V22.S4
 	WORD $0x4ea1d6d7 // fsub v23.4s, v22.4s, v1.4s
 	VFMLS V14.S4, V23.S4, V21.S4
 	VFMLS V15.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V16.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V17.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -84695,9 +89582,9 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 224(R11), F1
-	FMOVQ 224(R11), F2
+	FMOVQ 176(R11), F0
+	FMOVQ 240(R11), F1
+	FMOVQ 240(R11), F2
 	FMOVQ 16(R11), F3
 	FMOVQ 10080(R11), F4
 	FMOVQ 1440(R11), F5
@@ -84707,13 +89594,13 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 1504(R11), F9
 	FMOVQ 0(R11), F10
 	FMOVQ 640(R11), F11
-	FMOVQ 176(R11), F12
-	FMOVQ 192(R11), F13
-	FMOVQ 208(R11), F14
-	FMOVQ 240(R11), F15
-	FMOVQ 256(R11), F16
-	FMOVQ 272(R11), F17
-	FMOVQ 288(R11), F18
+	FMOVQ 192(R11), F12
+	FMOVQ 208(R11), F13
+	FMOVQ 224(R11), F14
+	FMOVQ 256(R11), F15
+	FMOVQ 272(R11), F16
+	FMOVQ 288(R11), F17
+	FMOVQ 304(R11), F18
 	FMOVQ 2272(R11), F19
 	FMOVQ 1808(R11), F20
 	FMOVQ 10096(R11), F21
@@ -84772,17 +89659,17 @@ one:
 	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
 	WORD $0x4eb8f598 // fmin v24.4s, v12.4s, v24.4s
 	WORD $0x4e38f5b8 // fmax v24.4s, v13.4s, v24.4s
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V14.S4, V24.S4, V25.S4
 	WORD $0x4ea1d73a // fsub v26.4s, v25.4s, v1.4s
 	VFMLS V15.S4, V26.S4, V24.S4
 	VFMLS V16.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 304(R11), F27
+	FMOVQ 320(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 320(R11), F28
+	FMOVQ 336(R11), F28
 	VFMLA V26.S4, V18.S4, V28.S4
-	FMOVQ 336(R11), F29
+	FMOVQ 352(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -84878,17 +89765,17 @@ l2:
 	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
 	WORD $0x4eb8f598 // fmin v24.4s, v12.4s, v24.4s
 	WORD $0x4e38f5b8 // fmax v24.4s, v13.4s, v24.4s
-	FMOVQ 224(R11), F25
+	FMOVQ 240(R11), F25
 	VFMLA V14.S4, V24.S4, V25.S4
 	WORD $0x4ea1d73a // fsub v26.4s, v25.4s, v1.4s
 	VFMLS V15.S4, V26.S4, V24.S4
 	VFMLS V16.S4, V26.S4, V24.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 304(R11), F27
+	FMOVQ 320(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 320(R11), F28
+	FMOVQ 336(R11), F28
 	VFMLA V26.S4, V18.S4, V28.S4
-	FMOVQ 336(R11), F29
+	FMOVQ 352(R11), F29
 	VFMLA V26.S4, V28.S4, V29.S4
 	VFMLA V24.S4, V27.S4, V29.S4
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
@@ -84945,18 +89832,18 @@ TEXT ·gELUTanhBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 1680(R11), F2
 	FMOVQ 2288(R11), F3
-	FMOVQ 176(R11), F4
-	FMOVQ 192(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
-	FMOVQ 224(R11), F12
+	FMOVQ 192(R11), F4
+	FMOVQ 208(R11), F5
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
+	FMOVQ 240(R11), F12
 	FMOVQ 2304(R11), F13
 single:
 	CMP $4, R9
@@ -84971,17 +89858,17 @@ one:
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -85035,17 +89922,17 @@ l2:
 	WORD $0x4eb0f470 // fmin v16.4s, v3.4s, v16.4s
 	WORD $0x4eb0f490 // fmin v16.4s, v4.4s, v16.4s
 	WORD $0x4e30f4b0 // fmax v16.4s, v5.4s, v16.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V16.S4, V15.S4
 	WORD $0x4ea7d5f1 // fsub v17.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V17.S4, V16.S4
 	VFMLS V9.S4, V17.S4, V16.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V10.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V11.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V16.S4, V18.S4, V20.S4
 	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
@@ -85102,19 +89989,19 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 10080(R11), F2
 	FMOVQ 1680(R11), F3
 	FMOVQ 2288(R11), F4
-	FMOVQ 176(R11), F5
-	FMOVQ 192(R11), F6
-	FMOVQ 208(R11), F7
-	FMOVQ 224(R11), F8
-	FMOVQ 240(R11), F9
-	FMOVQ 256(R11), F10
-	FMOVQ 272(R11), F11
-	FMOVQ 288(R11), F12
-	FMOVQ 224(R11), F13
+	FMOVQ 192(R11), F5
+	FMOVQ 208(R11), F6
+	FMOVQ 224(R11), F7
+	FMOVQ 240(R11), F8
+	FMOVQ 256(R11), F9
+	FMOVQ 272(R11), F10
+	FMOVQ 288(R11), F11
+	FMOVQ 304(R11), F12
+	FMOVQ 240(R11), F13
 	FMOVQ 2304(R11), F14
 	FMOVQ 1808(R11), F15
 	FMOVQ 10096(R11), F16
@@ -85131,17 +90018,17 @@ one:
 	WORD $0x4eb3f493 // fmin v19.4s, v4.4s, v19.4s
 	WORD $0x4eb3f4b3 // fmin v19.4s, v5.4s, v19.4s
 	WORD $0x4e33f4d3 // fmax v19.4s, v6.4s, v19.4s
-	FMOVQ 224(R11), F18
+	FMOVQ 240(R11), F18
 	VFMLA V7.S4, V19.S4, V18.S4
 	WORD $0x4ea8d654 // fsub v20.4s, v18.4s, v8.4s
 	VFMLS V9.S4, V20.S4, V19.S4
 	VFMLS V10.S4, V20.S4, V19.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V11.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V12.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V19.S4, V21.S4, V23.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
@@ -85202,17 +90089,17 @@ l2:
 	WORD $0x4eb3f493 // fmin v19.4s, v4.4s, v19.4s
 	WORD $0x4eb3f4b3 // fmin v19.4s, v5.4s, v19.4s
 	WORD $0x4e33f4d3 // fmax v19.4s, v6.4s, v19.4s
-	FMOVQ 224(R11), F18
+	FMOVQ 240(R11), F18
 	VFMLA V7.S4, V19.S4, V18.S4
 	WORD $0x4ea8d654 // fsub v20.4s, v18.4s, v8.4s
 	VFMLS V9.S4, V20.S4, V19.S4
 	VFMLS V10.S4, V20.S4, V19.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
-	FMOVQ 304(R11), F21
+	FMOVQ 320(R11), F21
 	VFMLA V20.S4, V11.S4, V21.S4
-	FMOVQ 320(R11), F22
+	FMOVQ 336(R11), F22
 	VFMLA V20.S4, V12.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ 352(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
 	VFMLA V19.S4, V21.S4, V23.S4
 	WORD $0x6e33de74 // fmul v20.4s, v19.4s, v19.4s
@@ -85276,16 +90163,16 @@ TEXT ·siLUBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 single:
 	CMP $4, R9
 	BLT tail
@@ -85295,17 +90182,17 @@ one:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -85352,17 +90239,17 @@ l2:
 	WORD $0x6ea0f96c // fneg v12.4s, v11.4s
 	WORD $0x4eacf44c // fmin v12.4s, v2.4s, v12.4s
 	WORD $0x4e2cf46c // fmax v12.4s, v3.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V4.S4, V12.S4, V13.S4
 	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
 	VFMLS V6.S4, V14.S4, V12.S4
 	VFMLS V7.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V8.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V9.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -85416,17 +90303,17 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
+	FMOVQ 176(R11), F1
 	FMOVQ 10080(R11), F2
-	FMOVQ 176(R11), F3
-	FMOVQ 192(R11), F4
-	FMOVQ 208(R11), F5
-	FMOVQ 224(R11), F6
-	FMOVQ 240(R11), F7
-	FMOVQ 256(R11), F8
-	FMOVQ 272(R11), F9
-	FMOVQ 288(R11), F10
-	FMOVQ 224(R11), F11
+	FMOVQ 192(R11), F3
+	FMOVQ 208(R11), F4
+	FMOVQ 224(R11), F5
+	FMOVQ 240(R11), F6
+	FMOVQ 256(R11), F7
+	FMOVQ 272(R11), F8
+	FMOVQ 288(R11), F9
+	FMOVQ 304(R11), F10
+	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
 	FMOVQ 10096(R11), F13
 single:
@@ -85438,17 +90325,17 @@ one:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -85502,17 +90389,17 @@ l2:
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	WORD $0x4eaff46f // fmin v15.4s, v3.4s, v15.4s
 	WORD $0x4e2ff48f // fmax v15.4s, v4.4s, v15.4s
-	FMOVQ 224(R11), F16
+	FMOVQ 240(R11), F16
 	VFMLA V5.S4, V15.S4, V16.S4
 	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
 	VFMLS V7.S4, V17.S4, V15.S4
 	VFMLS V8.S4, V17.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 304(R11), F18
+	FMOVQ 320(R11), F18
 	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 320(R11), F19
+	FMOVQ 336(R11), F19
 	VFMLA V17.S4, V10.S4, V19.S4
-	FMOVQ 336(R11), F20
+	FMOVQ 352(R11), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VFMLA V15.S4, V18.S4, V20.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
@@ -86076,7 +90963,7 @@ TEXT ·copysignF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
+	FMOVQ 112(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -86187,7 +91074,7 @@ TEXT ·copysignBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 400(R11), F0
+	FMOVQ 112(R11), F0
 	CMP $16, R9
 	BLT single
 loop:
@@ -94410,7 +99297,7 @@ TEXT ·maxBlockF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 112(R11), F0
+	FMOVQ 128(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -95138,7 +100025,7 @@ TEXT ·maxBlockBF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 112(R11), F0
+	FMOVQ 128(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -95866,7 +100753,7 @@ TEXT ·minBlockF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 128(R11), F0
+	FMOVQ 144(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -96594,7 +101481,7 @@ TEXT ·minBlockBF16NEON(SB), NOSPLIT, $0-20
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 128(R11), F0
+	FMOVQ 144(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -97329,17 +102216,17 @@ TEXT ·expScaleF32NEON(SB), NOSPLIT, $0-40
 	VDUP V1.S[0], V1.S4
 	FMOVS c+24(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 160(R11), F3
-	FMOVQ 176(R11), F4
-	FMOVQ 192(R11), F5
-	FMOVQ 208(R11), F6
-	FMOVQ 224(R11), F7
-	FMOVQ 240(R11), F8
-	FMOVQ 256(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 288(R11), F11
+	FMOVQ 176(R11), F3
+	FMOVQ 192(R11), F4
+	FMOVQ 208(R11), F5
+	FMOVQ 224(R11), F6
+	FMOVQ 240(R11), F7
+	FMOVQ 256(R11), F8
+	FMOVQ 272(R11), F9
+	FMOVQ 288(R11), F10
+	FMOVQ 304(R11), F11
 	FMOVQ 16(R11), F12
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	CMP $8, R9
 	BLT single
 loop:
@@ -97347,17 +102234,17 @@ loop:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -97379,17 +102266,17 @@ loop:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -97420,17 +102307,17 @@ one:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -97467,17 +102354,17 @@ l2:
 	WORD $0x4ea0d5ce // fsub v14.4s, v14.4s, v0.4s
 	WORD $0x4eaef48e // fmin v14.4s, v4.4s, v14.4s
 	WORD $0x4e2ef4ae // fmax v14.4s, v5.4s, v14.4s
-	FMOVQ 224(R11), F15
+	FMOVQ 240(R11), F15
 	VFMLA V6.S4, V14.S4, V15.S4
 	WORD $0x4ea7d5f0 // fsub v16.4s, v15.4s, v7.4s
 	VFMLS V8.S4, V16.S4, V14.S4
 	VFMLS V9.S4, V16.S4, V14.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 304(R11), F17
+	FMOVQ 320(R11), F17
 	VFMLA V16.S4, V10.S4, V17.S4
-	FMOVQ 320(R11), F18
+	FMOVQ 336(R11), F18
 	VFMLA V16.S4, V11.S4, V18.S4
-	FMOVQ 336(R11), F19
+	FMOVQ 352(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V14.S4, V17.S4, V19.S4
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
@@ -97515,17 +102402,17 @@ TEXT ·expSumColumnsF32NEON(SB), NOSPLIT, $0-40
 	MOVD m+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 176(R11), F1
-	FMOVQ 192(R11), F2
-	FMOVQ 208(R11), F3
-	FMOVQ 224(R11), F4
-	FMOVQ 240(R11), F5
-	FMOVQ 256(R11), F6
-	FMOVQ 272(R11), F7
-	FMOVQ 288(R11), F8
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
+	FMOVQ 208(R11), F2
+	FMOVQ 224(R11), F3
+	FMOVQ 240(R11), F4
+	FMOVQ 256(R11), F5
+	FMOVQ 272(R11), F6
+	FMOVQ 288(R11), F7
+	FMOVQ 304(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -97534,17 +102421,17 @@ loop:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -97568,17 +102455,17 @@ loop:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -97613,17 +102500,17 @@ one:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -97672,17 +102559,17 @@ l4:
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -97736,17 +102623,17 @@ TEXT ·sumExpColumnsF32NEON(SB), NOSPLIT, $0-32
 	MOVD m+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 176(R11), F1
-	FMOVQ 192(R11), F2
-	FMOVQ 208(R11), F3
-	FMOVQ 224(R11), F4
-	FMOVQ 240(R11), F5
-	FMOVQ 256(R11), F6
-	FMOVQ 272(R11), F7
-	FMOVQ 288(R11), F8
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
+	FMOVQ 208(R11), F2
+	FMOVQ 224(R11), F3
+	FMOVQ 240(R11), F4
+	FMOVQ 256(R11), F5
+	FMOVQ 272(R11), F6
+	FMOVQ 288(R11), F7
+	FMOVQ 304(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -97756,17 +102643,17 @@ loop:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -97789,17 +102676,17 @@ loop:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -97832,17 +102719,17 @@ one:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -97897,17 +102784,17 @@ l6:
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
 	WORD $0x4e2cf44c // fmax v12.4s, v2.4s, v12.4s
-	FMOVQ 224(R11), F13
+	FMOVQ 240(R11), F13
 	VFMLA V3.S4, V12.S4, V13.S4
 	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
 	VFMLS V5.S4, V14.S4, V12.S4
 	VFMLS V6.S4, V14.S4, V12.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 304(R11), F15
+	FMOVQ 320(R11), F15
 	VFMLA V14.S4, V7.S4, V15.S4
-	FMOVQ 320(R11), F16
+	FMOVQ 336(R11), F16
 	VFMLA V14.S4, V8.S4, V16.S4
-	FMOVQ 336(R11), F17
+	FMOVQ 352(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V12.S4, V15.S4, V17.S4
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
@@ -98288,34 +103175,34 @@ TEXT ·logSoftmaxBackwardColumnsF32NEON(SB), NOSPLIT, $0-40
 	MOVD sum+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 160(R11), F0
-	FMOVQ 176(R11), F1
-	FMOVQ 192(R11), F2
-	FMOVQ 208(R11), F3
-	FMOVQ 224(R11), F4
-	FMOVQ 240(R11), F5
-	FMOVQ 256(R11), F6
-	FMOVQ 272(R11), F7
-	FMOVQ 288(R11), F8
+	FMOVQ 176(R11), F0
+	FMOVQ 192(R11), F1
+	FMOVQ 208(R11), F2
+	FMOVQ 224(R11), F3
+	FMOVQ 240(R11), F4
+	FMOVQ 256(R11), F5
+	FMOVQ 272(R11), F6
+	FMOVQ 288(R11), F7
+	FMOVQ 304(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R2), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -98337,17 +103224,17 @@ loop:
 	FMOVQ 16(R2), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -98380,17 +103267,17 @@ one:
 	FMOVQ (R2), F11
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -98429,17 +103316,17 @@ l1:
 l2:
 	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
 	WORD $0x4e2bf44b // fmax v11.4s, v2.4s, v11.4s
-	FMOVQ 224(R11), F12
+	FMOVQ 240(R11), F12
 	VFMLA V3.S4, V11.S4, V12.S4
 	WORD $0x4ea4d58d // fsub v13.4s, v12.4s, v4.4s
 	VFMLS V5.S4, V13.S4, V11.S4
 	VFMLS V6.S4, V13.S4, V11.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 304(R11), F14
+	FMOVQ 320(R11), F14
 	VFMLA V13.S4, V7.S4, V14.S4
-	FMOVQ 320(R11), F15
+	FMOVQ 336(R11), F15
 	VFMLA V13.S4, V8.S4, V15.S4
-	FMOVQ 336(R11), F16
+	FMOVQ 352(R11), F16
 	VFMLA V13.S4, V15.S4, V16.S4
 	VFMLA V11.S4, V14.S4, V16.S4
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
@@ -98498,16 +103385,16 @@ TEXT ·lSTMCellF32NEON(SB), NOSPLIT, $0-64
 	MOVD n+56(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 	FMOVQ 800(R11), F11
 	FMOVQ 816(R11), F12
 	FMOVQ 832(R11), F13
@@ -98516,7 +103403,7 @@ TEXT ·lSTMCellF32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 880(R11), F16
 	FMOVQ 896(R11), F17
 	FMOVQ 80(R11), F18
-	FMOVQ 400(R11), F19
+	FMOVQ 112(R11), F19
 single:
 	CMP $4, R9
 	BLT tail
@@ -98525,17 +103412,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -98584,17 +103471,17 @@ one:
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
 	WORD $0x4eb5f455 // fmin v21.4s, v2.4s, v21.4s
 	WORD $0x4e35f475 // fmax v21.4s, v3.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V4.S4, V21.S4, V22.S4
 	WORD $0x4ea5d6d7 // fsub v23.4s, v22.4s, v5.4s
 	VFMLS V6.S4, V23.S4, V21.S4
 	VFMLS V7.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V8.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V9.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -98643,17 +103530,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -98697,17 +103584,17 @@ l2:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -98788,17 +103675,17 @@ l10:
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
 	WORD $0x4eb5f455 // fmin v21.4s, v2.4s, v21.4s
 	WORD $0x4e35f475 // fmax v21.4s, v3.4s, v21.4s
-	FMOVQ 224(R11), F22
+	FMOVQ 240(R11), F22
 	VFMLA V4.S4, V21.S4, V22.S4
 	WORD $0x4ea5d6d7 // fsub v23.4s, v22.4s, v5.4s
 	VFMLS V6.S4, V23.S4, V21.S4
 	VFMLS V7.S4, V23.S4, V21.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V23.S4, V8.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V23.S4, V9.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V23.S4, V25.S4, V26.S4
 	VFMLA V21.S4, V24.S4, V26.S4
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
@@ -98879,17 +103766,17 @@ l18:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -98947,7 +103834,7 @@ TEXT ·lSTMOutputBackwardF32NEON(SB), NOSPLIT, $0-48
 	FMOVQ 880(R11), F6
 	FMOVQ 896(R11), F7
 	FMOVQ 80(R11), F8
-	FMOVQ 400(R11), F9
+	FMOVQ 112(R11), F9
 single:
 	CMP $4, R9
 	BLT tail
@@ -99299,16 +104186,16 @@ TEXT ·gRUCellF32NEON(SB), NOSPLIT, $0-56
 	MOVD n+48(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 160(R11), F1
-	FMOVQ 176(R11), F2
-	FMOVQ 192(R11), F3
-	FMOVQ 208(R11), F4
-	FMOVQ 224(R11), F5
-	FMOVQ 240(R11), F6
-	FMOVQ 256(R11), F7
-	FMOVQ 272(R11), F8
-	FMOVQ 288(R11), F9
-	FMOVQ 224(R11), F10
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 304(R11), F9
+	FMOVQ 240(R11), F10
 	FMOVQ 800(R11), F11
 	FMOVQ 816(R11), F12
 	FMOVQ 832(R11), F13
@@ -99317,7 +104204,7 @@ TEXT ·gRUCellF32NEON(SB), NOSPLIT, $0-56
 	FMOVQ 880(R11), F16
 	FMOVQ 896(R11), F17
 	FMOVQ 80(R11), F18
-	FMOVQ 400(R11), F19
+	FMOVQ 112(R11), F19
 single:
 	CMP $4, R9
 	BLT tail
@@ -99326,17 +104213,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -99386,17 +104273,17 @@ one:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -99441,17 +104328,17 @@ l2:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F23
+	FMOVQ 320(R11), F23
 	VFMLA V22.S4, V8.S4, V23.S4
-	FMOVQ 320(R11), F24
+	FMOVQ 336(R11), F24
 	VFMLA V22.S4, V9.S4, V24.S4
-	FMOVQ 336(R11), F25
+	FMOVQ 352(R11), F25
 	VFMLA V22.S4, V24.S4, V25.S4
 	VFMLA V20.S4, V23.S4, V25.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
@@ -99541,17 +104428,17 @@ l12:
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
 	WORD $0x4eb4f454 // fmin v20.4s, v2.4s, v20.4s
 	WORD $0x4e34f474 // fmax v20.4s, v3.4s, v20.4s
-	FMOVQ 224(R11), F21
+	FMOVQ 240(R11), F21
 	VFMLA V4.S4, V20.S4, V21.S4
 	WORD $0x4ea5d6b6 // fsub v22.4s, v21.4s, v5.4s
 	VFMLS V6.S4, V22.S4, V20.S4
 	VFMLS V7.S4, V22.S4, V20.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	FMOVQ 304(R11), F24
+	FMOVQ 320(R11), F24
 	VFMLA V22.S4, V8.S4, V24.S4
-	FMOVQ 320(R11), F25
+	FMOVQ 336(R11), F25
 	VFMLA V22.S4, V9.S4, V25.S4
-	FMOVQ 336(R11), F26
+	FMOVQ 352(R11), F26
 	VFMLA V22.S4, V25.S4, V26.S4
 	VFMLA V20.S4, V24.S4, V26.S4
 	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s

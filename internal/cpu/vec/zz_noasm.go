@@ -369,6 +369,88 @@ func dotBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []f
 	}
 }
 
+// absDiffBlockF32 returns the sum of |a-b| over a block.
+func absDiffBlockF32(a, b []float32) (sum float32) { return absDiffBlockF32Generic(a, b) }
+
+// absDiffBlockRowsF32 does what absDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func absDiffBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = absDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// sqDiffBlockF32 returns the sum of (a-b)² over a block.
+func sqDiffBlockF32(a, b []float32) (sum float32) { return sqDiffBlockF32Generic(a, b) }
+
+// sqDiffBlockRowsF32 does what sqDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sqDiffBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sqDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// maxDiffBlockF32 returns the largest |a-b|, 0 or more; NaN if there is one over a block.
+func maxDiffBlockF32(a, b []float32) (m float32) { return maxDiffBlockF32Generic(a, b) }
+
+// maxDiffBlockRowsF32 does what maxDiffBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxDiffBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxDiffBlockF32(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// addDiffF32 sets dst[i] += s*(a[i]-b[i]), rounded once after the difference.
+func addDiffF32(dst, a, b []float32, s float32) { addDiffF32Generic(dst, a, b, s) }
+
+// addDiffRowsF32 does what addDiffF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addDiffRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		addDiffF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+// addSignF32 sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.
+func addSignF32(dst, a, b []float32, s float32) { addSignF32Generic(dst, a, b, s) }
+
+// addSignRowsF32 does what addSignF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addSignRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		addSignF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
 // maxBlockF32 returns the largest element of a block, NaN if there is one; -Inf if the block is empty.
 func maxBlockF32(a []float32) (m float32) { return maxBlockF32Generic(a) }
 
@@ -1191,6 +1273,88 @@ func dotBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []f
 	_ = sums[rows-1]
 	for r := range rows {
 		sums[r] = dotBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// absDiffBlockF64 returns the sum of |a-b| over a block.
+func absDiffBlockF64(a, b []float64) (sum float64) { return absDiffBlockF64Generic(a, b) }
+
+// absDiffBlockRowsF64 does what absDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func absDiffBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = absDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// sqDiffBlockF64 returns the sum of (a-b)² over a block.
+func sqDiffBlockF64(a, b []float64) (sum float64) { return sqDiffBlockF64Generic(a, b) }
+
+// sqDiffBlockRowsF64 does what sqDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func sqDiffBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = sums[rows-1]
+	for r := range rows {
+		sums[r] = sqDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// maxDiffBlockF64 returns the largest |a-b|, 0 or more; NaN if there is one over a block.
+func maxDiffBlockF64(a, b []float64) (m float64) { return maxDiffBlockF64Generic(a, b) }
+
+// maxDiffBlockRowsF64 does what maxDiffBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxDiffBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxDiffBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+// addDiffF64 sets dst[i] += s*(a[i]-b[i]), rounded once after the difference.
+func addDiffF64(dst, a, b []float64, s float64) { addDiffF64Generic(dst, a, b, s) }
+
+// addDiffRowsF64 does what addDiffF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addDiffRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		addDiffF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
+	}
+}
+
+// addSignF64 sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.
+func addSignF64(dst, a, b []float64, s float64) { addSignF64Generic(dst, a, b, s) }
+
+// addSignRowsF64 does what addSignF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func addSignRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		addSignF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], s[r*lds])
 	}
 }
 

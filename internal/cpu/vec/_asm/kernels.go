@@ -254,6 +254,28 @@ func reductions(t Type, sfx string) {
 	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t), In("b", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.FMA(b.Load("a"), b.Load("b"), b.AccIn(0))) }})
+	for _, k := range []struct {
+		name, doc string
+		acc       Acc
+		f         func(b *B, acc, d *Value) *Value
+	}{
+		{"absDiff", "the sum of |a-b|", plus("sum"), func(b *B, acc, d *Value) *Value { return b.Add(acc, b.Abs(d)) }},
+		{"sqDiff", "the sum of (a-b)²", plus("sum"), func(b *B, acc, d *Value) *Value { return b.FMA(d, d, acc) }},
+		{"maxDiff", "the largest |a-b|, 0 or more; NaN if there is one", Acc{"m", "max", 0}, func(b *B, acc, d *Value) *Value { return b.MaxN(acc, b.Abs(d)) }},
+	} {
+		add(Kernel{Name: k.name + "Block" + sfx, Doc: "returns " + k.doc + " over a block.", Lane: t, Lanes: lanes, Rows: true,
+			Args: []Arg{In("a", t), In("b", t)}, Accs: []Acc{k.acc},
+			Body: func(b *B) { b.AccOut(0, k.f(b, b.AccIn(0), b.Sub(b.Load("a"), b.Load("b")))) }})
+	}
+	add(Kernel{Name: "addDiff" + sfx, Doc: "sets dst[i] += s*(a[i]-b[i]), rounded once after the difference.", Lane: t, Rows: true, PerRow: true,
+		Args: []Arg{InOut("dst", t), In("a", t), In("b", t), Scalar("s", t)},
+		Body: func(b *B) { b.Store("dst", b.FMA(b.Sub(b.Load("a"), b.Load("b")), b.Load("s"), b.Load("dst"))) }})
+	add(Kernel{Name: "addSign" + sfx, Doc: "sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.", Lane: t, Rows: true, PerRow: true,
+		Args: []Arg{InOut("dst", t), In("a", t), In("b", t), Scalar("s", t)},
+		Body: func(b *B) {
+			d := b.Sub(b.Load("a"), b.Load("b"))
+			b.Store("dst", b.Add(b.Load("dst"), b.Sel(b.Cmp(GT, b.Abs(d), b.C(0)), b.Xor(b.Load("s"), b.Sign(d)), b.C(0))))
+		}})
 	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "max", math.Inf(-1)}},
 		Body: func(b *B) {
