@@ -2,9 +2,13 @@ package vec
 
 import "unsafe"
 
+// foldFunc is assembly for rows of n elements, ld bytes apart.
+type foldFunc = func(dst, a unsafe.Pointer, n, rows, ld int)
+
 // foldRows reduces rows of integers as overRows does; plain is the reduction in Go of one row.
 func foldRows[E Integer](op int, dst, a []E, rows, cols, lda int, join func(a, b E) E, plain func(a []E) E) {
-	f := foldFunc(op, laneKind[E]())
+	size := int(unsafe.Sizeof(E(0)))
+	f, _ := foldsNow(op, laneKind[E](), min(cols, chunk)*size)
 	if rows <= 0 || cols <= 0 || f == nil {
 		for r := range rows {
 			dst[r] = plain(a[r*lda:][:cols])
@@ -12,7 +16,6 @@ func foldRows[E Integer](op int, dst, a []E, rows, cols, lda int, join func(a, b
 		return
 	}
 	_, _ = dst[rows-1], a[(rows-1)*lda+cols-1]
-	size := int(unsafe.Sizeof(E(0)))
 	if cols <= chunk {
 		per := chunk / (cols + 32)
 		for r := 0; r < rows; r += max(per, 1) {
@@ -25,6 +28,13 @@ func foldRows[E Integer](op int, dst, a []E, rows, cols, lda int, join func(a, b
 	for r := range rows { // long rows, piece by piece
 		f(unsafe.Pointer(&dst[r]), unsafe.Pointer(&a[r*lda]), chunk, 1, 0)
 		for i := chunk; i < cols; i += chunk {
+			if cols-i < 32 { // fewer than a vector: some once more
+				if op == laneAdd {
+					dst[r] = join(dst[r], plain(a[r*lda+i:][:cols-i]))
+					break
+				}
+				i = cols - 32
+			}
 			f(unsafe.Pointer(&part[0]), unsafe.Pointer(&a[r*lda+i]), min(chunk, cols-i), 1, 0)
 			dst[r] = join(dst[r], part[0])
 			preemptible(0)
@@ -61,7 +71,8 @@ func SumRowsI64(dst, a []int64, rows, cols, lda int) {
 
 // foldColumns joins rows of cols elements, lda apart, to dst.
 func foldColumns[E Integer](op int, dst, a []E, rows, cols, lda int, join func(dst, a, b []E)) {
-	f := foldColumnsFunc(op, laneKind[E]())
+	size := int(unsafe.Sizeof(E(0)))
+	_, f := foldsNow(op, laneKind[E](), cols*size)
 	if rows <= 0 || cols <= 0 || f == nil || cols > chunk {
 		for r := range rows {
 			join(dst[:cols], dst, a[r*lda:])
@@ -69,7 +80,6 @@ func foldColumns[E Integer](op int, dst, a []E, rows, cols, lda int, join func(d
 		return
 	}
 	_, _ = dst[cols-1], a[(rows-1)*lda+cols-1]
-	size := int(unsafe.Sizeof(E(0)))
 	per := chunk / cols
 	for r := 0; r < rows; r += per {
 		f(unsafe.Pointer(&dst[0]), unsafe.Pointer(&a[r*lda]), cols, min(per, rows-r), lda*size)

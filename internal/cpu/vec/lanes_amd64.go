@@ -20,18 +20,14 @@ func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit
 	return nil, 1
 }
 
-// foldFunc returns the assembly that reduces rows of an element type, ld bytes apart, nil if there is none.
-func foldFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) {
-	if cpu.HasAVX512 {
-		return foldsAVX512[op][kind]
+// foldsNow returns the assembly that reduces rows of bytes bytes of an element type, and that which joins such rows to a row of accumulators;
+// nil if there is none.
+func foldsNow(op, kind, bytes int) (rows, columns foldFunc) {
+	switch {
+	case cpu.HasAVX512:
+		return foldsAVX512[op][kind], foldColumnsAVX512[op][kind]
+	case cpu.HasAVX2FMA && bytes >= 32: // it does whole vectors only
+		return foldsAVX2[op][kind], foldColumnsAVX2[op][kind]
 	}
-	return nil
-}
-
-// foldColumnsFunc returns the assembly that joins rows to a row of accumulators, nil if there is none.
-func foldColumnsFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) {
-	if cpu.HasAVX512 {
-		return foldColumnsAVX512[op][kind]
-	}
-	return nil
+	return nil, nil
 }

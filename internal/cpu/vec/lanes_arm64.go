@@ -17,6 +17,4 @@ func laneFunc(op, kind, _ int) (f func(dst, a, b unsafe.Pointer, n int), unit in
 	return lanesNEON[op][kind], 16
 }
 
-func foldFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) { return nil }
-
-func foldColumnsFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) { return nil }
+func foldsNow(op, kind, bytes int) (rows, columns foldFunc) { return nil, nil }

@@ -6,6 +6,4 @@ import "unsafe"
 
 func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit int) { return nil, 1 }
 
-func foldFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) { return nil }
-
-func foldColumnsFunc(op, kind int) func(dst, a unsafe.Pointer, n, rows, ld int) { return nil }
+func foldsNow(op, kind, bytes int) (rows, columns foldFunc) { return nil, nil }

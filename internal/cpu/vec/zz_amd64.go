@@ -2132,13 +2132,13 @@ func WhereU8(dst, mask, a, b []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			whereU8AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	whereU8Generic(dst[i:], mask[i:], a[i:], b[i:])
 }
@@ -2165,13 +2165,13 @@ func WhereU16(dst []uint16, mask []uint8, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	whereU16Generic(dst[i:], mask[i:], a[i:], b[i:])
 }
@@ -17172,13 +17172,13 @@ func FracF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			fracF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	fracF16Generic(dst[i:], a[i:])
 }
@@ -17203,13 +17203,13 @@ func FracBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			fracBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	fracBF16Generic(dst[i:], a[i:])
 }
@@ -17234,13 +17234,13 @@ func AngleF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			angleF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	angleF16Generic(dst[i:], a[i:])
 }
@@ -17265,13 +17265,13 @@ func AngleBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		full := n &^ 7
-		for i < full {
-			cnt := min(full-i, chunk)
+		for i < n {
+			cnt := min(n-i, chunk)
 			angleBF16AVX2(&dst[i], &a[i], cnt)
 			i += cnt
 			yield(i, n)
 		}
+		return
 	}
 	angleBF16Generic(dst[i:], a[i:])
 }
@@ -20796,6 +20796,9 @@ func maxSI16AVX2(dst, a, b unsafe.Pointer, n int)
 func maxSI32AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func maxSI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func maxUI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -20806,6 +20809,9 @@ func minSI16AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func minSI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func minSI64AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func minUI8AVX2(dst, a, b unsafe.Pointer, n int)
@@ -20875,8 +20881,8 @@ var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneMul:        {laneI16: mulI16AVX2, laneI32: mulI32AVX2, laneI8: mulI8AVX2, laneU8: mulI8AVX2},
 	laneShl:        {laneI32: shlSI32AVX2, laneI64: shlSI64AVX2},
 	laneShr:        {laneI32: shrSI32AVX2},
-	laneMax:        {laneI8: maxSI8AVX2, laneI16: maxSI16AVX2, laneI32: maxSI32AVX2, laneU8: maxUI8AVX2},
-	laneMin:        {laneI8: minSI8AVX2, laneI16: minSI16AVX2, laneI32: minSI32AVX2, laneU8: minUI8AVX2},
+	laneMax:        {laneI8: maxSI8AVX2, laneI16: maxSI16AVX2, laneI32: maxSI32AVX2, laneI64: maxSI64AVX2, laneU8: maxUI8AVX2},
+	laneMin:        {laneI8: minSI8AVX2, laneI16: minSI16AVX2, laneI32: minSI32AVX2, laneI64: minSI64AVX2, laneU8: minUI8AVX2},
 	laneAnd:        {laneI8: andI8AVX2, laneU8: andI8AVX2},
 	laneOr:         {laneI8: orI8AVX2, laneU8: orI8AVX2},
 	laneXor:        {laneI8: xorI8AVX2, laneU8: xorI8AVX2},
@@ -20925,7 +20931,7 @@ func foldAddI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
 //go:noescape
 func foldAddU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
 
-var foldsAVX512 = [...][laneKinds]func(dst, a unsafe.Pointer, n, rows, ld int){
+var foldsAVX512 = [...][laneKinds]foldFunc{
 	laneAdd: {laneI64: foldAddI64AVX512, laneU8: foldAddU8AVX512},
 	laneMax: {laneI8: foldMaxI8AVX512, laneI16: foldMaxI16AVX512, laneI32: foldMaxI32AVX512, laneI64: foldMaxI64AVX512, laneU8: foldMaxU8AVX512},
 	laneMin: {laneI8: foldMinI8AVX512, laneI16: foldMinI16AVX512, laneI32: foldMinI32AVX512, laneI64: foldMinI64AVX512, laneU8: foldMinU8AVX512},
@@ -20967,8 +20973,92 @@ func foldColumnsAddI64AVX512(dst, a unsafe.Pointer, n, rows, ld int)
 //go:noescape
 func foldColumnsAddU8AVX512(dst, a unsafe.Pointer, n, rows, ld int)
 
-var foldColumnsAVX512 = [...][laneKinds]func(dst, a unsafe.Pointer, n, rows, ld int){
+var foldColumnsAVX512 = [...][laneKinds]foldFunc{
 	laneAdd: {laneI64: foldColumnsAddI64AVX512, laneU8: foldColumnsAddU8AVX512},
 	laneMax: {laneI8: foldColumnsMaxI8AVX512, laneI16: foldColumnsMaxI16AVX512, laneI32: foldColumnsMaxI32AVX512, laneI64: foldColumnsMaxI64AVX512, laneU8: foldColumnsMaxU8AVX512},
 	laneMin: {laneI8: foldColumnsMinI8AVX512, laneI16: foldColumnsMinI16AVX512, laneI32: foldColumnsMinI32AVX512, laneI64: foldColumnsMinI64AVX512, laneU8: foldColumnsMinU8AVX512},
+}
+
+//go:noescape
+func foldMaxI8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxI16AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI16AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxI32AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI32AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxI64AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinI64AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMaxU8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldMinU8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldAddI64AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldAddU8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+var foldsAVX2 = [...][laneKinds]foldFunc{
+	laneAdd: {laneI64: foldAddI64AVX2, laneU8: foldAddU8AVX2},
+	laneMax: {laneI8: foldMaxI8AVX2, laneI16: foldMaxI16AVX2, laneI32: foldMaxI32AVX2, laneI64: foldMaxI64AVX2, laneU8: foldMaxU8AVX2},
+	laneMin: {laneI8: foldMinI8AVX2, laneI16: foldMinI16AVX2, laneI32: foldMinI32AVX2, laneI64: foldMinI64AVX2, laneU8: foldMinU8AVX2},
+}
+
+//go:noescape
+func foldColumnsMaxI8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxI16AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI16AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxI32AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI32AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxI64AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinI64AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMaxU8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsMinU8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsAddI64AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+//go:noescape
+func foldColumnsAddU8AVX2(dst, a unsafe.Pointer, n, rows, ld int)
+
+var foldColumnsAVX2 = [...][laneKinds]foldFunc{
+	laneAdd: {laneI64: foldColumnsAddI64AVX2, laneU8: foldColumnsAddU8AVX2},
+	laneMax: {laneI8: foldColumnsMaxI8AVX2, laneI16: foldColumnsMaxI16AVX2, laneI32: foldColumnsMaxI32AVX2, laneI64: foldColumnsMaxI64AVX2, laneU8: foldColumnsMaxU8AVX2},
+	laneMin: {laneI8: foldColumnsMinI8AVX2, laneI16: foldColumnsMinI16AVX2, laneI32: foldColumnsMinI32AVX2, laneI64: foldColumnsMinI64AVX2, laneU8: foldColumnsMinU8AVX2},
 }

@@ -44,9 +44,6 @@ func (k *laneKernel) on(isa ISA) bool {
 	if shift := k.name == "shl" || k.name == "shr"; shift && (k.size.bytes == 2 || k.size.bytes == 8 && k.name == "shr") {
 		return false // nor shifts of words, nor such a shift
 	}
-	if extremum && k.size.bytes == 8 {
-		return false // nor such an extremum
-	}
 	switch { // AVX2 has no product of 64 bits, and packing wide masks into bytes does not pay
 	case k.name == "mul" && k.size.bytes == 8, k.pred >= 0 && k.size.bytes > 1:
 		return false
@@ -76,7 +73,22 @@ func laneKernels() []*laneKernel {
 	}
 	for _, name := range []string{"max", "min"} {
 		for _, s := range laneSizes {
-			list = append(list, &laneKernel{name: name, size: s, pred: -1, letter: "S", body: one("VP" + strings.ToUpper(name) + "S" + s.sfx)})
+			body := one("VP" + strings.ToUpper(name) + "S" + s.sfx)
+			if s.bytes == 8 {
+				body = func(p func(string), isa ISA) {
+					switch {
+					case isa == AVX512:
+						p("VP" + strings.ToUpper(name) + "SQ V1, V0, V0")
+						return
+					case name == "max":
+						p("VPCMPGTQ V1, V0, V2")
+					default:
+						p("VPCMPGTQ V0, V1, V2")
+					}
+					p("VBLENDVPD V2, V0, V1, V0")
+				}
+			}
+			list = append(list, &laneKernel{name: name, size: s, pred: -1, letter: "S", body: body})
 		}
 		list = append(list, &laneKernel{name: name, size: bytes, pred: -1, letter: "U", body: one("VP" + strings.ToUpper(name) + "UB")})
 	}

@@ -73,8 +73,10 @@ func run(dir string) error {
 		}
 	}
 	for _, f := range folds() {
-		emitFold(text[AVX512], f, data[AVX512])
-		emitColumns(text[AVX512], f)
+		for _, isa := range []ISA{AVX512, AVX2} {
+			emitFold(text[isa], f, isa, data[isa])
+			emitColumns(text[isa], f, isa)
+		}
 	}
 	emitLanesGo(&amd64, AVX512, AVX2)
 	emitFoldsGo(&amd64)
