@@ -58,6 +58,7 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 	for r := range rows {
 		g.I("VXOR%s %s, %s, %s", s.P(), acc(r), acc(r), acc(r))
 	}
+	g.nextChannels(rows, first)
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("MOVQ %d(AX), BX", offB)
 	g.I("ADDQ R11, BX")
@@ -111,6 +112,25 @@ func (g *gen) loadChannels(s isa, addr, reg string) {
 		g.I("VMOVU%s.Z %s, K1, %s", s.P(), addr, reg)
 	} else {
 		g.I("VMOVU%s %s, %s", s.P(), addr, reg)
+	}
+}
+
+// nextChannels fetches the result's lines of memory after those that a tile will
+// write: stores wait for them.
+func (g *gen) nextChannels(rows, first int) {
+	g.I("MOVQ %d(AX), R13", offLDC)
+	for r := range rows {
+		switch r {
+		case 0:
+			g.I("MOVQ %d(AX), SI", offC0)
+			g.I("ADDQ R11, SI")
+		case first:
+			g.I("MOVQ %d(AX), SI", offC1)
+			g.I("ADDQ R11, SI")
+		default:
+			g.I("ADDQ R13, SI")
+		}
+		g.I("PREFETCHT1 64(SI)")
 	}
 }
 

@@ -58,16 +58,7 @@ func (g *gen) depthwise3Rows(s isa, label string, stride, rows int) {
 	for r := range rows {
 		g.I("VXOR%s %s, %s, %s", s.P(), s.V(r), s.V(r), s.V(r))
 	}
-	// The next channels of the result.
-	g.I("MOVQ %d(AX), SI", offC0)
-	g.I("MOVQ %d(AX), R13", offLDC)
-	g.I("ADDQ R11, SI")
-	for r := range rows {
-		g.I("PREFETCHT1 %d(SI)", s.Width)
-		if r+1 < rows {
-			g.I("ADDQ R13, SI")
-		}
-	}
+	g.nextChannels(rows, rows)
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("JMP %s_e", label)
 	g.L("%s_t:", label)
