@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -96,7 +97,92 @@ func normKern[E float](p float64, k *normSums[E]) (*kern[E, float64], func(float
 	case math.IsInf(p, 0):
 		return absExt[E](p > 0), nil
 	}
-	return foldKern[E](func(x float64) float64 { return math.Pow(math.Abs(x), p) }), func(v float64) float64 { return math.Pow(v, 1/p) }
+	return &kern[E, float64]{merge: add[float64], row: func(acc float64, s []E) float64 { return acc + sumPowers(s, p) },
+		col: func(acc []float64, s []E) {
+			buf := half.Borrow[float64](2 * len(s))
+			defer half.Return(buf)
+			w := (*buf)[:len(s)]
+			powers(w, s, p, (*buf)[len(s):])
+			vec.AddF64(acc, acc, w)
+		}}, func(v float64) float64 { return math.Pow(v, 1/p) }
+}
+
+// sumPowers is the sum of |x|^p.
+func sumPowers[E float](s []E, p float64) float64 {
+	const block = 1024
+	buf := half.Borrow[float64](2 * block)
+	defer half.Return(buf)
+	sum := 0.0
+	for len(s) > 0 {
+		n := min(len(s), block)
+		w := (*buf)[:n]
+		powers(w, s[:n], p, (*buf)[block:][:n])
+		sum += vec.SumF64(w)
+		s = s[n:]
+	}
+	return sum
+}
+
+// powers sets dst to |x|^p; tmp is as long.
+func powers[E float](dst []float64, s []E, p float64, tmp []float64) {
+	switch s := any(s).(type) {
+	case []float32:
+		vec.F32ToF64s(dst, s)
+		vec.AbsF64(dst, dst)
+	case []float64:
+		vec.AbsF64(dst, s)
+	}
+	switch p {
+	case 3:
+		vec.MulF64(tmp, dst, dst)
+		vec.MulF64(dst, dst, tmp)
+	case 4:
+		vec.MulF64(dst, dst, dst)
+		vec.MulF64(dst, dst, dst)
+	default:
+		vec.PowScalarF64(dst, dst, p)
+	}
+}
+
+// widened makes kernels of 16-bit floats from those of float32.
+func widened(k *kern[float32, float64], wide func(dst []float32, a []uint16)) *kern[uint16, float64] {
+	const block = 4096
+	w := &kern[uint16, float64]{init: k.init, merge: k.merge, row: func(acc float64, s []uint16) float64 {
+		buf := half.Borrow[float32](block)
+		defer half.Return(buf)
+		for len(s) > 0 {
+			n := min(len(s), block)
+			wide((*buf)[:n], s[:n])
+			acc = k.row(acc, (*buf)[:n])
+			s = s[n:]
+		}
+		return acc
+	}, col: func(acc []float64, s []uint16) {
+		buf := half.Borrow[float32](len(s))
+		defer half.Return(buf)
+		wide(*buf, s)
+		k.col(acc, *buf)
+	}}
+	if k.rows != nil {
+		w.rows = func(acc []float64, s []uint16, n, stride int) {
+			few := max(1, block/n)
+			buf := half.Borrow[float32](few * n)
+			defer half.Return(buf)
+			for r := 0; r < len(acc); r += few {
+				m := min(few, len(acc)-r)
+				for i := range m {
+					if stride != n {
+						wide((*buf)[i*n:][:n], s[(r+i)*stride:][:n])
+					} else {
+						wide((*buf)[:m*n], s[r*n:][:m*n])
+						break
+					}
+				}
+				k.rows(acc[r:r+m], *buf, n, n)
+			}
+		}
+	}
+	return w
 }
 
 func normInto(o, t *T, red []bool, p float64) {
@@ -105,10 +191,14 @@ func normInto(o, t *T, red []bool, p float64) {
 	}
 	var acc []float64
 	var finish func(float64) float64
-	if t.DType() == tensor.Float64 {
+	switch dt := t.DType(); {
+	case dt == tensor.Float64:
 		k, f := normKern(p, &normF64)
 		acc, finish = run(t, red, k), f
-	} else {
+	case dt.IsFloat() && dt.Size() == 2:
+		k, f := normKern(p, &normF32)
+		acc, finish = run(t, red, widened(k, pick(dt == tensor.Float16, vec.F16ToF32s, vec.BF16ToF32s))), f
+	default:
 		k, f := normKern(p, &normF32)
 		acc, finish = run(cast(t, tensor.Float32), red, k), f
 	}
