@@ -246,6 +246,7 @@ func (w *walk) runRows(total int) {
 		per := (inner + block - 1) / block
 		par.For(total/inner*per, max(1, grain/min(inner, block)), func(lo, hi int) {
 			b := newBuffers(w)
+			defer b.free()
 			var p Ptrs
 			for t := lo; t < hi; t++ {
 				r, from := t/per, t%per*block
@@ -292,8 +293,8 @@ func (w *walk) runTiles(total int) {
 	down, across := (rows+tileRows-1)/tileRows, (inner+tileCols-1)/tileCols
 	par.For(total/(inner*rows)*down*across, grain/(tileRows*tileCols), func(lo, hi int) {
 		b := newBuffers(w)
+		defer b.free()
 		b.turned = set
-		var tile [MaxOperands][]uint64
 		var p, q Ptrs
 		for t := lo; t < hi; t++ {
 			r, from := t/across%down*tileRows, t%across*tileCols
@@ -302,10 +303,10 @@ func (w *walk) runTiles(total int) {
 			for i := 0; i < w.n; i++ {
 				p[i] = unsafe.Add(p[i], from*w.strides[i][k])
 				if size := w.size[i]; set>>i&1 != 0 {
-					if tile[i] == nil {
-						tile[i] = make([]uint64, (min(tileRows, rows)*min(tileCols, inner)*size+7)/8)
+					if need := (tileRows*tileCols*size + 7) / 8; len(b.tile[i]) < need {
+						b.tile[i] = make([]uint64, need)
 					}
-					d := unsafe.Pointer(&tile[i][0])
+					d := unsafe.Pointer(&b.tile[i][0])
 					plane(d, n*size, size, p[i], size, w.strides[i][k], m, n, size)
 					p[i] = d
 				}
@@ -348,6 +349,7 @@ func (w *walk) rows(lo, hi, k int) {
 // gather runs the kernel on the elements of a range, gathered into blocks.
 func (w *walk) gather(lo, hi int) {
 	b, block := newBuffers(w), w.block()
+	defer b.free()
 	for ; lo < hi; lo += block {
 		w.gatherBlock(b, lo, min(block, hi-lo))
 	}
@@ -370,7 +372,9 @@ func (w *walk) at(p *Ptrs, r, k int) {
 func (w *walk) block() int {
 	size := 1
 	for i := 0; i < w.n; i++ {
-		size = max(size, w.size[i], w.asSize[i])
+		if size = max(size, w.asSize[i]); w.strides[i][len(w.shape)-1] != 0 { // else one element is converted, and then repeated
+			size = max(size, w.size[i])
+		}
 	}
 	return block * 8 / min(size, 8)
 }
@@ -379,9 +383,23 @@ func (w *walk) block() int {
 type buffers struct {
 	run       int // elements that they hold
 	raw, conv [MaxOperands][]uint64
-	last      Ptrs // the broadcast scalar that conv[i] is filled with
-	turned    int  // the operands whose rows are made contiguous already, as bits
+	tile      [MaxOperands][]uint64 // see runTiles
+	last      Ptrs                  // the broadcast scalar that conv[i] is filled with
+	turned    int                   // the operands whose rows are made contiguous already, as bits
 }
+
+// bufferPool keeps the scratch of tasks, which are many. That of a task whose kernel panics is left to the collector.
+var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
+
+// lend gives buffers for run elements.
+func lend(run int) *buffers {
+	b := bufferPool.Get().(*buffers)
+	b.run, b.last, b.turned = run, Ptrs{}, 0
+	return b
+}
+
+// free takes them back.
+func (b *buffers) free() { bufferPool.Put(b) }
 
 func newBuffers(w *walk) *buffers {
 	run := 1
@@ -391,12 +409,12 @@ func newBuffers(w *walk) *buffers {
 	if k := len(w.shape) - 1; w.shape[k] >= minInner {
 		run = w.shape[k] // rows are not gathered
 	}
-	return &buffers{run: min(run, w.block())}
+	return lend(min(run, w.block()))
 }
 
 func (b *buffers) get(s *[MaxOperands][]uint64, i, size int) unsafe.Pointer {
-	if s[i] == nil {
-		s[i] = make([]uint64, (b.run*size+7)/8+8)
+	if n := (b.run*size+7)/8 + 8; len(s[i]) < n {
+		s[i] = make([]uint64, n)
 	}
 	return unsafe.Pointer(&s[i][0])
 }

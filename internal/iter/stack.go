@@ -43,7 +43,8 @@ func (w *walk) runStacked(total, m int) {
 	inner, rows := w.shape[k], w.shape[k-1]
 	per := (rows + m - 1) / m
 	body := func(lo, hi int) {
-		b := &buffers{run: m * inner}
+		b := lend(m * inner)
+		defer b.free()
 		var p Ptrs
 		for t := lo; t < hi; t++ {
 			from := t % per * m
