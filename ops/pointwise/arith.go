@@ -44,9 +44,9 @@ var (
 		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64, hs: vec.AddScalar16, hr: vec.AddScalar16}
 	subKernels = biK{name: "sub", u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], h: vec.Sub16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
 		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64, hs: vec.SubScalar16, hr: vec.RSubScalar16}
-	mulKernels = biK{name: "mul", u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], b: vec.AndU8,
+	mulKernels = biK{name: "mul", u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: mulK[complex64], c128: mulK[complex128], c64s: byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32), c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
 		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64, hs: vec.MulScalar16, hr: vec.MulScalar16}
-	divKernels = biK{name: "div_true", h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: div64K, c128: div128K,
+	divKernels = biK{name: "div_true", h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: planes2[float32, complex64](&real32, divPlanes[float32]), c128: div128K, c64s: byReal[float32](planes2[float32, complex64](&real32, divPlanes[float32]), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](div128K, vec.SumAbsF64, vec.DivScalarF64),
 		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64, hs: vec.DivScalar16, hr: vec.RDivScalar16}
 )
 
@@ -57,13 +57,6 @@ func divC(a, b complex128) complex128 {
 	x, y := real(a)/m, imag(a)/m
 	n := c*c + d*d
 	return complex((x*c+y*d)/n, (y*c-x*d)/n)
-}
-
-func div64K(d, a, b []complex64) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = complex64(divC(complex128(a[i]), complex128(b[i])))
-	}
 }
 
 func div128K(d, a, b []complex128) {

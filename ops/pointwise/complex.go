@@ -88,17 +88,9 @@ func init() {
 		Infer: func(c *Ctx) { complexInfer(c, "real", "imag") },
 		CPU: func(c *Ctx) {
 			if out := c.Out(0); out.DType() == tensor.Complex64 {
-				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, func(d []complex64, a, b []float32) {
-					for i := range d {
-						d[i] = complex(a[i], b[i])
-					}
-				})
+				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, join[float32, complex64])
 			} else {
-				run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64, func(d []complex128, a, b []float64) {
-					for i := range d {
-						d[i] = complex(a[i], b[i])
-					}
-				})
+				run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64, join[float64, complex128])
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Real(), g.Imag()} },

@@ -1,8 +1,6 @@
 package pointwise
 
 import (
-	"math"
-
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -16,9 +14,9 @@ func init() {
 			out, a := c.Out(0), c.T(0)
 			switch a.DType() {
 			case tensor.Complex64:
-				run1(out, a, tensor.Float32, a.DType(), each(func(x complex64) float32 { return float32(angleC(complex128(x))) }))
+				run1(out, a, tensor.Float32, a.DType(), planesReal[float32, complex64](func(d, re, im []float32) { vec.Atan2F32(d, im, re) }))
 			case tensor.Complex128:
-				run1(out, a, tensor.Float64, a.DType(), each(angleC))
+				run1(out, a, tensor.Float64, a.DType(), planesReal[float64, complex128](func(d, re, im []float64) { vec.Atan2F64(d, im, re) }))
 			default:
 				angle.run(c, out, a, out.DType())
 			}
@@ -40,20 +38,10 @@ func init() {
 		CPU: func(c *Ctx) {
 			out := c.Out(0)
 			if out.DType() == tensor.Complex64 {
-				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, func(d []complex64, r, p []float32) {
-					for i := range d {
-						s, co := math.Sincos(float64(p[i]))
-						d[i] = complex(r[i]*float32(co), r[i]*float32(s))
-					}
-				})
+				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, polarPlanes[float32, complex64](&real32))
 				return
 			}
-			run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64, func(d []complex128, r, p []float64) {
-				for i := range d {
-					s, co := math.Sincos(p[i])
-					d[i] = complex(r[i]*co, r[i]*s)
-				}
-			})
+			run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64, polarPlanes[float64, complex128](&real64))
 		},
 		Save: "abs angle",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -70,5 +58,3 @@ func init() {
 		tensor.Register(tensor.Def{Schema: n + "(Tensor self) -> bool", Go: "-", Doc: "is false: no tensor here is lazily conjugated or negated.", Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(false)) }})
 	}
 }
-
-func angleC(x complex128) float64 { return math.Atan2(imag(x), real(x)) }

@@ -259,6 +259,8 @@ type biK struct {
 	hs, hr     vec.Scalar16
 	f32s, f32r func(d, a []float32, s float32)
 	f64s, f64r func(d, a []float64, s float64)
+	c64s       func(d, a []complex64, s float32) // with a real number
+	c128s      func(d, a []complex128, s float64)
 }
 
 func bi[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d, a, b []E)) {
@@ -282,6 +284,16 @@ func (k *biK) runAs(c *Ctx, out *T, i, j int, dt DType) {
 				withNumber(out, c.T(j), dt, as, s.F, k.hr, k.f32r, k.f64r)
 				return
 			}
+		}
+	}
+	if k.c64s != nil && dt.IsComplex() {
+		if s, ok := numberArg(c, j); ok && imag(s.C) == 0 {
+			if dt == tensor.Complex64 {
+				run1s(out, c.T(i), dt, dt, float32(real(s.C)), k.c64s)
+			} else {
+				run1s(out, c.T(i), dt, dt, real(s.C), k.c128s)
+			}
+			return
 		}
 	}
 	k.tensors(c, out, c.T(i), c.T(j), dt)

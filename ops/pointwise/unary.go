@@ -89,16 +89,6 @@ func signI[E integer](d, a []E) {
 	clampI(&lo, &hi)(d, a)
 }
 
-func sgnC(x complex128) complex128 {
-	if x == 0 {
-		return 0
-	}
-	m := cmplx.Abs(x)
-	return complex(real(x)/m, imag(x)/m)
-}
-
-func reciprocalC(x complex128) complex128 { return divC(1, x) }
-
 func expC(x complex128) complex128 {
 	r, i := real(x), imag(x)
 	if i == 0 {
@@ -219,9 +209,9 @@ func init() {
 			out, a := c.Out(0), c.T(0)
 			switch a.DType() {
 			case tensor.Complex64:
-				run1(out, a, tensor.Float32, a.DType(), absC64)
+				run1(out, a, tensor.Float32, a.DType(), planesReal[float32, complex64](vec.HypotF32))
 			case tensor.Complex128:
-				run1(out, a, tensor.Float64, a.DType(), absC128)
+				run1(out, a, tensor.Float64, a.DType(), planesReal[float64, complex128](vec.HypotF64))
 			default:
 				abs.run(c, out, a, a.DType())
 			}
@@ -257,7 +247,7 @@ func init() {
 	unary("sign(Tensor self) -> Tensor", "is -1, 0 or 1. Complex numbers are refused: see Sgn.", &unK{name: "sign", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], h: vec.Sign16, f32: vec.SignF32, f64: vec.SignF64, b: copyK[uint8]},
 		tensor.Def{VJP: flat().VJP})
 	unary("sgn(Tensor self) -> Tensor", "is the sign of real numbers and z / |z| of complex ones.",
-		&unK{name: "sgn", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], h: vec.Sign16, f32: vec.SignF32, f64: vec.SignF64, c64: c64of(sgnC), c128: c128of(sgnC), b: copyK[uint8]},
+		&unK{name: "sgn", u8: signI[uint8], i8: signI[int8], i16: signI[int16], i32: signI[int32], i64: signI[int64], h: vec.Sign16, f32: vec.SignF32, f64: vec.SignF64, c64: planes1[float32, complex64](&real32, sgnPlanes[float32]), c128: planes1[float64, complex128](&real64, sgnPlanes[float64]), b: copyK[uint8]},
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			if !x.IsComplex() {
@@ -300,7 +290,7 @@ func init() {
 		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
 	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)},
 		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.Mul(y).Mul(y).Conj()) }))
-	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: c64of(reciprocalC), c128: c128of(reciprocalC)},
+	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: planes1[float32, complex64](&real32, reciprocalPlanes[float32]), c128: planes1[float64, complex128](&real64, reciprocalPlanes[float64])},
 		result(func(g, y *T) *T { return g.Neg().Mul(y.Mul(y).Conj()) }))
 
 	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast2("sin", vec.SinF32, vec.SinF64, cmplx.Sin), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
@@ -361,18 +351,6 @@ var (
 	opSigmoidBackward = tensor.Slot("aten::sigmoid_backward")
 	opReal            = tensor.Slot("aten::real")
 )
-
-func absC64(d []float32, a []complex64) {
-	for i, x := range a[:len(d)] {
-		d[i] = float32(cmplx.Abs(complex128(x)))
-	}
-}
-
-func absC128(d []float64, a []complex128) {
-	for i, x := range a[:len(d)] {
-		d[i] = cmplx.Abs(x)
-	}
-}
 
 // tanhC and tanC do not overflow for large parts.
 func tanhC(x complex128) complex128 {

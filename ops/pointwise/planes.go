@@ -1,0 +1,174 @@
+package pointwise
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
+
+// This file computes functions of complex numbers by the kernels of real ones: blocks are split into their real and imaginary parts,
+// which stay in the nearest cache, and put together again.
+
+// planesOf are the runs of one block.
+type planesOf[E float] struct{ ar, ai, br, bi, t, u []E }
+
+const planeRun = 256
+
+// planePool lends the memory of runs.
+var planePool = sync.Pool{New: func() any { return new([6 * planeRun]float64) }}
+
+// realK are the kernels of one type of real numbers.
+type realK[E float] struct {
+	add, sub, mul, div, hypot, atan2, maximum func(d, a, b []E)
+	abs, neg, sin, cos                        func(d, a []E)
+	eqNumber                                  func(d []uint8, a []E, s E)
+	maskedFill                                func(d, a []E, m []uint8, s E)
+}
+
+var (
+	real32 = realK[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.HypotF32, vec.Atan2F32, vec.MaximumF32, vec.AbsF32, vec.NegF32, vec.SinF32, vec.CosF32, vec.EqScalarF32, vec.MaskedFillF32}
+	real64 = realK[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.HypotF64, vec.Atan2F64, vec.MaximumF64, vec.AbsF64, vec.NegF64, vec.SinF64, vec.CosF64, vec.EqScalarF64, vec.MaskedFillF64}
+)
+
+// planes calls f with the runs of each block of n elements: lo to hi of them.
+func planes[E float](n int, f func(p *planesOf[E], lo, hi int)) {
+	mem := planePool.Get().(*[6 * planeRun]float64)
+	defer planePool.Put(mem)
+	const run = planeRun
+	all := slice[E](unsafe.Pointer(mem), 6*run)
+	for lo := 0; lo < n; lo += run {
+		m := min(run, n-lo)
+		p := planesOf[E]{all[:m], all[run:][:m], all[2*run:][:m], all[3*run:][:m], all[4*run:][:m], all[5*run:][:m]}
+		f(&p, lo, lo+m)
+	}
+}
+
+// pairs sees complex numbers lo to hi as real ones.
+func pairs[E float, C complex64 | complex128](s []C, lo, hi int) []E {
+	return slice[E](unsafe.Pointer(&s[lo]), 2*(hi-lo))
+}
+
+// planes1 makes a kernel from f, which leaves its result in ar and ai.
+func planes1[E float, C complex64 | complex128](k *realK[E], f func(k *realK[E], p *planesOf[E])) func(d, a []C) {
+	return func(d, a []C) {
+		planes(len(d), func(p *planesOf[E], lo, hi int) {
+			vec.Deinterleave(p.ar, p.ai, pairs[E](a, lo, hi))
+			f(k, p)
+			vec.Interleave(pairs[E](d, lo, hi), p.ar, p.ai)
+		})
+	}
+}
+
+// planes2 is planes1 for two operands.
+func planes2[E float, C complex64 | complex128](k *realK[E], f func(k *realK[E], p *planesOf[E])) func(d, a, b []C) {
+	return func(d, a, b []C) {
+		planes(len(d), func(p *planesOf[E], lo, hi int) {
+			vec.Deinterleave(p.ar, p.ai, pairs[E](a, lo, hi))
+			vec.Deinterleave(p.br, p.bi, pairs[E](b, lo, hi))
+			f(k, p)
+			vec.Interleave(pairs[E](d, lo, hi), p.ar, p.ai)
+		})
+	}
+}
+
+// planesReal makes a kernel of a real function of the real and the imaginary part.
+func planesReal[E float, C complex64 | complex128](f func(d, re, im []E)) func(d []E, a []C) {
+	return func(d []E, a []C) {
+		planes(len(d), func(p *planesOf[E], lo, hi int) {
+			vec.Deinterleave(p.ar, p.ai, pairs[E](a, lo, hi))
+			f(d[lo:hi], p.ar, p.ai)
+		})
+	}
+}
+
+// divPlanes divides as divC.
+func divPlanes[E float](k *realK[E], p *planesOf[E]) {
+	k.abs(p.t, p.br)
+	k.abs(p.u, p.bi)
+	k.maximum(p.t, p.t, p.u)
+	for _, s := range [][]E{p.br, p.bi, p.ar, p.ai} {
+		k.div(s, s, p.t)
+	}
+	k.mul(p.t, p.br, p.br)
+	k.mul(p.u, p.bi, p.bi)
+	k.add(p.t, p.t, p.u)   // the square of the divisor
+	k.mul(p.u, p.ai, p.bi) // y d
+	k.mul(p.ai, p.ai, p.br)
+	k.mul(p.bi, p.ar, p.bi) // x d
+	k.mul(p.ar, p.ar, p.br)
+	k.add(p.ar, p.ar, p.u)
+	k.sub(p.ai, p.ai, p.bi)
+	k.div(p.ar, p.ar, p.t)
+	k.div(p.ai, p.ai, p.t)
+}
+
+// reciprocalPlanes is divPlanes with 1 above.
+func reciprocalPlanes[E float](k *realK[E], p *planesOf[E]) {
+	k.abs(p.t, p.ar)
+	k.abs(p.u, p.ai)
+	k.maximum(p.t, p.t, p.u)
+	k.div(p.ar, p.ar, p.t)
+	k.div(p.ai, p.ai, p.t)
+	k.mul(p.u, p.ar, p.ar)
+	k.mul(p.br, p.ai, p.ai)
+	k.add(p.u, p.u, p.br)
+	k.div(p.ar, p.ar, p.t)
+	k.div(p.ai, p.ai, p.t)
+	k.div(p.ar, p.ar, p.u)
+	k.neg(p.ai, p.ai)
+	k.div(p.ai, p.ai, p.u)
+}
+
+// sgnPlanes divides by the magnitude; that of 0 is 0.
+func sgnPlanes[E float](k *realK[E], p *planesOf[E]) {
+	var zero [planeRun]uint8
+	m := zero[:len(p.ar)]
+	k.hypot(p.t, p.ar, p.ai)
+	k.eqNumber(m, p.t, 0)
+	for _, s := range [][]E{p.ar, p.ai} {
+		k.div(s, s, p.t)
+		k.maskedFill(s, s, m, 0)
+	}
+}
+
+// polarPlanes makes complex numbers of magnitudes and angles.
+func polarPlanes[E float, C complex64 | complex128](k *realK[E]) func(d []C, r, angle []E) {
+	return func(d []C, r, angle []E) {
+		planes(len(d), func(p *planesOf[E], lo, hi int) {
+			k.cos(p.ar, angle[lo:hi])
+			k.sin(p.ai, angle[lo:hi])
+			k.mul(p.ar, r[lo:hi], p.ar)
+			k.mul(p.ai, r[lo:hi], p.ai)
+			vec.Interleave(pairs[E](d, lo, hi), p.ar, p.ai)
+		})
+	}
+}
+
+// join puts complex numbers together.
+func join[E float, C complex64 | complex128](d []C, re, im []E) {
+	if len(d) > 0 {
+		vec.Interleave(pairs[E](d, 0, len(d)), re, im)
+	}
+}
+
+// byReal makes a kernel with a real number as second operand: it is k, which is slower, unless the products and quotients of the parts
+// by themselves are the same, because nothing is infinite.
+func byReal[E float, C complex64 | complex128](k func(d, a, b []C), sumAbs func(a []E) E, parts func(d, a []E, s E)) func(d, a []C, s E) {
+	return func(d, a []C, s E) {
+		const run = 1024
+		for lo := 0; lo < len(d); lo += run {
+			hi := min(lo+run, len(d))
+			x := pairs[E](a, lo, hi)
+			if sum := sumAbs(x); sum-sum == 0 && s-s == 0 && s != 0 {
+				parts(pairs[E](d, lo, hi), x, s)
+				continue
+			}
+			b := make([]C, hi-lo)
+			for i := range b {
+				b[i] = C(complex(float64(s), 0))
+			}
+			k(d[lo:hi], a[lo:hi], b)
+		}
+	}
+}
