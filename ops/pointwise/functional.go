@@ -210,11 +210,24 @@ func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
 	v := tensor.Data[float64](x.DenseAs(tensor.Float64))
 	s := tensor.New(x.Shape(), tensor.Float64)
 	d := tensor.Data[float64](s)
-	for i, x := range v {
-		d[i] = 1
-		if x <= 0 {
-			d[i] = g.Float64()*(upper-lower) + lower
+	var drawn [1024]float64
+	for len(v) > 0 {
+		n, k := min(len(v), len(drawn)), 0
+		for _, x := range v[:n] {
+			if x <= 0 {
+				k++
+			}
 		}
+		_ = rng.Uniform(g, drawn[:k], 0, 1) // fails for other intervals only
+		k = 0
+		for i, x := range v[:n] {
+			d[i] = 1
+			if x <= 0 {
+				d[i] = float64(drawn[k]*(upper-lower)) + lower
+				k++
+			}
+		}
+		v, d = v[n:], d[n:]
 	}
 	tensor.CopyRaw(noise, s)
 }
