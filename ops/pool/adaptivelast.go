@@ -1,6 +1,9 @@
 package pool
 
-import "github.com/gotorch-dev/torch/internal/par"
+import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+)
 
 // This file runs adaptive poolings of channels-last memory: whole runs of channels of one pixel at a time.
 
@@ -28,80 +31,53 @@ func (w *window) bins(c int, f func(n, c0, c1, o int, z, y, x bounds)) {
 
 // adaptiveAvgLast is adaptiveAvg1 for channels-last memory.
 func (k *taps[E, S]) adaptiveAvgLast(w *window, c int, out, in []S) {
-	w.bins(c, func(n, c0, c1, o int, z, y, x bounds) {
-		var room [64]E
-		to := out[(n*w.outSize()+o)*c+c0:][:c1-c0]
-		d := k.place(to, room[:])
-		clear(d)
-		for a := z.lo; a < z.hi; a++ {
-			for b := y.lo; b < y.hi; b++ {
-				k.add(x.size, c1-c0, d, 0, in[(((n*w.in[0]+a)*w.in[1]+b)*w.in[2]+x.lo)*c+c0:], c)
-			}
-		}
-		share(d, z, y, x)
+	bz, by, bx := w.adaptive()
+	l := forwardBins(w, c)
+	l.each(func(line, o, x0, x1 int, set func(func(x, n int, taps []vec.Tap))) {
+		to := out[(o+x0)*c : (o+x1)*c]
+		buf, back := borrow[E](k.room(len(to)))
+		defer back()
+		d := k.place(to, buf)
+		set(func(x, n int, taps []vec.Tap) { k.win.Add(d[(x-x0)*c:], l.step*c, in, l.gap*c, n, c, taps) })
+		share(d, c, bz[line/w.out[1]%w.out[0]], by[line%w.out[1]], bx[x0:])
 		k.store(to, d)
 	})
 }
 
-// share divides by the size of a window, one dimension after the other as PyTorch does.
-func share[E float](d []E, z, y, x bounds) {
+// share divides the c channels of each pixel of a line by the size of its window, one dimension after the other as PyTorch does.
+func share[E float](d []E, c int, z, y bounds, x []bounds) {
 	by := kernels[E]().divBy
-	for _, b := range [...]bounds{z, y, x} {
+	for _, b := range [...]bounds{z, y} {
 		if b.size != 1 {
 			by(d, d, E(b.size))
 		}
 	}
+	for i := 0; i < len(d); {
+		j, size := i, x[i/c].size
+		for ; j < len(d) && x[j/c].size == size; j += c {
+		}
+		if size != 1 {
+			by(d[i:j], d[i:j], E(size))
+		}
+		i = j
+	}
 }
 
-// adaptiveAvgBackwardLast is adaptiveAvgBackward1 for channels-last memory: one line of the input at a time takes what the windows over it
-// hand on.
+// adaptiveAvgBackwardLast is adaptiveAvgBackward1 for channels-last memory.
 func (k *taps[E, S]) adaptiveAvgBackwardLast(w *window, c int, gin, gout []S) {
 	bz, by, bx := w.adaptive()
-	images, line := w.planes/c, w.in[2]*c
-	add := poolerOf[E]().add
-	par.For(images*w.in[0]*w.in[1], max(1, 2*block/line), func(lo, hi int) {
-		buf, back := borrow[E](line + c)
-		defer back()
-		g, d := buf[:c], buf[c:]
-		var last, lastZ, lastY int // what d was computed for: lines that the same windows cover are alike
-		last = -1
+	g, back := borrow[E](len(gout))
+	defer back()
+	line := w.out[2] * c
+	par.For(len(g)/line, max(1, block/line), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			n, iz, iy := r/(w.in[0]*w.in[1]), r/w.in[1]%w.in[0], r%w.in[1]
-			z0, z1 := over(bz, iz)
-			y0, y1 := over(by, iy)
-			one := z1-z0 == 1 && y1-y0 == 1
-			if !one || last != n || z0 != lastZ || y0 != lastY {
-				clear(d)
-				for z := z0; z < z1; z++ {
-					for y := y0; y < y1; y++ {
-						for o, x := range bx {
-							at := (((n*w.out[0]+z)*w.out[1]+y)*w.out[2] + o) * c
-							copy(g, k.load(gout[at:][:c], g))
-							share(g, bz[z], by[y], x)
-							add(x.size, c, d[x.lo*c:], c, g, 0)
-						}
-					}
-				}
-			}
-			last, lastZ, lastY = -1, z0, y0
-			if one {
-				last = n
-			}
-			to := gin[r*line:][:line]
-			copy(k.place(to, d), d)
-			k.store(to, d)
+			d, s := g[r*line:][:line], gout[r*line:][:line]
+			copy(d, k.load(s, d))
+			share(d, c, bz[r/w.out[1]%w.out[0]], by[r%w.out[1]], bx)
 		}
 	})
-}
-
-// over is the windows [lo, hi) that cover position i.
-func over(l []bounds, i int) (lo, hi int) {
-	for lo < len(l) && l[lo].hi <= i {
-		lo++
-	}
-	for hi = lo; hi < len(l) && l[hi].lo <= i; hi++ {
-	}
-	return
+	l, win := backwardBins(w, c), poolerOf[E]().win
+	k.spreadLast(l, gin, func(d []E, ldd, n int, taps []vec.Tap) { win.Add(d, ldd, g, l.gap*c, n, c, taps) })
 }
 
 // adaptiveMaxLast is adaptiveMax1 for channels-last memory.

@@ -109,7 +109,7 @@ func (k *taps[E, S]) avgTapsBackward(w *window, c int, gin, gout []S) {
 	})
 	if c > 0 {
 		win := poolerOf[E]().win
-		k.spreadLast(w, c, gin, func(d []E, ldd, n int, taps []vec.Tap) { win.Add(d, ldd, g, c, n, c, taps) })
+		k.spreadLast(backward(w, c), gin, func(d []E, ldd, n int, taps []vec.Tap) { win.Add(d, ldd, g, c, n, c, taps) })
 		return
 	}
 	add := poolerOf[E]().add

@@ -60,6 +60,44 @@ func backward(w *window, c int) *lines {
 	return newLines(w, c, w.in, w.out, links, w.stride[2], 1)
 }
 
+// forwardBins and backwardBins are the same for adaptive poolings, whose windows repeat themselves with a period.
+func forwardBins(w *window, c int) *lines {
+	links := func(i int) [][]link {
+		l := make([][]link, w.out[i])
+		for o, b := range adaptive(w.in[i], w.out[i]) {
+			for at := b.lo; at < b.hi; at++ {
+				l[o] = append(l[o], link{at, at - b.lo})
+			}
+		}
+		return l
+	}
+	in, out := period(w)
+	return newLines(w, c, w.out, w.in, links, out, in)
+}
+
+func backwardBins(w *window, c int) *lines {
+	links := func(i int) [][]link {
+		l := make([][]link, w.in[i])
+		for o, b := range adaptive(w.in[i], w.out[i]) {
+			for at := b.lo; at < b.hi; at++ {
+				l[at] = append(l[at], link{o, at - b.lo})
+			}
+		}
+		return l
+	}
+	in, out := period(w)
+	return newLines(w, c, w.in, w.out, links, in, out)
+}
+
+// period is the distance along a line, in elements of either side, after which adaptive windows lie as before.
+func period(w *window) (in, out int) {
+	a, b := w.in[2], w.out[2]
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return w.in[2] / a, w.out[2] / a
+}
+
 func newLines(w *window, c int, to, from [3]int, links func(i int) [][]link, step, gap int) *lines {
 	l := &lines{w: w, c: c, to: to, from: from, z: links(0), y: links(1), step: step, gap: gap}
 	l.wide = max(1, min(to[2], block/2/c))
@@ -166,9 +204,9 @@ func (k *taps[E, S]) avgLast(w *window, c int, out, in []S) {
 }
 
 // spreadLast computes the gradient of a pooling of channels-last memory: f sets n pixels of d, ldd apart, from the results that their
-// taps name, side by side.
-func (k *taps[E, S]) spreadLast(w *window, c int, gin []S, f func(d []E, ldd, n int, taps []vec.Tap)) {
-	l := backward(w, c)
+// taps name.
+func (k *taps[E, S]) spreadLast(l *lines, gin []S, f func(d []E, ldd, n int, taps []vec.Tap)) {
+	c := l.c
 	l.each(func(line, o, x0, x1 int, set func(func(x, n int, taps []vec.Tap))) {
 		to := gin[(o+x0)*c : (o+x1)*c]
 		buf, back := borrow[E](k.room(len(to)))

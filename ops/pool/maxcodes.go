@@ -119,7 +119,7 @@ func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 	grad := k.in(g, f)
 	k.into(out, f, func(d []S) {
 		if ch > 0 {
-			k.spreadLast(w, ch, d, func(d []E, ldd, n int, taps []vec.Tap) { k.win.MaxGrad(d, ldd, grad, code, ch, n, ch, taps) })
+			k.spreadLast(backward(w, ch), d, func(d []E, ldd, n int, taps []vec.Tap) { k.win.MaxGrad(d, ldd, grad, code, ch, n, ch, taps) })
 			return
 		}
 		k.spread(w, d, func(d []E, from int) kernel {
