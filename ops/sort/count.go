@@ -211,10 +211,20 @@ func quantile(c *Ctx, name string) *T {
 		d = wrap(c, c.Int(2), x.Dim())
 		rows = x.MoveDim(d, -1)
 	}
-	y := callN("aten::sort", rows, -1, false)[0]
-	lead, n := append([]int(nil), y.Shape()[:y.Dim()-1]...), y.Size(-1)
-	nan := y.Detach().IsNaN()
+	lead, n := append([]int(nil), rows.Shape()[:rows.Dim()-1]...), rows.Size(-1)
+	nan := rows.Detach().IsNaN()
 	q1 := q.Reshape([]int{-1})
+	var sorted *T
+	if q1.Numel() > fewRanks {
+		sorted = callN("aten::sort", rows, -1, false)[0]
+	}
+	// at is the elements of the ranks.
+	at := func(ranks *T) *T {
+		if sorted != nil {
+			return sorted.Gather(-1, ranks)
+		}
+		return rows.Gather(-1, op1("aten::_ranked", rows.Detach(), ranks))
+	}
 	var ranks *T
 	if name == "nanquantile" {
 		last := nan.LogicalNot().SumDim([]int{-1}, tensor.SumDimOptions{KeepDim: true}).SubScalar(1).ToDType(x.DType())
@@ -222,7 +232,7 @@ func quantile(c *Ctx, name string) *T {
 		ranks = ranks.MaskedFillScalar(ranks.LtScalar(0), 0)
 	} else {
 		ranks = q1.MulScalar(n - 1).Expand(append(lead[:len(lead):len(lead)], q1.Numel()))
-		ranks = ranks.MaskedFillScalar(op1("aten::slice.Tensor", nan, -1, n-1, n), n-1)
+		ranks = ranks.MaskedFillScalar(op1("aten::any.dim", nan, -1, true), n-1)
 	}
 	switch how {
 	case "linear", "midpoint":
@@ -236,13 +246,18 @@ func quantile(c *Ctx, name string) *T {
 		c.Fail(tensor.ErrValue, "%s() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", name, how)
 	}
 	below := ranks.ToDType(tensor.Int64)
-	r := y.Gather(-1, below)
-	if how == "linear" || how == "midpoint" {
+	var r *T
+	if how != "linear" && how != "midpoint" {
+		r = at(below)
+	} else {
+		// neighbours one after the other
+		both := at(op1("aten::stack", []*T{below, ranks.Ceil().ToDType(tensor.Int64)}, -1).Flatten(tensor.FlattenOptions{StartDim: -2}))
+		both = both.Reshape(append(append([]int(nil), below.Shape()...), 2))
 		weight := ranks.Sub(below.ToDType(x.DType()))
 		if how == "midpoint" {
 			weight = op1("aten::full_like", ranks, 0.5)
 		}
-		r = op1("aten::lerp.Tensor", r, y.Gather(-1, ranks.Ceil().ToDType(tensor.Int64)), weight)
+		r = op1("aten::lerp.Tensor", op1("aten::select.int", both, -1, 0), op1("aten::select.int", both, -1, 1), weight)
 	}
 	// the dimension of q comes first; the one that was reduced stays as 1 with keepdim
 	shape := lead
