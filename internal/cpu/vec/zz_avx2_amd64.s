@@ -1325,6 +1325,11 @@ DATA tailmask<>+40(SB)/8, $0x0000000000000000
 DATA tailmask<>+48(SB)/8, $0x0000000000000000
 DATA tailmask<>+56(SB)/8, $0x0000000000000000
 GLOBL tailmask<>(SB), RODATA|NOPTR, $64
+DATA shifts<>+0(SB)/8, $0x0706050403020100
+DATA shifts<>+8(SB)/8, $0x0f0e0d0c0b0a0908
+DATA shifts<>+16(SB)/8, $0x8080808080808080
+DATA shifts<>+24(SB)/8, $0x8080808080808080
+GLOBL shifts<>(SB), RODATA|NOPTR, $32
 DATA bytemask<>+0(SB)/8, $0x000000ff000000ff
 DATA bytemask<>+8(SB)/8, $0x000000ff000000ff
 GLOBL bytemask<>(SB), RODATA|NOPTR, $16
@@ -8220,29 +8225,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBD X0, Y0
 	JMP have1
 whole1:
@@ -8431,29 +8419,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBD X0, Y0
 	JMP have1
 whole1:
@@ -8465,29 +8436,12 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRB $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRB $1, 1(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRB $2, 2(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRB $3, 3(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRB $4, 4(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRB $5, 5(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRB $6, 6(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXBD X1, Y1
 	JMP have2
 whole2:
@@ -8497,29 +8451,12 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole3
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words3
-	VPINSRB $0, 0(CX), X2, X2
-	CMPQ BX, $1
-	JLE words3
-	VPINSRB $1, 1(CX), X2, X2
-	CMPQ BX, $2
-	JLE words3
-	VPINSRB $2, 2(CX), X2, X2
-	CMPQ BX, $3
-	JLE words3
-	VPINSRB $3, 3(CX), X2, X2
-	CMPQ BX, $4
-	JLE words3
-	VPINSRB $4, 4(CX), X2, X2
-	CMPQ BX, $5
-	JLE words3
-	VPINSRB $5, 5(CX), X2, X2
-	CMPQ BX, $6
-	JLE words3
-	VPINSRB $6, 6(CX), X2, X2
-words3:
+	MOVQ BX, AX
+	VMOVDQU -16(CX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have3
 whole3:
@@ -8717,29 +8654,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBD X0, Y0
 	JMP have1
 whole1:
@@ -8751,29 +8671,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have2
 whole2:
@@ -8784,29 +8688,13 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(CX), X2, X2
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(CX), X2, X2
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(CX), X2, X2
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(CX), X2, X2
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(CX), X2, X2
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(CX), X2, X2
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(CX), X2, X2
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(CX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have3
 whole3:
@@ -8947,29 +8835,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXBD X1, Y1
 	JMP have1
 whole1:
@@ -9103,29 +8974,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have1
 whole1:
@@ -39653,17 +39507,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBQ X0, Y0
 	JMP have1
 whole1:
@@ -39788,17 +39637,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXBQ X1, Y1
 	JMP have1
 whole1:
@@ -39932,17 +39776,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBQ X2, Y2
 	JMP have1
 whole1:
@@ -47842,29 +47681,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -47932,29 +47755,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -48078,29 +47885,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -48182,29 +47973,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -48319,29 +48094,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -48415,29 +48174,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -48571,29 +48314,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -48681,29 +48408,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -71879,29 +71590,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -72070,29 +71765,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -72465,29 +72144,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBD X0, Y0
 	JMP have1
 whole1:
@@ -72573,29 +72235,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXBD X0, Y0
 	JMP have1
 whole1:
@@ -73286,29 +72931,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXWD X0, Y0
 	JMP have1
 whole1:
@@ -73431,29 +73060,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -73605,29 +73218,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -73769,29 +73366,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBD X0, Y0
 	JMP have1
 whole1:
@@ -73888,29 +73468,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBD X0, Y0
 	JMP have1
 whole1:
@@ -73986,17 +73549,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXBQ X0, Y0
 	JMP have1
 whole1:
@@ -74093,17 +73651,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBQ X2, Y2
 	JMP have1
 whole1:
@@ -74225,29 +73778,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXBD X0, Y0
 	JMP have1
 whole1:
@@ -74344,29 +73880,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXBD X0, Y0
 	JMP have1
 whole1:
@@ -74442,17 +73961,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXBQ X0, Y0
 	JMP have1
 whole1:
@@ -74549,17 +74063,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVSXBQ X2, Y2
 	JMP have1
 whole1:
@@ -74690,29 +74199,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXWD X0, Y0
 	JMP have1
 whole1:
@@ -74810,29 +74303,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXWD X0, Y0
 	JMP have1
 whole1:
@@ -74908,17 +74385,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVSXWQ X0, Y0
 	JMP have1
 whole1:
@@ -75015,17 +74488,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVSXWQ X2, Y2
 	JMP have1
 whole1:
@@ -77124,29 +76593,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have1
 whole1:
@@ -77228,29 +76680,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have1
 whole1:
@@ -77941,17 +77376,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X4, X4
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXBQ X4, Y4
 	JMP have1
 whole1:
@@ -78039,17 +77469,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4092
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X4, X4
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXBQ X4, Y4
 	JMP have1
 whole1:
@@ -78188,29 +77613,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -78296,29 +77705,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -78445,29 +77838,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -78556,29 +77933,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -78692,29 +78053,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -78782,29 +78127,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -78918,29 +78247,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have1
 whole1:
@@ -78953,29 +78265,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
 	JMP have2
 whole2:
@@ -79053,29 +78349,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have1
 whole1:
@@ -79088,29 +78367,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
 	JMP have2
 whole2:
@@ -79253,29 +78516,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -79367,29 +78614,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -79522,29 +78753,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -79637,29 +78852,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -79783,29 +78982,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -79879,29 +79062,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -80021,29 +79188,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have1
 whole1:
@@ -80056,29 +79206,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -80160,29 +79294,12 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4088
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRB $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRB $1, 1(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRB $2, 2(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRB $3, 3(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRB $4, 4(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRB $5, 5(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRB $6, 6(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXBD X2, Y2
 	JMP have1
 whole1:
@@ -80195,29 +79312,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -84967,29 +84068,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -85129,29 +84214,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -85258,29 +84327,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -85420,29 +84473,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -85549,29 +84586,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -85711,29 +84732,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have1
 whole1:
@@ -85838,29 +84843,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -86004,29 +84993,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -86148,29 +85121,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -86321,29 +85278,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -86457,29 +85398,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -86624,29 +85549,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -86757,29 +85666,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -86923,29 +85816,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -87056,29 +85933,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have1
 whole1:
@@ -87232,29 +86093,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have1
 whole1:
@@ -87420,29 +86265,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X10, X10, X10
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X10, X10
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X10, X10
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X10, X10
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X10, X10
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X10, X10
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X10, X10
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X10, X10
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X10
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X11
+	VPSHUFB X11, X10, X10
 	VCVTPH2PS X10, Y10
 	JMP have1
 whole1:
@@ -87621,29 +86450,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X10, X10, X10
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X10, X10
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X10, X10
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X10, X10
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X10, X10
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X10, X10
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X10, X10
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X10, X10
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X10
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X11
+	VPSHUFB X11, X10, X10
 	VPMOVZXWD X10, Y10
 	JMP have1
 whole1:
@@ -87842,29 +86655,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -88003,29 +86800,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -88179,29 +86960,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have1
 whole1:
@@ -88361,29 +87126,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have1
 whole1:
@@ -88575,29 +87324,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X5, X5
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VCVTPH2PS X5, Y5
 	JMP have1
 whole1:
@@ -88827,29 +87560,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X5, X5
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have1
 whole1:
@@ -89061,29 +87778,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -89276,29 +87977,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -89477,29 +88162,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -89666,29 +88335,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -89851,29 +88504,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -90034,29 +88671,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -90220,29 +88841,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -90411,29 +89016,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -90625,29 +89214,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have1
 whole1:
@@ -90908,29 +89481,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -91088,29 +89645,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have1
 whole1:
@@ -91381,29 +89922,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -91522,29 +90047,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -91682,29 +90191,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -91809,29 +90302,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -91969,29 +90446,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -92096,29 +90557,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -92256,29 +90701,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -92383,29 +90812,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -92543,29 +90956,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -92701,29 +91098,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have1
 whole1:
@@ -92895,29 +91276,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -93034,29 +91399,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -93206,29 +91555,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -93370,29 +91703,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -93644,29 +91961,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -93797,29 +92098,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -93829,29 +92114,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -94010,29 +92279,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -94043,29 +92296,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -94190,29 +92427,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -94222,29 +92443,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -94403,29 +92608,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -94436,29 +92625,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -94583,29 +92756,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -94615,29 +92772,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -94796,29 +92937,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -94829,29 +92954,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -94976,29 +93085,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -95008,29 +93101,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -95189,29 +93266,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -95222,29 +93283,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -95387,29 +93432,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -95419,29 +93448,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -95622,29 +93635,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -95655,29 +93652,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have2
 whole2:
@@ -95816,29 +93797,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -95848,29 +93813,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -96051,29 +94000,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -96084,29 +94017,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have2
 whole2:
@@ -96247,29 +94164,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -96279,29 +94180,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X2, X2
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have2
 whole2:
@@ -96473,29 +94358,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -96506,29 +94375,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X5, X5
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have2
 whole2:
@@ -96675,29 +94528,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -96707,29 +94544,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X2, X2
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have2
 whole2:
@@ -96977,29 +94798,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -97010,29 +94815,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -97207,29 +94996,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X7, X7, X7
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X7, X7
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X7, X7
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X7, X7
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X7, X7
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X7, X7
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X7, X7
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X7, X7
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X7
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X8
+	VPSHUFB X8, X7, X7
 	VCVTPH2PS X7, Y7
 	JMP have1
 whole1:
@@ -97329,29 +95102,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X7, X7, X7
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X7, X7
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X7, X7
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X7, X7
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X7, X7
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X7, X7
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X7, X7
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X7, X7
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X7
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X7, X7
 	VCVTPH2PS X7, Y7
 	JMP have2
 whole2:
@@ -97539,29 +95296,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X7, X7, X7
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X7, X7
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X7, X7
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X7, X7
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X7, X7
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X7, X7
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X7, X7
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X7, X7
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X7
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X8
+	VPSHUFB X8, X7, X7
 	VPMOVZXWD X7, Y7
 	JMP have1
 whole1:
@@ -97662,29 +95403,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X7, X7, X7
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X7, X7
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X7, X7
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X7, X7
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X7, X7
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X7, X7
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X7, X7
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X7, X7
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X7
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X7, X7
 	VPMOVZXWD X7, Y7
 	JMP have2
 whole2:
@@ -97829,29 +95554,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -97909,29 +95618,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have2
 whole2:
@@ -98078,29 +95771,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -98159,29 +95836,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have2
 whole2:
@@ -98317,29 +95978,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -98388,29 +96033,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have2
 whole2:
@@ -98548,29 +96177,13 @@ single:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -98620,29 +96233,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have2
 whole2:
@@ -98813,29 +96410,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
 	JMP have1
 whole1:
@@ -98846,29 +96427,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X5, X5
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X5, X5
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X5, X5
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X5, X5
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X5, X5
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X5, X5
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X5, X5
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VCVTPH2PS X5, Y5
 	JMP have2
 whole2:
@@ -99090,29 +96655,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X6, X6, X6
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X6, X6
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X6, X6
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X6, X6
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X6, X6
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X6, X6
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X6, X6
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X6, X6
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X6
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X7
+	VPSHUFB X7, X6, X6
 	VPMOVZXWD X6, Y6
 	JMP have1
 whole1:
@@ -99124,29 +96673,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X7, X7, X7
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X7, X7
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X7, X7
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X7, X7
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X7, X7
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X7, X7
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X7, X7
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X7, X7
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X7
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X8
+	VPSHUFB X8, X7, X7
 	VPMOVZXWD X7, Y7
 	JMP have2
 whole2:
@@ -99293,29 +96826,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
 	JMP have1
 whole1:
@@ -99325,29 +96842,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X5, X5
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VCVTPH2PS X5, Y5
 	JMP have2
 whole2:
@@ -99612,29 +97113,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -99645,29 +97130,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -99823,29 +97292,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -99856,29 +97309,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X3, X3
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have2
 whole2:
@@ -100061,29 +97498,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -100095,29 +97516,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X3, X3
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have2
 whole2:
@@ -100257,29 +97662,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -100290,29 +97679,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X3, X3
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have2
 whole2:
@@ -100559,29 +97932,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -100593,29 +97950,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X5, X5
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X5, X5
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X5, X5
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X5, X5
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X5, X5
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X5, X5
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X5, X5
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have2
 whole2:
@@ -100760,29 +98101,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -100792,29 +98117,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -100995,29 +98304,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -101028,29 +98321,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have2
 whole2:
@@ -101189,29 +98466,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VCVTPH2PS X0, Y0
 	JMP have1
 whole1:
@@ -101221,29 +98482,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have2
 whole2:
@@ -101424,29 +98669,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X0, X0, X0
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X0, X0
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X0, X0
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X0, X0
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X0, X0
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X0, X0
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X0, X0
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X0, X0
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X0
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X1
+	VPSHUFB X1, X0, X0
 	VPMOVZXWD X0, Y0
 	JMP have1
 whole1:
@@ -101457,29 +98686,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X1, X1
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
 	JMP have2
 whole2:
@@ -101588,29 +98801,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -101755,29 +98952,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -101890,29 +99071,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -102057,29 +99222,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -102192,29 +99341,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -102359,29 +99492,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -102494,29 +99611,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -102661,29 +99762,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -102796,29 +99881,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -102963,29 +100032,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -103098,29 +100151,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -103265,29 +100302,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -103419,29 +100440,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -103599,29 +100604,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X5, X5
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have1
 whole1:
@@ -103756,29 +100745,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have1
 whole1:
@@ -103940,29 +100913,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -104099,29 +101056,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -104373,29 +101314,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -104528,29 +101453,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -104560,29 +101469,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X2, X2
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have2
 whole2:
@@ -104742,29 +101635,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -104775,29 +101652,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X5, X5
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have2
 whole2:
@@ -104934,29 +101795,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -104967,29 +101812,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X3, X3
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have2
 whole2:
@@ -105162,29 +101991,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -105196,29 +102009,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X3, X3
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have2
 whole2:
@@ -105335,29 +102132,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -105509,29 +102290,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X5, X5
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have1
 whole1:
@@ -105682,29 +102447,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -105715,29 +102464,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(CX), X2, X2
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(CX), X2, X2
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(CX), X2, X2
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(CX), X2, X2
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(CX), X2, X2
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(CX), X2, X2
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(CX), X2, X2
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(CX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have2
 whole2:
@@ -105747,29 +102480,13 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(SI), X3, X3
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have3
 whole3:
@@ -106029,29 +102746,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -106063,29 +102764,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(CX), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(CX), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(CX), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(CX), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(CX), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(CX), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(CX), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(CX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -106096,29 +102781,13 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(SI), X5, X5
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have3
 whole3:
@@ -106278,29 +102947,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -106310,29 +102963,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X2, X2
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X2, X2
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X2, X2
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X2, X2
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X2, X2
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X2, X2
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have2
 whole2:
@@ -106343,29 +102980,13 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(CX), X3, X3
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(CX), X3, X3
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(CX), X3, X3
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(CX), X3, X3
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(CX), X3, X3
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(CX), X3, X3
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(CX), X3, X3
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(CX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have3
 whole3:
@@ -106635,29 +103256,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -106668,29 +103273,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -106702,29 +103291,13 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(CX), X5, X5
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(CX), X5, X5
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(CX), X5, X5
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(CX), X5, X5
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(CX), X5, X5
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(CX), X5, X5
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(CX), X5, X5
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(CX)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have3
 whole3:
@@ -106862,29 +103435,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X1, X1, X1
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X1, X1
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X1, X1
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X1, X1
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X1, X1
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X1, X1
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X1, X1
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X1, X1
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X1
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X2
+	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
 	JMP have1
 whole1:
@@ -106894,29 +103451,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X2, X2
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X2, X2
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X2, X2
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X2, X2
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X2, X2
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X2, X2
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X2, X2
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have2
 whole2:
@@ -107082,29 +103623,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X4, X4
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have1
 whole1:
@@ -107115,29 +103640,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X5, X5
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X5, X5
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X5, X5
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X5, X5
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X5, X5
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X5, X5
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X5, X5
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have2
 whole2:
@@ -107301,29 +103810,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have1
 whole1:
@@ -107333,29 +103826,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
 	JMP have2
 whole2:
@@ -107365,29 +103842,13 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(CX), X5, X5
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(CX), X5, X5
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(CX), X5, X5
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(CX), X5, X5
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(CX), X5, X5
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(CX), X5, X5
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(CX), X5, X5
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(CX)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VCVTPH2PS X5, Y5
 	JMP have3
 whole3:
@@ -107616,29 +104077,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X5, X5, X5
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X5, X5
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X5, X5
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X5, X5
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X5, X5
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X5, X5
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X5, X5
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X5, X5
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X5
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X6
+	VPSHUFB X6, X5, X5
 	VPMOVZXWD X5, Y5
 	JMP have1
 whole1:
@@ -107649,29 +104094,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X6, X6, X6
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X6, X6
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X6, X6
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X6, X6
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X6, X6
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X6, X6
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X6, X6
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X6, X6
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X6
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X7
+	VPSHUFB X7, X6, X6
 	VPMOVZXWD X6, Y6
 	JMP have2
 whole2:
@@ -107682,29 +104111,13 @@ have2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X7, X7, X7
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(CX), X7, X7
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(CX), X7, X7
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(CX), X7, X7
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(CX), X7, X7
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(CX), X7, X7
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(CX), X7, X7
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(CX), X7, X7
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(CX)(AX*1), X7
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X8
+	VPSHUFB X8, X7, X7
 	VPMOVZXWD X7, Y7
 	JMP have3
 whole3:
@@ -107859,29 +104272,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
 	JMP have1
 whole1:
@@ -107891,29 +104288,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X3, X3
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have2
 whole2:
@@ -108178,29 +104559,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X2, X2, X2
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(SI), X2, X2
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(SI), X2, X2
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(SI), X2, X2
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(SI), X2, X2
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(SI), X2, X2
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(SI), X2, X2
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(SI), X2, X2
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X2
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X3
+	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
 	JMP have1
 whole1:
@@ -108211,29 +104576,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DX), X3, X3
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have2
 whole2:
@@ -108385,29 +104734,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have1
 whole1:
@@ -108419,29 +104752,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
 	JMP have2
 whole2:
@@ -108624,29 +104941,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -108659,29 +104960,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -108831,29 +105116,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VCVTPH2PS X3, Y3
 	JMP have1
 whole1:
@@ -108866,29 +105135,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
 	JMP have2
 whole2:
@@ -109032,29 +105285,13 @@ tail:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X3, X3, X3
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DX), X3, X3
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DX), X3, X3
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DX), X3, X3
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DX), X3, X3
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DX), X3, X3
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DX), X3, X3
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DX), X3, X3
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DX)(AX*1), X3
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X4
+	VPSHUFB X4, X3, X3
 	VPMOVZXWD X3, Y3
 	JMP have1
 whole1:
@@ -109068,29 +105305,13 @@ have1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X4, X4, X4
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(SI), X4, X4
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(SI), X4, X4
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(SI), X4, X4
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(SI), X4, X4
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(SI), X4, X4
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(SI), X4, X4
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(SI), X4, X4
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(SI)(AX*1), X4
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X5
+	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
 	JMP have2
 whole2:
@@ -109220,29 +105441,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -109264,29 +105469,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have2
 whole2:
@@ -109308,29 +105497,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have3
 whole3:
@@ -109352,29 +105525,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have4
 whole4:
@@ -109396,29 +105553,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have5
 whole5:
@@ -109440,29 +105581,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have6
 whole6:
@@ -109484,29 +105609,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have7
 whole7:
@@ -109528,29 +105637,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have8
 whole8:
@@ -109676,29 +105769,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -109720,29 +105797,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have2
 whole2:
@@ -109764,29 +105825,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have3
 whole3:
@@ -109808,29 +105853,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have4
 whole4:
@@ -109852,29 +105881,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have5
 whole5:
@@ -109896,29 +105909,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have6
 whole6:
@@ -109940,29 +105937,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have7
 whole7:
@@ -109984,29 +105965,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have8
 whole8:
@@ -110155,29 +106120,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -110200,29 +106149,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have2
 whole2:
@@ -110245,29 +106178,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have3
 whole3:
@@ -110290,29 +106207,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have4
 whole4:
@@ -110335,29 +106236,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have5
 whole5:
@@ -110380,29 +106265,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have6
 whole6:
@@ -110425,29 +106294,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have7
 whole7:
@@ -110470,29 +106323,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have8
 whole8:
@@ -110635,29 +106472,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -110680,29 +106501,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have2
 whole2:
@@ -110725,29 +106530,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have3
 whole3:
@@ -110770,29 +106559,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have4
 whole4:
@@ -110815,29 +106588,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have5
 whole5:
@@ -110860,29 +106617,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have6
 whole6:
@@ -110905,29 +106646,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have7
 whole7:
@@ -110950,29 +106675,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have8
 whole8:
@@ -111140,29 +106849,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have1
 whole1:
@@ -111186,29 +106879,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have2
 whole2:
@@ -111232,29 +106909,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have3
 whole3:
@@ -111278,29 +106939,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have4
 whole4:
@@ -111324,29 +106969,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have5
 whole5:
@@ -111370,29 +106999,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have6
 whole6:
@@ -111416,29 +107029,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have7
 whole7:
@@ -111462,29 +107059,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have8
 whole8:
@@ -111646,29 +107227,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have1
 whole1:
@@ -111692,29 +107257,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have2
 whole2:
@@ -111738,29 +107287,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have3
 whole3:
@@ -111784,29 +107317,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have4
 whole4:
@@ -111830,29 +107347,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have5
 whole5:
@@ -111876,29 +107377,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have6
 whole6:
@@ -111922,29 +107407,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have7
 whole7:
@@ -111968,29 +107437,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have8
 whole8:
@@ -112175,29 +107628,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have1
 whole1:
@@ -112222,29 +107659,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have2
 whole2:
@@ -112269,29 +107690,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have3
 whole3:
@@ -112316,29 +107721,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have4
 whole4:
@@ -112363,29 +107752,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have5
 whole5:
@@ -112410,29 +107783,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have6
 whole6:
@@ -112457,29 +107814,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have7
 whole7:
@@ -112504,29 +107845,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have8
 whole8:
@@ -112705,29 +108030,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have1
 whole1:
@@ -112752,29 +108061,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have2
 whole2:
@@ -112799,29 +108092,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have3
 whole3:
@@ -112846,29 +108123,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have4
 whole4:
@@ -112893,29 +108154,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have5
 whole5:
@@ -112940,29 +108185,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have6
 whole6:
@@ -112987,29 +108216,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have7
 whole7:
@@ -113034,29 +108247,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have8
 whole8:
@@ -113210,29 +108407,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have1
 whole1:
@@ -113255,29 +108436,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have2
 whole2:
@@ -113300,29 +108465,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have3
 whole3:
@@ -113345,29 +108494,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have4
 whole4:
@@ -113390,29 +108523,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have5
 whole5:
@@ -113435,29 +108552,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have6
 whole6:
@@ -113480,29 +108581,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have7
 whole7:
@@ -113525,29 +108610,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have8
 whole8:
@@ -113692,29 +108761,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have1
 whole1:
@@ -113737,29 +108790,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have2
 whole2:
@@ -113782,29 +108819,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have3
 whole3:
@@ -113827,29 +108848,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have4
 whole4:
@@ -113872,29 +108877,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have5
 whole5:
@@ -113917,29 +108906,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have6
 whole6:
@@ -113962,29 +108935,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have7
 whole7:
@@ -114007,29 +108964,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VCVTPH2PS X9, Y9
 	JMP have8
 whole8:
@@ -114197,29 +109138,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have1
 whole1:
@@ -114243,29 +109168,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have2
 whole2:
@@ -114289,29 +109198,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have3
 whole3:
@@ -114335,29 +109228,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have4
 whole4:
@@ -114381,29 +109258,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have5
 whole5:
@@ -114427,29 +109288,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have6
 whole6:
@@ -114473,29 +109318,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have7
 whole7:
@@ -114519,29 +109348,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have8
 whole8:
@@ -114703,29 +109516,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X9, X9
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have1
 whole1:
@@ -114749,29 +109546,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X9, X9
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have2
 whole2:
@@ -114795,29 +109576,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X9, X9
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have3
 whole3:
@@ -114841,29 +109606,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X9, X9
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have4
 whole4:
@@ -114887,29 +109636,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X9, X9
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have5
 whole5:
@@ -114933,29 +109666,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X9, X9
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have6
 whole6:
@@ -114979,29 +109696,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X9, X9
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have7
 whole7:
@@ -115025,29 +109726,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X9, X9, X9
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X9, X9
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X9, X9
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X9, X9
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X9, X9
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X9, X9
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X9, X9
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X9, X9
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X9
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X10
+	VPSHUFB X10, X9, X9
 	VPMOVZXWD X9, Y9
 	JMP have8
 whole8:
@@ -115230,29 +109915,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -115276,29 +109945,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have2
 whole2:
@@ -115322,29 +109975,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have3
 whole3:
@@ -115368,29 +110005,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have4
 whole4:
@@ -115414,29 +110035,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have5
 whole5:
@@ -115460,29 +110065,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have6
 whole6:
@@ -115506,29 +110095,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have7
 whole7:
@@ -115552,29 +110125,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have8
 whole8:
@@ -115770,29 +110327,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -115816,29 +110357,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have2
 whole2:
@@ -115862,29 +110387,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have3
 whole3:
@@ -115908,29 +110417,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have4
 whole4:
@@ -115954,29 +110447,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have5
 whole5:
@@ -116000,29 +110477,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have6
 whole6:
@@ -116046,29 +110507,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have7
 whole7:
@@ -116092,29 +110537,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have8
 whole8:
@@ -116333,29 +110762,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -116380,29 +110793,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have2
 whole2:
@@ -116427,29 +110824,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have3
 whole3:
@@ -116474,29 +110855,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have4
 whole4:
@@ -116521,29 +110886,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have5
 whole5:
@@ -116568,29 +110917,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have6
 whole6:
@@ -116615,29 +110948,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have7
 whole7:
@@ -116662,29 +110979,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have8
 whole8:
@@ -116897,29 +111198,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -116944,29 +111229,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have2
 whole2:
@@ -116991,29 +111260,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have3
 whole3:
@@ -117038,29 +111291,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have4
 whole4:
@@ -117085,29 +111322,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have5
 whole5:
@@ -117132,29 +111353,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have6
 whole6:
@@ -117179,29 +111384,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have7
 whole7:
@@ -117226,29 +111415,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have8
 whole8:
@@ -117452,29 +111625,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -117498,29 +111655,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have2
 whole2:
@@ -117544,29 +111685,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have3
 whole3:
@@ -117590,29 +111715,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have4
 whole4:
@@ -117636,29 +111745,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have5
 whole5:
@@ -117682,29 +111775,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have6
 whole6:
@@ -117728,29 +111805,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have7
 whole7:
@@ -117774,29 +111835,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have8
 whole8:
@@ -117992,29 +112037,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have1
 whole1:
@@ -118038,29 +112067,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have2
 whole2:
@@ -118084,29 +112097,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have3
 whole3:
@@ -118130,29 +112127,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have4
 whole4:
@@ -118176,29 +112157,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have5
 whole5:
@@ -118222,29 +112187,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have6
 whole6:
@@ -118268,29 +112217,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have7
 whole7:
@@ -118314,29 +112247,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VCVTPH2PS X8, Y8
 	JMP have8
 whole8:
@@ -118555,29 +112472,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -118602,29 +112503,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have2
 whole2:
@@ -118649,29 +112534,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have3
 whole3:
@@ -118696,29 +112565,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have4
 whole4:
@@ -118743,29 +112596,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have5
 whole5:
@@ -118790,29 +112627,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have6
 whole6:
@@ -118837,29 +112658,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have7
 whole7:
@@ -118884,29 +112689,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have8
 whole8:
@@ -119119,29 +112908,13 @@ part0:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole1
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words1
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words1
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words1
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words1
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words1
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words1
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words1
-	VPINSRW $6, 12(DI), X8, X8
-words1:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have1
 whole1:
@@ -119166,29 +112939,13 @@ part1:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole2
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words2
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words2
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words2
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words2
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words2
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words2
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words2
-	VPINSRW $6, 12(DI), X8, X8
-words2:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have2
 whole2:
@@ -119213,29 +112970,13 @@ part2:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole3
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words3
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words3
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words3
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words3
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words3
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words3
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words3
-	VPINSRW $6, 12(DI), X8, X8
-words3:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have3
 whole3:
@@ -119260,29 +113001,13 @@ part3:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole4
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words4
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words4
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words4
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words4
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words4
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words4
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words4
-	VPINSRW $6, 12(DI), X8, X8
-words4:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have4
 whole4:
@@ -119307,29 +113032,13 @@ part4:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole5
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words5
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words5
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words5
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words5
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words5
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words5
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words5
-	VPINSRW $6, 12(DI), X8, X8
-words5:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have5
 whole5:
@@ -119354,29 +113063,13 @@ part5:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole6
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words6
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words6
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words6
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words6
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words6
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words6
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words6
-	VPINSRW $6, 12(DI), X8, X8
-words6:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have6
 whole6:
@@ -119401,29 +113094,13 @@ part6:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole7
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words7
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words7
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words7
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words7
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words7
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words7
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words7
-	VPINSRW $6, 12(DI), X8, X8
-words7:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have7
 whole7:
@@ -119448,29 +113125,13 @@ part7:
 	ANDL $4095, AX
 	CMPL AX, $4080
 	JLE whole8
-	VPXOR X8, X8, X8
-	CMPQ BX, $0
-	JLE words8
-	VPINSRW $0, 0(DI), X8, X8
-	CMPQ BX, $1
-	JLE words8
-	VPINSRW $1, 2(DI), X8, X8
-	CMPQ BX, $2
-	JLE words8
-	VPINSRW $2, 4(DI), X8, X8
-	CMPQ BX, $3
-	JLE words8
-	VPINSRW $3, 6(DI), X8, X8
-	CMPQ BX, $4
-	JLE words8
-	VPINSRW $4, 8(DI), X8, X8
-	CMPQ BX, $5
-	JLE words8
-	VPINSRW $5, 10(DI), X8, X8
-	CMPQ BX, $6
-	JLE words8
-	VPINSRW $6, 12(DI), X8, X8
-words8:
+	MOVQ BX, AX
+	SHLQ $1, AX
+	VMOVDQU -16(DI)(AX*1), X8
+	NEGQ AX
+	LEAQ shifts<>+16(SB), R13
+	VMOVDQU (R13)(AX*1), X9
+	VPSHUFB X9, X8, X8
 	VPMOVZXWD X8, Y8
 	JMP have8
 whole8:

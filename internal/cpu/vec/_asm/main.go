@@ -130,6 +130,10 @@ func run(dir string) error {
 				fmt.Fprintf(&b, "DATA tailmask<>+%d(SB)/8, $%s\n", i, v)
 			}
 			b.WriteString("GLOBL tailmask<>(SB), RODATA|NOPTR, $64\n")
+			for i, v := range []string{"0706050403020100", "0f0e0d0c0b0a0908", "8080808080808080", "8080808080808080"} {
+				fmt.Fprintf(&b, "DATA shifts<>+%d(SB)/8, $0x%s\n", 8*i, v)
+			}
+			b.WriteString("GLOBL shifts<>(SB), RODATA|NOPTR, $32\n")
 			for i := 0; i < 16; i += 8 {
 				fmt.Fprintf(&b, "DATA bytemask<>+%d(SB)/8, $0x000000ff000000ff\n", i)
 			}

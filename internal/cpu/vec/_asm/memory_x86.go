@@ -214,7 +214,7 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 }
 
 // loadPart emits the load of the last elements of 1 or 2 bytes on AVX2, which has no masks for them: of a whole vector where that does not
-// reach into another page, else of one element after the other.
+// reach into another page, else of 16 bytes that end with the elements, whence they are moved to the front.
 func (x *x86) loadPart(name string, v *Value) {
 	size, ptr, d := x.k.Args[v.arg].T.Size(), x.ptr[v.arg], x.v(v.reg)
 	x.labels++
@@ -226,13 +226,17 @@ func (x *x86) loadPart(name string, v *Value) {
 	x.p("ANDL $4095, AX")
 	x.p("CMPL AX, $%d", 4096-x.lanes*size)
 	x.p("JLE whole%d", x.labels)
-	x.p("VPXOR X%d, X%d, X%d", v.reg, v.reg, v.reg)
-	for i := range x.lanes - 1 {
-		x.p("CMPQ BX, $%d", i)
-		x.p("JLE words%d", x.labels)
-		x.p("VPINSR%s $%d, %d(%s), X%d, X%d", map[int]string{1: "B", 2: "W"}[size], i, size*i, ptr, v.reg, v.reg)
+	t := x.take()
+	x.p("MOVQ BX, AX")
+	if size == 2 {
+		x.p("SHLQ $1, AX")
 	}
-	fmt.Fprintf(x.w, "words%d:\n", x.labels)
+	x.p("VMOVDQU -16(%s)(AX*1), X%d", ptr, v.reg)
+	x.p("NEGQ AX")
+	x.p("LEAQ shifts<>+16(SB), R13")
+	x.p("VMOVDQU (R13)(AX*1), X%d", t)
+	x.p("VPSHUFB X%d, X%d, X%d", t, v.reg, v.reg)
+	x.give(t)
 	x.p("%s X%d, %s", name, v.reg, d)
 	x.p("JMP have%d", x.labels)
 	fmt.Fprintf(x.w, "whole%d:\n", x.labels)
