@@ -73,6 +73,12 @@ func (g *job[T]) makePlan() {
 	// The smaller operand should stay in the L2 cache while the larger passes.
 	// A single strip with little to compute goes down A in long calls.
 	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB || g.nb == 1 && g.n <= g.nr && g.k <= 64
+	if most := blockB / (g.n * es); g.a.cs != es && !g.down && !g.turned && most < g.kc && 4*most >= 3*g.kc {
+		// With somewhat shorter blocks of k, all columns of B fit: A, whose rows
+		// must be gathered, is then copied once.
+		nk = (g.k + most - 1) / most
+		g.kc = min(((g.k+nk-1)/nk+3)&^3, most)
+	}
 	g.packings()
 	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
 
