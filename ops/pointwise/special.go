@@ -107,31 +107,6 @@ func lgamma(x float64) float64 {
 	return y
 }
 
-// erfcx is exp(x²) erfc(x).
-func erfcx(x float64) float64 {
-	if x < 25 {
-		if x < -26.7 {
-			return math.Inf(1)
-		}
-		// the square is split so that its rounding error does not grow in the exponential
-		h := math.Trunc(x*65536) / 65536
-		return math.Exp(h*h) * math.Exp((x-h)*(x+h)) * math.Erfc(x)
-	}
-	if math.IsInf(x, 1) {
-		return 0
-	}
-	z := 1 / (2 * x * x)
-	return twoSqrtPi / 2 / x * (1 - z*(1-3*z*(1-5*z*(1-7*z))))
-}
-
-func logNdtr(x float64) float64 {
-	t := x / math.Sqrt2
-	if x < -1 {
-		return math.Log(erfcx(-t)/2) - t*t
-	}
-	return math.Log1p(-math.Erfc(t) / 2)
-}
-
 // limit is clamp, except that of crossed bounds the lower one counts for what lies below it, and the upper one for the rest.
 func limit[E float](d, a []E, lo, hi E, clamp func(d, a []E, lo, hi E)) {
 	if lo <= hi {
@@ -265,63 +240,37 @@ func gammaFraction(a, x float64) float64 {
 	return h * gammaFactor(a, x)
 }
 
-// besselKe is the modified Bessel function of the second kind times exp(x): an integral over cosh, which the trapezoid rule sums to full
-// precision because the integrand dies off doubly exponentially.
-func besselKe(order int, x float64) float64 {
-	switch {
-	case x == 0:
-		return math.Inf(1)
-	case !(x > 0):
-		return math.NaN()
-	case math.IsInf(x, 1):
-		return 0
-	}
-	if x > 500 { // the integrand would be narrower than the steps
-		m := float64(4 * order * order)
-		z := 1 / (8 * x)
-		return math.Sqrt(math.Pi/(2*x)) * (1 + (m-1)*z*(1+(m-9)*z/2*(1+(m-25)*z/3*(1+(m-49)*z/4))))
-	}
-	const h = 1.0 / 64
-	s := 0.5
-	for k := 1; ; k++ {
-		u := float64(k) * h
-		e := math.Exp(-x * 2 * math.Pow(math.Sinh(u/2), 2))
-		if order == 1 {
-			e *= math.Cosh(u)
-		}
-		s += e
-		if e < 1e-18*s {
-			break
-		}
-	}
-	return s * h
+// besselRuns puts |x|, its sine and its cosine in the runs of each block, and the Bessel function of the first kind in p.t.
+func besselRuns(d, a []float64, j func(d, x, sin, cos []float64), f func(p *planesOf[float64], d, a []float64)) {
+	planes(len(d), func(p *planesOf[float64], lo, hi int) {
+		vec.AbsF64(p.ar, a[lo:hi])
+		vec.SinF64(p.br, p.ar)
+		vec.CosF64(p.bi, p.ar)
+		j(p.t, p.ar, p.br, p.bi)
+		f(p, d[lo:hi], a[lo:hi])
+	})
 }
 
-func besselK(order int) func(x float64) float64 {
-	return func(x float64) float64 {
-		if math.IsInf(x, 1) {
-			return 0
-		}
-		return math.Exp(-x) * besselKe(order, x)
+// besselJ is the function of the first kind; that of order 1 is odd.
+func besselJ(j func(d, x, sin, cos []float64), odd bool) func(d, a []float64) {
+	return func(d, a []float64) {
+		besselRuns(d, a, j, func(p *planesOf[float64], d, a []float64) {
+			if odd {
+				for i, x := range a {
+					if x < 0 {
+						p.t[i] = -p.t[i]
+					}
+				}
+			}
+			copy(d, p.t)
+		})
 	}
 }
 
-func besselY(f func(float64) float64) func(x float64) float64 {
-	return func(x float64) float64 {
-		if x == 0 {
-			return math.Inf(-1)
-		}
-		return f(x)
-	}
-}
-
-// finiteOnly makes infinite arguments NaN, as PyTorch does although the limit exists.
-func finiteOnly(f func(float64) float64) func(x float64) float64 {
-	return func(x float64) float64 {
-		if math.IsInf(x, 0) {
-			return math.NaN()
-		}
-		return f(x)
+// besselY is the function of the second kind.
+func besselY(j func(d, x, sin, cos []float64), y func(d, x, sin, cos, j []float64)) func(d, a []float64) {
+	return func(d, a []float64) {
+		besselRuns(d, a, j, func(p *planesOf[float64], d, a []float64) { y(d, a, p.br, p.bi, p.t) })
 	}
 }
 
@@ -437,7 +386,7 @@ func init() {
 			x, y := c.T(0), c.Out(0)
 			return g.Mul(call(opI0e, tv(x)).Sub(x.Sgn().Mul(y)).Sub(half(x, y)))
 		})})
-	floatOnly("special_erfcx(Tensor self) -> Tensor", "is exp(self²) erfc(self).", fn("erfcx", erfcx, nil),
+	floatOnly("special_erfcx(Tensor self) -> Tensor", "is exp(self²) erfc(self).", fast2("erfcx", nil, vec.ErfcxF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			return g.Mul(c.T(0).MulScalar(2).Mul(c.Out(0)).SubScalar(twoSqrtPi))
 		})})
@@ -446,7 +395,7 @@ func init() {
 			x := c.T(0)
 			return g.Mul(x.Mul(x).MulScalar(-0.5).Exp().MulScalar(1 / math.Sqrt(2*math.Pi)))
 		})})
-	floatOnly("special_log_ndtr(Tensor self) -> Tensor", "is the logarithm of the standard normal distribution's function.", fn("log_ndtr", logNdtr, nil),
+	floatOnly("special_log_ndtr(Tensor self) -> Tensor", "is the logarithm of the standard normal distribution's function.", fast2("log_ndtr", nil, vec.LogNdtrF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.MulScalar(1 / math.Sqrt(2*math.Pi)).Mul(c.Out(0).Add(x.Mul(x).DivScalar(2)).Neg().Exp())
@@ -481,16 +430,16 @@ func init() {
 			return g.Mul(call(ops[f0], tv(x)).MulScalar(sign).Sub(q))
 		})}
 	}
-	floatOnly("special_bessel_j0(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 0.", fn("bessel_j0", finiteOnly(math.J0), nil), order0("bessel_j1", -1))
-	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fn("bessel_j1", finiteOnly(math.J1), nil), order1("bessel_j0", 1))
-	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fn("bessel_y0", finiteOnly(besselY(math.Y0)), nil), order0("bessel_y1", -1))
-	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fn("bessel_y1", finiteOnly(besselY(math.Y1)), nil), order1("bessel_y0", 1))
+	floatOnly("special_bessel_j0(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 0.", fast2("bessel_j0", nil, besselJ(vec.J0F64, false), nil), order0("bessel_j1", -1))
+	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fast2("bessel_j1", nil, besselJ(vec.J1F64, true), nil), order1("bessel_j0", 1))
+	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fast2("bessel_y0", nil, besselY(vec.J0F64, vec.Y0F64), nil), order0("bessel_y1", -1))
+	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fast2("bessel_y1", nil, besselY(vec.J1F64, vec.Y1F64), nil), order1("bessel_y0", 1))
 	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("modified_bessel_i0", vec.I0F32, vec.I0F64, nil), order0("modified_bessel_i1", 1))
 	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("modified_bessel_i1", vec.I1F32, vec.I1F64, nil), order1("modified_bessel_i0", 1))
-	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fn("modified_bessel_k0", besselK(0), nil), order0("modified_bessel_k1", -1))
-	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fn("modified_bessel_k1", besselK(1), nil), order1("modified_bessel_k0", -1))
-	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).", fn("scaled_modified_bessel_k0", func(x float64) float64 { return besselKe(0, x) }, nil), tensor.Def{NoGrad: none})
-	floatOnly("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", "is exp(x) k1(x).", fn("scaled_modified_bessel_k1", func(x float64) float64 { return besselKe(1, x) }, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fast2("modified_bessel_k0", nil, vec.K0F64, nil), order0("modified_bessel_k1", -1))
+	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fast2("modified_bessel_k1", nil, vec.K1F64, nil), order1("modified_bessel_k0", -1))
+	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).", fast2("scaled_modified_bessel_k0", nil, vec.K0eF64, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", "is exp(x) k1(x).", fast2("scaled_modified_bessel_k1", nil, vec.K1eF64, nil), tensor.Def{NoGrad: none})
 	floatOnly("special_spherical_bessel_j0(Tensor x) -> Tensor", "is sin(x) / x.", fn("spherical_bessel_j0", sphericalJ0, nil), tensor.Def{NoGrad: none})
 
 	// logit

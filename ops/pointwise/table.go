@@ -219,6 +219,10 @@ func (k *unK) run(c *Ctx, out, a *T, dt DType) {
 	}
 	switch as := dt.Compute(); as {
 	case tensor.Float32:
+		if k.f32 == nil && k.f64 != nil { // a rare function, which has but one kernel
+			un(c, k.name, out, a, dt, tensor.Float64, k.f64)
+			return
+		}
 		un(c, k.name, out, a, dt, as, k.f32)
 	case tensor.Float64:
 		un(c, k.name, out, a, dt, as, k.f64)

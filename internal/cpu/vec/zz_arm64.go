@@ -7541,6 +7541,196 @@ func TrigammaF64(dst, a, sin []float64) {
 //go:noescape
 func trigammaF64NEON(dst *float64, a *float64, sin *float64, n int)
 
+// K0eF64 sets dst[i] = e^a[i] times the modified Bessel function K0; NaN below 0.
+func K0eF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		k0eF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		k0eF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func k0eF64NEON(dst *float64, a *float64, n int)
+
+// K0F64 sets dst[i] = the modified Bessel function K0 of a[i]; NaN below 0.
+func K0F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		k0F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		k0F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func k0F64NEON(dst *float64, a *float64, n int)
+
+// K1eF64 sets dst[i] = e^a[i] times the modified Bessel function K1; NaN below 0.
+func K1eF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		k1eF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		k1eF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func k1eF64NEON(dst *float64, a *float64, n int)
+
+// K1F64 sets dst[i] = the modified Bessel function K1 of a[i]; NaN below 0.
+func K1F64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		k1F64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		k1F64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func k1F64NEON(dst *float64, a *float64, n int)
+
+// J0F64 sets dst[i] = the Bessel function J0 of a[i] >= 0, given its sine and cosine.
+func J0F64(dst, a, sin, cos []float64) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	cos = cos[:len(dst)]
+	if !cpu.HasNEON {
+		j0F64Generic(dst, a, sin, cos)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		j0F64NEON(&dst[i], &a[i], &sin[i], &cos[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func j0F64NEON(dst *float64, a *float64, sin *float64, cos *float64, n int)
+
+// J1F64 sets dst[i] = the Bessel function J1 of a[i] >= 0, given its sine and cosine.
+func J1F64(dst, a, sin, cos []float64) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	cos = cos[:len(dst)]
+	if !cpu.HasNEON {
+		j1F64Generic(dst, a, sin, cos)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		j1F64NEON(&dst[i], &a[i], &sin[i], &cos[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func j1F64NEON(dst *float64, a *float64, sin *float64, cos *float64, n int)
+
+// Y0F64 sets dst[i] = the Bessel function Y0 of a[i], given its sine, its cosine and J.
+func Y0F64(dst, a, sin, cos, j []float64) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	cos = cos[:len(dst)]
+	j = j[:len(dst)]
+	if !cpu.HasNEON {
+		y0F64Generic(dst, a, sin, cos, j)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		y0F64NEON(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func y0F64NEON(dst *float64, a *float64, sin *float64, cos *float64, j *float64, n int)
+
+// Y1F64 sets dst[i] = the Bessel function Y1 of a[i], given its sine, its cosine and J.
+func Y1F64(dst, a, sin, cos, j []float64) {
+	a = a[:len(dst)]
+	sin = sin[:len(dst)]
+	cos = cos[:len(dst)]
+	j = j[:len(dst)]
+	if !cpu.HasNEON {
+		y1F64Generic(dst, a, sin, cos, j)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		y1F64NEON(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func y1F64NEON(dst *float64, a *float64, sin *float64, cos *float64, j *float64, n int)
+
+// ErfcxF64 sets dst[i] = e^(a[i]²) times 1 less the error function of a[i].
+func ErfcxF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfcxF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfcxF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfcxF64NEON(dst *float64, a *float64, n int)
+
+// LogNdtrF64 sets dst[i] = the logarithm of the normal distribution function of a[i].
+func LogNdtrF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		logNdtrF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logNdtrF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logNdtrF64NEON(dst *float64, a *float64, n int)
+
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {
 	a = a[:len(dst)]

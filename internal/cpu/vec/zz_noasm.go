@@ -1954,6 +1954,36 @@ func I1F64(dst, a []float64) { i1F64Generic(dst, a) }
 // TrigammaF64 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
 func TrigammaF64(dst, a, sin []float64) { trigammaF64Generic(dst, a, sin) }
 
+// K0eF64 sets dst[i] = e^a[i] times the modified Bessel function K0; NaN below 0.
+func K0eF64(dst, a []float64) { k0eF64Generic(dst, a) }
+
+// K0F64 sets dst[i] = the modified Bessel function K0 of a[i]; NaN below 0.
+func K0F64(dst, a []float64) { k0F64Generic(dst, a) }
+
+// K1eF64 sets dst[i] = e^a[i] times the modified Bessel function K1; NaN below 0.
+func K1eF64(dst, a []float64) { k1eF64Generic(dst, a) }
+
+// K1F64 sets dst[i] = the modified Bessel function K1 of a[i]; NaN below 0.
+func K1F64(dst, a []float64) { k1F64Generic(dst, a) }
+
+// J0F64 sets dst[i] = the Bessel function J0 of a[i] >= 0, given its sine and cosine.
+func J0F64(dst, a, sin, cos []float64) { j0F64Generic(dst, a, sin, cos) }
+
+// J1F64 sets dst[i] = the Bessel function J1 of a[i] >= 0, given its sine and cosine.
+func J1F64(dst, a, sin, cos []float64) { j1F64Generic(dst, a, sin, cos) }
+
+// Y0F64 sets dst[i] = the Bessel function Y0 of a[i], given its sine, its cosine and J.
+func Y0F64(dst, a, sin, cos, j []float64) { y0F64Generic(dst, a, sin, cos, j) }
+
+// Y1F64 sets dst[i] = the Bessel function Y1 of a[i], given its sine, its cosine and J.
+func Y1F64(dst, a, sin, cos, j []float64) { y1F64Generic(dst, a, sin, cos, j) }
+
+// ErfcxF64 sets dst[i] = e^(a[i]²) times 1 less the error function of a[i].
+func ErfcxF64(dst, a []float64) { erfcxF64Generic(dst, a) }
+
+// LogNdtrF64 sets dst[i] = the logarithm of the normal distribution function of a[i].
+func LogNdtrF64(dst, a []float64) { logNdtrF64Generic(dst, a) }
+
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {
 	return expSumBlockF32Generic(dst, a, m)

@@ -24,6 +24,7 @@ func init() {
 		selections(t, sfx)
 		special(t, sfx)
 	}
+	rarities()
 	softmax()
 	conversions()
 	pooling()
