@@ -244,8 +244,14 @@ func gammaFraction(a, x float64) float64 {
 func besselRuns(d, a []float64, j func(d, x, sin, cos []float64), f func(p *planesOf[float64], d, a []float64)) {
 	planes(len(d), func(p *planesOf[float64], lo, hi int) {
 		vec.AbsF64(p.ar, a[lo:hi])
-		vec.SinF64(p.br, p.ar)
-		vec.CosF64(p.bi, p.ar)
+		far := false // up to 8 the sine and the cosine do not count
+		for _, x := range p.ar {
+			far = far || !(x <= 8)
+		}
+		if far {
+			vec.SinF64(p.br, p.ar)
+			vec.CosF64(p.bi, p.ar)
+		}
 		j(p.t, p.ar, p.br, p.bi)
 		f(p, d[lo:hi], a[lo:hi])
 	})
@@ -257,9 +263,7 @@ func besselJ(j func(d, x, sin, cos []float64), odd bool) func(d, a []float64) {
 		besselRuns(d, a, j, func(p *planesOf[float64], d, a []float64) {
 			if odd {
 				for i, x := range a {
-					if x < 0 {
-						p.t[i] = -p.t[i]
-					}
+					p.t[i] = math.Float64frombits(math.Float64bits(p.t[i]) ^ math.Float64bits(x)&(1<<63))
 				}
 			}
 			copy(d, p.t)
