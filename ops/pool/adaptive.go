@@ -138,13 +138,15 @@ func (k *taps[E, S]) adaptiveAvgBackward1(w *window, gin, gout []S) {
 		d := gin[p*isz:][:isz]
 		dst := k.place(d, buf)
 		clear(dst)
+		if isz == wd { // it is the only row, to which all windows add
+			row = dst
+		}
 		i := 0
 		for _, z := range bz {
 			for _, y := range by {
-				if isz == wd { // no other rows
-					row = dst
+				if isz > wd {
+					clear(row)
 				}
-				clear(row)
 				for _, x := range bx {
 					v := src[i] / E(z.size) / E(y.size) / E(x.size)
 					i++

@@ -9,7 +9,7 @@ import (
 func init() {
 	samples.Table(
 		"adaptive_avg_pool1d F::adaptive_avg_pool1d adaptive_max_pool1d F::adaptive_max_pool1d F::adaptive_max_pool1d_with_indices :: 2x3x7 [3] ; 3x7 [2]",
-		"adaptive_avg_pool2d _adaptive_avg_pool2d F::adaptive_avg_pool2d adaptive_max_pool2d F::adaptive_max_pool2d F::adaptive_max_pool2d_with_indices :: 2x3x5x6 [3,2] ; 3x5x6 [1,1]",
+		"adaptive_avg_pool2d _adaptive_avg_pool2d F::adaptive_avg_pool2d adaptive_max_pool2d F::adaptive_max_pool2d F::adaptive_max_pool2d_with_indices :: 2x3x5x6 [3,2] ; 3x5x6 [1,1] ; 3x1x2 [5,4]",
 		"adaptive_avg_pool3d _adaptive_avg_pool3d F::adaptive_avg_pool3d adaptive_max_pool3d F::adaptive_max_pool3d F::adaptive_max_pool3d_with_indices :: 1x2x3x4x5 [2,2,3]",
 		"F::adaptive_avg_pool1d.any F::adaptive_max_pool1d.any F::adaptive_max_pool1d_with_indices.any :: 2x3x7 3",
 		"F::adaptive_avg_pool2d.any F::adaptive_max_pool2d.any F::adaptive_max_pool2d_with_indices.any :: 2x3x5x6 2",
