@@ -90,7 +90,7 @@ func (m *truths) rows(r *T) {
 		if nd == 1 {
 			return
 		}
-		at := make([]int64, nd) // of the row in which the last place was
+		at := make([]int, nd) // of the row in which the last place was
 		start, end := 0, 0
 		for i := range n {
 			p := int(flat[i])
@@ -98,14 +98,14 @@ func (m *truths) rows(r *T) {
 				line := p / width
 				start, end = line*width, (line+1)*width
 				for d := nd - 2; d >= 0; d-- {
-					at[d] = int64(line % m.shape[d])
+					at[d] = line % m.shape[d]
 					line /= m.shape[d]
 				}
 			}
-			at[nd-1] = int64(p - start)
+			at[nd-1] = p - start
 			row := share[i*nd:][:nd]
 			for d, x := range at {
-				row[d] = x
+				row[d] = int64(x)
 			}
 		}
 	})

@@ -526,14 +526,6 @@ func zip32(f func(a, b float64) float64) func(d, a, b []float32) {
 	}
 }
 
-func each[D, A any](f func(A) D) func(d []D, a []A) {
-	return func(d []D, a []A) {
-		for i, x := range a[:len(d)] {
-			d[i] = f(x)
-		}
-	}
-}
-
 func b2u(b bool) uint8 {
 	if b {
 		return 1
