@@ -2,6 +2,7 @@ package pointwise
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
@@ -49,29 +50,18 @@ func (k *gluKernels[E]) backward(da, db, g, a, b []E) {
 var (
 	glu32   = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32}
 	glu64   = gluKernels[float64]{sigmoid: vec.SigmoidF64, mul: vec.MulF64, addcmul: vec.AddcmulF64}
-	gluF16  = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32, round: roundToF16}
-	gluBF16 = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32, round: roundToBF16}
+	gluF16  = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32, round: roundedRun(vec.F32ToF16s, vec.F16ToF32s)}
+	gluBF16 = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32, round: roundedRun(vec.F32ToBF16s, vec.BF16ToF32s)}
 )
 
-// roundToF16 and roundToBF16 give numbers the precision of a 16-bit type. (PyTorch's gradient has the sigmoid in that type.)
-
-func roundToF16(d []float32) {
-	var buf [gluChunk / 4]uint16
-	for len(d) > 0 {
-		n := min(len(d), len(buf))
-		vec.F32ToF16s(buf[:n], d[:n])
-		vec.F16ToF32s(d[:n], buf[:n])
-		d = d[n:]
-	}
-}
-
-func roundToBF16(d []float32) {
-	var buf [gluChunk / 4]uint16
-	for len(d) > 0 {
-		n := min(len(d), len(buf))
-		vec.F32ToBF16s(buf[:n], d[:n])
-		vec.BF16ToF32s(d[:n], buf[:n])
-		d = d[n:]
+// roundedRun makes a function that gives up to gluChunk numbers the precision of a 16-bit type. (PyTorch's gradient has the sigmoid in that type.)
+func roundedRun(narrow func([]uint16, []float32), widen func([]float32, []uint16)) func(d []float32) {
+	return func(d []float32) {
+		run := runs.Get().(*run4K)
+		defer runs.Put(run)
+		buf := slice[uint16](unsafe.Pointer(run), len(d))
+		narrow(buf, d)
+		widen(d, buf)
 	}
 }
 
