@@ -69,7 +69,7 @@ func klDiv(x, t *T, logTarget bool) *T {
 	return op1("aten::xlogy.Tensor", t, t).Sub(t.Mul(x))
 }
 
-func softMargin(x, t *T) *T { return t.Neg().Mul(x).Exp().Log1p() }
+func softMargin(x, t *T) *T { return x.Mul(t.Neg()).Exp().Log1p() }
 
 func marginRanking(c *Ctx, a, b, t *T, margin float64) *T {
 	if a.Dim() != b.Dim() || a.Dim() != t.Dim() {
@@ -129,27 +129,45 @@ func oneHot(c *Ctx, t *T, classes int) *T {
 	return tensor.FromSlice(ix).Eq(t.Reshape([]int{t.Numel(), 1}))
 }
 
+// samplesOfClasses is the shape of the scores x of multi-class margins: a vector is one sample.
+func samplesOfClasses(c *Ctx, x *T) (n, classes int) {
+	nd := x.Dim()
+	if nd > 2 || nd > 0 && x.Size(nd-1) == 0 {
+		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s", tensor.ShapeString(x.Shape()))
+	}
+	if nd == 2 {
+		return x.Size(0), x.Size(1)
+	}
+	return 1, x.Numel()
+}
+
+// needLong refuses targets of margins that are not classes.
+func needLong(c *Ctx, t *T) {
+	if t.DType() != tensor.Int64 {
+		c.Fail(tensor.ErrDType, "expected scalar type Long but found %s", t.DType().ClassName())
+	}
+}
+
 func multiMargin(c *Ctx, x, t *T, p, margin float64, w *T) *T {
 	if p != 1 && p != 2 {
 		c.Fail(tensor.ErrValue, "only p == 1 and p == 2 supported")
 	}
-	if x.Dim() > 2 || x.Dim() == 2 && x.Size(1) == 0 {
-		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s", tensor.ShapeString(x.Shape()))
+	if w != nil && w.Dim() != 1 {
+		c.Fail(tensor.ErrValue, "weight must be one-dimensional")
 	}
+	n, classes := samplesOfClasses(c, x)
 	shape := t.Shape()
-	n, classes := 1, x.Numel()
-	if x.Dim() == 2 {
-		n, classes = x.Size(0), x.Size(1)
-	}
 	if t.Dim() > 1 || t.Numel() != n {
-		c.Fail(tensor.ErrShape, "inconsistent target size, expected %d but got %s", n, tensor.ShapeString(shape))
+		c.Fail(tensor.ErrShape, "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). Expected target size [%d], but got %s. Input has shape %s.",
+			n, tensor.ShapeString(shape), tensor.ShapeString(x.Shape()))
 	}
-	if w != nil && (w.Dim() > 1 || w.Numel() != classes) {
+	if w != nil && w.Numel() != classes {
 		c.Fail(tensor.ErrShape, "inconsistent weight size, expected %d but got %s", classes, tensor.ShapeString(w.Shape()))
 	}
+	needLong(c, t)
 	mask := oneHot(c, t, classes)
 	m := x.Reshape([]int{n, classes})
-	at := t.ToDType(tensor.Int64).Reshape([]int{n, 1})
+	at := t.Reshape([]int{n, 1})
 	xt := op1("aten::gather", m, 1, at, false)
 	z := m.Sub(xt).AddScalar(margin).ReLU()
 	if p == 2 {

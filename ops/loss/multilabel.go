@@ -7,17 +7,12 @@ import (
 
 // multilabelMargin takes lists of classes that end at the first negative number.
 func multilabelMargin(c *Ctx, x, t *T) *T {
+	n, classes := samplesOfClasses(c, x)
 	nd := x.Dim()
-	if nd > 2 || nd == 2 && x.Size(1) == 0 {
-		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s", tensor.ShapeString(x.Shape()))
-	}
 	if x.Numel() != t.Numel() || nd == 2 && !tensor.SameShape(x.Shape(), t.Shape()) || nd < 2 && t.Dim() > 1 {
 		c.Fail(tensor.ErrShape, "inconsistent target size: %s for input of size: %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
 	}
-	n, classes := 1, x.Numel()
-	if nd == 2 {
-		n, classes = x.Size(0), x.Size(1)
-	}
+	needLong(c, t)
 	if !x.DType().IsFloat() || x.Numel() == 0 {
 		return composedMultilabelMargin(x, t)
 	}

@@ -400,6 +400,9 @@ func extDim(schema, doc string, isMax bool) {
 			noComplex(c, name, t.DType())
 			needSize(c, t, d)
 			_, sh := dims(c, t, []int{d}, c.Bool(2))
+			if g := c.GivenOut(0); g != nil && g.DType() != t.DType() {
+				c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", t.DType(), g.DType())
+			}
 			c.Alloc(0, sh, t.DType())
 			c.Alloc(1, sh, tensor.Int64)
 		},
@@ -422,6 +425,9 @@ func extDims(schema, doc string, isMax bool) {
 			t := c.T(0)
 			list := c.Ints(1)
 			noComplex(c, name+"_values_cpu", t.DType())
+			if g := c.GivenOut(0); g != nil && g.DType() != t.DType() {
+				c.Fail(tensor.ErrDType, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", t.DType().ClassName(), g.DType().ClassName())
+			}
 			_, sh := dims(c, t, list, c.Bool(2))
 			if t.Numel() == 0 {
 				if len(list) == 0 {
