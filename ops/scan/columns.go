@@ -12,17 +12,7 @@ const colTile = 512
 
 // columns calls f for every group of at most colTile neighbouring lines of n elements that lie inner apart, the first at position from.
 func columns(shape []int, dim int, f func(from, n, inner, width int)) {
-	outer, n, inner := 1, 1, 1
-	for d, s := range shape {
-		switch {
-		case d < dim:
-			outer *= s
-		case d == dim:
-			n = s
-		default:
-			inner *= s
-		}
-	}
+	outer, n, inner := split(shape, dim)
 	if outer*n*inner == 0 {
 		return
 	}
@@ -35,20 +25,10 @@ func columns(shape []int, dim int, f func(from, n, inner, width int)) {
 	})
 }
 
-// innermost reports that the lines along a dimension are contiguous.
-func innermost(shape []int, dim int) bool {
-	for d := dim + 1; d < len(shape); d++ {
-		if shape[d] != 1 {
-			return false
-		}
-	}
-	return true
-}
-
-// cumAlong is the running sum or product in the type of the elements.
-func cumAlong[E int64 | float32 | float64](src, dst []E, shape []int, dim int, sum bool) {
-	if innermost(shape, dim) {
-		lines(src, dst, nil, shape, dim, cumOf[E](sum))
+// cumAlong is the running sum or product in the type of the elements; total is that of a block.
+func cumAlong[E number](src, dst []E, shape []int, dim int, sum bool, total func(s []E) E) {
+	if outer, n, inner := split(shape, dim); inner == 1 {
+		cumLines(src, dst, outer, n, sum, total)
 		return
 	}
 	columns(shape, dim, func(from, n, inner, width int) {
@@ -71,7 +51,7 @@ func cumAlong[E int64 | float32 | float64](src, dst []E, shape []int, dim int, s
 }
 
 // combine sets d to a+b or a*b.
-func combine[E int64 | float32 | float64](d, a, b []E, sum bool) {
+func combine[E number](d, a, b []E, sum bool) {
 	switch d := any(d).(type) {
 	case []float32:
 		if sum {
@@ -100,10 +80,10 @@ func combine[E int64 | float32 | float64](d, a, b []E, sum bool) {
 	}
 }
 
-// cumAlong32 is cumAlong for float32, kept in float64.
+// cumAlong32 is cumAlong for float32, kept in float64 as PyTorch does.
 func cumAlong32(src, dst []float32, shape []int, dim int, sum bool) {
-	if innermost(shape, dim) {
-		lines(src, dst, nil, shape, dim, cumF32(sum))
+	if outer, n, inner := split(shape, dim); inner == 1 {
+		cumLines(src, dst, outer, n, sum, vec.SumF32As64)
 		return
 	}
 	columns(shape, dim, func(from, n, inner, width int) {
@@ -121,6 +101,36 @@ func cumAlong32(src, dst []float32, shape []int, dim int, sum bool) {
 				vec.MulF64(acc, acc, wide)
 			}
 			vec.F64ToF32s(dst[at:][:width], acc)
+		}
+	})
+}
+
+// columnsOf is along for lines that are not contiguous.
+func (k *extremum[E]) columns(src, dst []E, ix []int64, shape []int, dim int) {
+	columns(shape, dim, func(from, n, inner, width int) {
+		copy(dst[from:][:width], src[from:])
+		clear(ix[from:][:width])
+		for i := 1; i < n; i++ {
+			at := from + i*inner
+			s, d, x := src[at:][:width], dst[at:][:width], ix[at:][:width]
+			last, lastAt := dst[at-inner:][:width], ix[at-inner:][:width]
+			if k.isMax {
+				for j, v := range s {
+					best, where := last[j], lastAt[j]
+					if !(v < best) && (best == best || v != v) {
+						best, where = v, int64(i)
+					}
+					d[j], x[j] = best, where
+				}
+				continue
+			}
+			for j, v := range s {
+				best, where := last[j], lastAt[j]
+				if !(v > best) && (best == best || v != v) {
+					best, where = v, int64(i)
+				}
+				d[j], x[j] = best, where
+			}
 		}
 	})
 }

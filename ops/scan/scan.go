@@ -40,49 +40,29 @@ func wrap(c *Ctx, d, nd int) int {
 	return d
 }
 
-// lines calls f for every line along dim: its elements, and where its values and indices go (ix may be nil).
-func lines[E any](src, dst []E, ix []int64, shape []int, dim int, f func(dst, src []E, ix []int64)) {
-	outer, n, inner := 1, 1, 1
-	for d, s := range shape {
-		switch {
-		case d < dim:
-			outer *= s
-		case d == dim:
-			n = s
-		default:
-			inner *= s
-		}
-	}
+// lines calls f for every line along dim: where its results go, and its elements.
+func lines[E any](src, dst []E, shape []int, dim int, f func(dst, src []E)) {
+	outer, n, inner := split(shape, dim)
 	if outer*n*inner == 0 {
 		return
 	}
 	par.For(outer*inner, max(1, 16*1024/n), func(lo, hi int) {
 		var a, b []E
-		var k []int64
 		if inner > 1 {
 			a, b = make([]E, n), make([]E, n)
-			if ix != nil {
-				k = make([]int64, n)
-			}
 		}
 		for l := lo; l < hi; l++ {
 			base := l/inner*n*inner + l%inner
 			if inner == 1 {
-				if ix != nil {
-					k = ix[base:][:n]
-				}
-				f(dst[base:][:n], src[base:][:n], k)
+				f(dst[base:][:n], src[base:][:n])
 				continue
 			}
 			for i := range a {
 				a[i] = src[base+i*inner]
 			}
-			f(b, a, k)
+			f(b, a)
 			for i, v := range b {
 				dst[base+i*inner] = v
-			}
-			for i, v := range k {
-				ix[base+i*inner] = v
 			}
 		}
 	})
@@ -99,47 +79,19 @@ func cumType(c *Ctx) tensor.DType {
 	return tensor.Int64
 }
 
-type number interface {
-	int64 | float32 | float64 | complex128
+func pick[X any](first bool, a, b X) X {
+	if first {
+		return a
+	}
+	return b
 }
 
-// running sums and products of float32 are kept in float64, as PyTorch does.
-func cumF32(sum bool) func(dst, src []float32, _ []int64) {
-	if sum {
-		return func(dst, src []float32, _ []int64) {
-			acc := 0.0
-			for i, v := range src {
-				acc += float64(v)
-				dst[i] = float32(acc)
-			}
-		}
+func productInt(s []int64) int64 {
+	p := int64(1)
+	for _, v := range s {
+		p *= v
 	}
-	return func(dst, src []float32, _ []int64) {
-		acc := 1.0
-		for i, v := range src {
-			acc *= float64(v)
-			dst[i] = float32(acc)
-		}
-	}
-}
-
-func cumOf[E number](sum bool) func(dst, src []E, _ []int64) {
-	if sum {
-		return func(dst, src []E, _ []int64) {
-			var acc E
-			for i, v := range src {
-				acc += v
-				dst[i] = acc
-			}
-		}
-	}
-	return func(dst, src []E, _ []int64) {
-		acc := E(1)
-		for i, v := range src {
-			acc *= v
-			dst[i] = acc
-		}
-	}
+	return p
 }
 
 func cumKernel(c *Ctx, sum bool) {
@@ -151,22 +103,28 @@ func cumKernel(c *Ctx, sum bool) {
 	sh := t.Shape()
 	switch dt := o.DType(); {
 	case dt == tensor.Float64:
-		cumAlong(raw[float64](t.Dense()), raw[float64](o), sh, d, sum)
+		cumAlong(raw[float64](t.Dense()), raw[float64](o), sh, d, sum, vec.SumF64)
 	case dt == tensor.Float32:
 		cumAlong32(raw[float32](t.Dense()), raw[float32](o), sh, d, sum)
 	case dt.IsFloat():
 		w := tensor.New(sh, tensor.Float32)
-		cumAlong(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), sh, d, sum)
+		cumAlong(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), sh, d, sum, vec.SumF32)
 		tensor.CopyRaw(o, w)
 	case dt.IsComplex():
 		w := tensor.New(sh, tensor.Complex128)
-		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), nil, sh, d, cumOf[complex128](sum))
+		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), sh, d, func(dst, src []complex128) {
+			acc := pick(sum, complex128(0), 1)
+			for i, v := range src {
+				acc = pick(sum, acc+v, acc*v)
+				dst[i] = acc
+			}
+		})
 		tensor.CopyRaw(o, w)
 	case dt == tensor.Int64:
-		cumAlong(raw[int64](t.Dense()), raw[int64](o), sh, d, sum)
+		cumAlong(raw[int64](t.Dense()), raw[int64](o), sh, d, sum, pick(sum, vec.SumInt[int64], productInt))
 	default:
 		w := tensor.New(sh, tensor.Int64)
-		lines(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), nil, sh, d, cumOf[int64](sum))
+		cumAlong(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), sh, d, sum, pick(sum, vec.SumInt[int64], productInt))
 		tensor.CopyRaw(o, w)
 	}
 }
@@ -208,44 +166,6 @@ func cumprodBackward(g, x, y *T, d int) *T {
 		parts[k] = narrow(g, d, k, n-k).Mul(omit.Conj()).SumDim([]int{d}, tensor.SumDimOptions{KeepDim: true})
 	}
 	return op1("aten::cat", parts, d)
-}
-
-type ordered interface {
-	uint8 | int64 | float32 | float64
-}
-
-// cumExt is the running extremum and where it stands: the last of equal ones, NaN once there is one.
-func cumExt[E ordered](isMax bool) func(dst, src []E, ix []int64) {
-	return func(dst, src []E, ix []int64) {
-		best, at := src[0], 0
-		for i, v := range src {
-			if v != v || best == best && (isMax && v >= best || !isMax && v <= best) {
-				best, at = v, i
-			}
-			dst[i], ix[i] = best, int64(at)
-		}
-	}
-}
-
-func cumExtKernel(c *Ctx, isMax bool) {
-	o, ix, t := c.Out(0), raw[int64](c.Out(1)), c.T(0)
-	d, sh := wrap(c, c.Int(1), t.Dim()), t.Shape()
-	switch dt := t.DType(); {
-	case dt == tensor.Float64:
-		lines(raw[float64](t.Dense()), raw[float64](o), ix, sh, d, cumExt[float64](isMax))
-	case dt == tensor.Float32:
-		lines(raw[float32](t.Dense()), raw[float32](o), ix, sh, d, cumExt[float32](isMax))
-	case dt == tensor.Bool || dt == tensor.Uint8:
-		lines(raw[uint8](t.Dense()), raw[uint8](o), ix, sh, d, cumExt[uint8](isMax))
-	case dt.IsFloat():
-		w := tensor.New(sh, tensor.Float32)
-		lines(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), ix, sh, d, cumExt[float32](isMax))
-		tensor.CopyRaw(o, w)
-	default:
-		w := tensor.New(sh, tensor.Int64)
-		lines(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), ix, sh, d, cumExt[int64](isMax))
-		tensor.CopyRaw(o, w)
-	}
 }
 
 //gen:cumulative InPlace Out
@@ -371,7 +291,7 @@ func logcumsumexp(c *Ctx) {
 	d, sh := wrap(c, c.Int(1), t.Dim()), t.Shape()
 	if t.DType().IsComplex() {
 		w := tensor.New(sh, tensor.Complex128)
-		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), nil, sh, d, func(dst, src []complex128, _ []int64) {
+		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), sh, d, func(dst, src []complex128) {
 			acc := complex(math.Inf(-1), 0)
 			for i, v := range src {
 				acc = logAddC(v, acc)
@@ -385,7 +305,7 @@ func logcumsumexp(c *Ctx) {
 	if o.DType() != tensor.Float64 {
 		w = tensor.New(sh, tensor.Float64)
 	}
-	lines(raw[float64](t.DenseAs(tensor.Float64)), raw[float64](w), nil, sh, d, func(dst, src []float64, _ []int64) { logCumSumExp(dst, src) })
+	lines(raw[float64](t.DenseAs(tensor.Float64)), raw[float64](w), sh, d, logCumSumExp)
 	if w != o {
 		tensor.CopyRaw(o, w)
 	}

@@ -2,6 +2,8 @@ package scan_test
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/opstest"
@@ -44,6 +46,58 @@ func TestThreads(t *testing.T) {
 			y.Mul(y).SumDim(nil).Backward()
 			return []*T{y.Detach(), x.Grad()}
 		})
+	}
+}
+
+// TestLong goes through lines that are cut into pieces, and compares with a plain loop. Every seventh element repeats the one before it, and
+// NaN comes late.
+func TestLong(t *testing.T) {
+	const n = 70_001
+	vals := tensor.Data[float64](opstest.Fill(tensor.Float64, 1, n))
+	for i := range vals {
+		vals[i] = math.Round(vals[i] * 50)
+		if i%7 == 0 && i > 0 {
+			vals[i] = vals[i-1]
+		}
+	}
+	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int64, tensor.Int32, tensor.BFloat16} {
+		for _, nan := range []bool{false, true} {
+			list := slices.Clone(vals)
+			if nan {
+				if !dt.IsFloat() {
+					continue
+				}
+				list[60_000], list[60_010] = math.NaN(), math.NaN()
+			}
+			x := tensor.FromSlice(list, n).ToDType(dt)
+			want, sum := make([]float64, n), 0.0
+			for i, v := range list {
+				sum += v
+				want[i] = sum
+			}
+			for i, v := range tensor.Data[float64](x.CumSum(0).ToDType(tensor.Float64)) {
+				if tol := 1e-7 * math.Abs(want[i]); v != v != (want[i] != want[i]) || math.Abs(v-want[i]) > tol && dt != tensor.BFloat16 {
+					t.Fatalf("%v: sum of %d elements %v, want %v", dt, i+1, v, want[i])
+				}
+			}
+			for name, f := range map[string]func(int, ...tensor.OutOptions) (*T, *T){"cummax": x.CumMax, "cummin": x.CumMin} {
+				v, at := f(0)
+				best, where := list[0], 0
+				for i, w := range tensor.Data[float64](v.ToDType(tensor.Float64)) {
+					e := list[i]
+					if e != e || best == best && (name == "cummax" && e >= best || name == "cummin" && e <= best) {
+						best, where = e, i
+					}
+					if got := tensor.Data[int64](at)[i]; got != int64(where) || w != best && best == best {
+						t.Fatalf("%v %s: %v at %d for %d elements, want %v at %d", dt, name, w, got, i+1, best, where)
+					}
+				}
+			}
+			opstest.SameBits(t, "long "+dt.String(), func() []*T {
+				a, b := x.CumMax(0)
+				return []*T{x.CumSum(0), x.CumProd(0), a, b}
+			})
+		}
 	}
 }
 
