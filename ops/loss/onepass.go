@@ -25,6 +25,8 @@ type pairLoss struct {
 	amp        tensor.AMPClass
 	f32        pairKernels[float32]
 	f64        pairKernels[float64]
+	// bend, unless nil, describes the loss in place of f32 and f64.
+	bend func(p float64) bend
 	// sum, unless nil, is the sum of the losses of a run of elements and back the input's gradient times s, both faster than by f32; ok
 	// is false where the input is refused.
 	sum  func(x, t []float32, p float64) (s float64, ok bool)
@@ -164,17 +166,28 @@ func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 	x, t, o, how, p := c.T(0).Dense(), c.T(1).Dense(), c.Out(0), c.Int(2), c.Float(3)
 	n := x.Numel()
 	parts, bad := make([]float64, (n+pairGrain-1)/pairGrain), make([]bool, (n+pairGrain-1)/pairGrain)
-	fast := how != none && l.sum != nil && x.DType() == tensor.Float32
+	fast := how != none && l.sum != nil && x.DType() != tensor.Float64
 	par.For(n, pairGrain, func(lo, hi int) {
 		at := lo / pairGrain
-		if fast {
-			a := raw[float32](x)[lo:hi]
-			s, ok := l.sum(a, raw[float32](t)[lo:hi], p)
-			parts[at], bad[at] = s, !ok || s != s && l.unit && !reals32.unit(a) // NaN is not between 0 and 1 either
+		total := func(a, b []float32) {
+			s, ok := l.sum(a, b, p)
+			parts[at] += s
+			bad[at] = bad[at] || !ok || s != s && l.unit && !reals32.unit(a) // NaN is not between 0 and 1 either
+		}
+		switch {
+		case how == none && l.bend != nil:
+			l.bend(p).each(o, x, t, lo, hi)
+			return
+		case fast && x.DType() == tensor.Float32:
+			total(raw[float32](x)[lo:hi], raw[float32](t)[lo:hi])
 			return
 		}
 		runs(lo, hi, func(i, n int, load func(v *T, slot int) []E, dst, tmp []E) {
 			a, b := load(x, 0), load(t, 1)
+			if fast {
+				total(any(a).([]float32), any(b).([]float32))
+				return
+			}
 			if l.unit && !v.unit(a) {
 				bad[at] = true
 			}
@@ -223,6 +236,10 @@ func pairBackward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 	}
 	fast := how != none && l.back != nil && x.DType() == tensor.Float32
 	par.For(n, pairGrain, func(lo, hi int) {
+		if how == none && l.bend != nil && l.bend(p).limit > 0 {
+			l.bend(p).backward(o, g, x, t, lo, hi)
+			return
+		}
 		if fast {
 			l.back(raw[float32](o)[lo:hi], raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], float32(s), p)
 			return
@@ -262,6 +279,9 @@ func (l *pairLoss) vjp(c *Ctx, g *T) []*T {
 
 func init() {
 	for _, l := range pairLosses {
+		if l.bend != nil {
+			l.bends()
+		}
 		for name, grad := range l.ops() {
 			tensor.Register(tensor.Def{
 				Schema: name + "(Tensor self, Tensor target, int reduction, float p) -> Tensor",

@@ -1,7 +1,10 @@
 package loss
 
 import (
+	"math"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -10,11 +13,11 @@ type real interface{ float32 | float64 }
 // reals are the vector kernels of an element type.
 type reals[E real] struct {
 	add, sub, mul, div                          func(dst, a, b []E)
-	neg, abs, sign, square, exp, log, log1p     func(dst, a []E)
+	neg, sign, exp, log, log1p                  func(dst, a []E)
 	sigmoid, logSigmoid, reciprocal             func(dst, a []E)
 	addScalar, mulScalar, rsub, atMost, atLeast func(dst, a []E, s E)
-	addScaled                                   func(dst, a, b []E, alpha E)
 	clamp                                       func(dst, a []E, lo, hi E)
+	bent                                        func(dst, a, b []E, limit, square, slope E)
 	min, max                                    func(a []E) E
 	sum                                         func(a []E) float64
 }
@@ -23,12 +26,12 @@ type reals[E real] struct {
 func (v *reals[E]) unit(a []E) bool { return v.min(a) >= 0 && v.max(a) <= 1 }
 
 var (
-	reals32 = reals[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.NegF32, vec.AbsF32, vec.SignF32, vec.SquareF32, vec.ExpF32, vec.LogF32, vec.Log1pF32,
+	reals32 = reals[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.NegF32, vec.SignF32, vec.ExpF32, vec.LogF32, vec.Log1pF32,
 		vec.SigmoidF32, vec.LogSigmoidF32, vec.ReciprocalF32, vec.AddScalarF32, vec.MulScalarF32, vec.RSubScalarF32, vec.MinimumScalarF32, vec.MaximumScalarF32,
-		vec.AddScaledF32, vec.ClampF32, vec.MinF32, vec.MaxF32, vec.SumF32As64}
-	reals64 = reals[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.NegF64, vec.AbsF64, vec.SignF64, vec.SquareF64, vec.ExpF64, vec.LogF64, vec.Log1pF64,
+		vec.ClampF32, vec.HuberErrorF32, vec.MinF32, vec.MaxF32, vec.SumF32As64}
+	reals64 = reals[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.NegF64, vec.SignF64, vec.ExpF64, vec.LogF64, vec.Log1pF64,
 		vec.SigmoidF64, vec.LogSigmoidF64, vec.ReciprocalF64, vec.AddScalarF64, vec.MulScalarF64, vec.RSubScalarF64, vec.MinimumScalarF64, vec.MaximumScalarF64,
-		vec.AddScaledF64, vec.ClampF64, vec.MinF64, vec.MaxF64, vec.SumF64}
+		vec.ClampF64, vec.HuberErrorF64, vec.MinF64, vec.MaxF64, vec.SumF64}
 )
 
 // pairKernel computes n values from n pairs of elements x and t and the loss's parameter p; tmp is room for n values.
@@ -48,27 +51,16 @@ func plainBack(f func(dst, x, t []float32, s float32)) func(dst, x, t []float32,
 
 var (
 	mseLoss = &pairLoss{name: "_mse_loss", grad: "MseLossBackward0", sum: total(vec.SquaredErrorF32), mirrored: true,
-		f32: pairKernels[float32]{squaredError[float32], squaredErrorSlope[float32]}, f64: pairKernels[float64]{squaredError[float64], squaredErrorSlope[float64]},
-		back:     func(dst, x, t []float32, s float32, _ float64) { vec.SquaredErrorGradF32(dst, x, t, 2*s) },
+		bend:     func(float64) bend { return bend{limit: math.Inf(1), square: 1, s: 2} },
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Square() }}
 	l1Loss = &pairLoss{name: "_l1_loss", last: "Abs", sum: total(vec.AbsErrorF32), mirrored: true, back: plainBack(vec.AbsErrorGradF32),
-		f32: pairKernels[float32]{absError[float32], absErrorSlope[float32]}, f64: pairKernels[float64]{absError[float64], absErrorSlope[float64]},
+		bend:     func(float64) bend { return bend{slope: 1} },
 		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Abs() }}
 	smoothL1Loss = &pairLoss{name: "_smooth_l1_loss", grad: "SmoothL1LossBackward0", mirrored: true,
-		f32: pairKernels[float32]{smoothError[float32], smoothErrorSlope[float32]}, f64: pairKernels[float64]{smoothError[float64], smoothErrorSlope[float64]},
-		sum: func(x, t []float32, beta float64) (float64, bool) {
-			return vec.HuberF32(x, t, float32(beta), float32(0.5/beta), 1), true
-		},
-		back: func(dst, x, t []float32, s float32, beta float64) {
-			vec.HuberGradF32(dst, x, t, float32(float64(s)/beta), float32(beta))
-		},
+		bend:     func(beta float64) bend { return bend{limit: beta, square: 0.5 / beta, slope: 1, s: 1 / beta} },
 		composed: smoothL1}
 	huberLoss = &pairLoss{name: "_huber_loss", grad: "HuberLossBackward0", mirrored: true,
-		f32: pairKernels[float32]{huberError[float32], huberErrorSlope[float32]}, f64: pairKernels[float64]{huberError[float64], huberErrorSlope[float64]},
-		sum: func(x, t []float32, delta float64) (float64, bool) {
-			return vec.HuberF32(x, t, float32(delta), 0.5, float32(delta)), true
-		},
-		back:     func(dst, x, t []float32, s float32, delta float64) { vec.HuberGradF32(dst, x, t, s, float32(delta)) },
+		bend:     func(delta float64) bend { return bend{limit: delta, square: 0.5, slope: delta, s: 1} },
 		composed: huber}
 	bceLoss = &pairLoss{name: "_binary_cross_entropy_sum", grad: "BinaryCrossEntropyBackward0", amp: tensor.AMPBanned, unit: true,
 		f32: pairKernels[float32]{entropyOf[float32], entropySlope[float32]}, f64: pairKernels[float64]{entropyOf[float64], entropySlope[float64]},
@@ -102,50 +94,70 @@ var (
 
 var pairLosses = []*pairLoss{mseLoss, l1Loss, smoothL1Loss, huberLoss, bceLoss, bceLogitsLoss, klLoss, klLogLoss, softMarginLoss, poissonLogLoss, poissonLoss, hingeLoss}
 
-func squaredError[E real](v *reals[E], dst, x, t, _ []E, _ E) {
-	v.sub(dst, x, t)
-	v.square(dst, dst)
-}
+// bend describes a loss that is square*z² where z = |x-t| is up to limit, and slope*(z - limit/2) beyond: a parabola with straight ends.
+// Its derivative is s*(x-t), the difference kept within limit; without a limit it is the sign of x-t.
+type bend struct{ limit, square, slope, s float64 }
 
-func squaredErrorSlope[E real](v *reals[E], dst, x, t, _ []E, _ E) {
-	v.sub(dst, x, t)
-	v.mulScalar(dst, dst, 2)
-}
-
-func absError[E real](v *reals[E], dst, x, t, _ []E, _ E) {
-	v.sub(dst, x, t)
-	v.abs(dst, dst)
-}
-
-func absErrorSlope[E real](v *reals[E], dst, x, t, _ []E, _ E) {
-	v.sub(dst, x, t)
-	v.sign(dst, dst)
-}
-
-// huberError is m*(z - m/2) with z = |x-t| and m = min(z, delta), which needs no branch.
-func huberError[E real](v *reals[E], dst, x, t, tmp []E, delta E) {
-	absError(v, dst, x, t, nil, 0)
-	v.atMost(tmp, dst, delta)
-	v.addScaled(dst, dst, tmp, -0.5)
-	v.mul(dst, dst, tmp)
-}
-
-func huberErrorSlope[E real](v *reals[E], dst, x, t, _ []E, delta E) {
-	v.sub(dst, x, t)
-	v.clamp(dst, dst, -delta, delta)
-}
-
-func smoothError[E real](v *reals[E], dst, x, t, tmp []E, beta E) {
-	huberError(v, dst, x, t, tmp, beta)
-	if beta != 1 {
-		v.mulScalar(dst, dst, 1/beta)
+// bends completes a loss that is described so.
+func (l *pairLoss) bends() {
+	l.f32, l.f64 = bent[float32](l.bend), bent[float64](l.bend)
+	if l.sum == nil {
+		l.sum = func(x, t []float32, p float64) (float64, bool) {
+			b := l.bend(p)
+			return vec.HuberF32(x, t, float32(b.limit), float32(b.square), float32(b.slope)), true
+		}
+	}
+	if l.back == nil {
+		l.back = func(dst, x, t []float32, s float32, p float64) {
+			b := l.bend(p)
+			vec.HuberGradF32(dst, x, t, float32(float64(s)*b.s), float32(b.limit))
+		}
 	}
 }
 
-func smoothErrorSlope[E real](v *reals[E], dst, x, t, _ []E, beta E) {
-	huberErrorSlope(v, dst, x, t, nil, beta)
-	if beta != 1 {
-		v.mulScalar(dst, dst, 1/beta)
+// bent are the kernels of such a loss.
+func bent[E real](f func(p float64) bend) pairKernels[E] {
+	return pairKernels[E]{
+		each: func(v *reals[E], dst, x, t, _ []E, p E) {
+			b := f(float64(p))
+			v.bent(dst, x, t, E(b.limit), E(b.square), E(b.slope))
+		},
+		slope: func(v *reals[E], dst, x, t, _ []E, p E) {
+			v.sub(dst, x, t)
+			b := f(float64(p))
+			if b.limit == 0 {
+				v.sign(dst, dst)
+				return
+			}
+			v.clamp(dst, dst, E(-b.limit), E(b.limit))
+			v.mulScalar(dst, dst, E(b.s))
+		},
+	}
+}
+
+// each computes elements lo to hi of the losses o.
+func (b bend) each(o, x, t *T, lo, hi int) {
+	switch i := half.Index(o.DType()); {
+	case i >= 0:
+		k := [...]func(dst, a, b []uint16, limit, square, slope float32){vec.HuberErrorF16, vec.HuberErrorBF16}[i]
+		k(raw[uint16](o)[lo:hi], raw[uint16](x)[lo:hi], raw[uint16](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
+	case o.DType() == tensor.Float32:
+		vec.HuberErrorF32(raw[float32](o)[lo:hi], raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
+	default:
+		vec.HuberErrorF64(raw[float64](o)[lo:hi], raw[float64](x)[lo:hi], raw[float64](t)[lo:hi], b.limit, b.square, b.slope)
+	}
+}
+
+// backward computes elements lo to hi of the input's gradients o from those of the losses, g.
+func (b bend) backward(o, g, x, t *T, lo, hi int) {
+	switch i := half.Index(o.DType()); {
+	case i >= 0:
+		k := [...]func(dst, grad, a, b []uint16, limit, s float32){vec.HuberErrorBackwardF16, vec.HuberErrorBackwardBF16}[i]
+		k(raw[uint16](o)[lo:hi], raw[uint16](g)[lo:hi], raw[uint16](x)[lo:hi], raw[uint16](t)[lo:hi], float32(b.limit), float32(b.s))
+	case o.DType() == tensor.Float32:
+		vec.HuberErrorBackwardF32(raw[float32](o)[lo:hi], raw[float32](g)[lo:hi], raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], float32(b.limit), float32(b.s))
+	default:
+		vec.HuberErrorBackwardF64(raw[float64](o)[lo:hi], raw[float64](g)[lo:hi], raw[float64](x)[lo:hi], raw[float64](t)[lo:hi], b.limit, b.s)
 	}
 }
 

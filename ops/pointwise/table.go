@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -173,13 +174,7 @@ func half16(dt DType, ts ...*T) int {
 			return -1
 		}
 	}
-	switch dt {
-	case tensor.Float16:
-		return 0
-	case tensor.BFloat16:
-		return 1
-	}
-	return -1
+	return half.Index(dt)
 }
 
 // unK is a kernel with one operand for each type; nil: not implemented. b is for bool. 16-bit floats are computed by h or, where it

@@ -35,7 +35,7 @@ func TestLosses(t *testing.T) {
 				loss, grad func(a, b float64) float64
 				kernel     func(dst, a, b []float32, s float32)
 			}{
-				{"squared", x, y, SquaredErrorF32, func(a, b float64) float64 { return (a - b) * (a - b) }, func(a, b float64) float64 { return a - b }, SquaredErrorGradF32},
+				{"squared", x, y, SquaredErrorF32, func(a, b float64) float64 { return (a - b) * (a - b) }, func(a, b float64) float64 { return a - b }, func(d, a, b []float32, s float32) { HuberGradF32(d, a, b, s, float32(math.Inf(1))) }},
 				{"absolute", x, y, AbsErrorF32, func(a, b float64) float64 { return math.Abs(a - b) }, func(a, b float64) float64 { return sign(a - b) }, AbsErrorGradF32},
 				{"huber", x, y, func(a, b []float32) float64 { return HuberF32(a, b, limit, 0.5, limit) }, func(a, b float64) float64 {
 					if z := math.Abs(a - b); z > limit {

@@ -61,8 +61,15 @@ var references = map[string]func(a []float64) float64{
 		}
 		return 0
 	},
-	"Hardsigmoid": func(a []float64) float64 { return math.Min(math.Max(a[0]+3, 0), 6) / 6 },
-	"Hardswish":   func(a []float64) float64 { return a[0] * math.Min(math.Max(a[0]+3, 0), 6) / 6 },
+	"HuberError": func(a []float64) float64 {
+		if z := math.Abs(a[0] - a[1]); z > a[2] {
+			return a[4] * (z - a[2]/2)
+		}
+		return (a[0] - a[1]) * (a[0] - a[1]) * a[3]
+	},
+	"HuberErrorBackward": func(a []float64) float64 { return a[0] * a[4] * math.Min(a[3], math.Max(-a[3], a[1]-a[2])) },
+	"Hardsigmoid":        func(a []float64) float64 { return math.Min(math.Max(a[0]+3, 0), 6) / 6 },
+	"Hardswish":          func(a []float64) float64 { return a[0] * math.Min(math.Max(a[0]+3, 0), 6) / 6 },
 	"HardsigmoidBackward": func(a []float64) float64 {
 		if a[1] > -3 && a[1] < 3 {
 			return a[0] / 6

@@ -15740,38 +15740,6 @@ func squaredErrorBlockF32AVX512(a *float32, b *float32, n int) (sum float32)
 //go:noescape
 func squaredErrorBlockF32AVX2(a *float32, b *float32, n int) (sum float32)
 
-// SquaredErrorGradF32 sets dst[i] = s * (a[i] - b[i]).
-func SquaredErrorGradF32(dst, a, b []float32, s float32) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			squaredErrorGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			squaredErrorGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	}
-	squaredErrorGradF32Generic(dst[i:], a[i:], b[i:], s)
-}
-
-//go:noescape
-func squaredErrorGradF32AVX512(dst *float32, a *float32, b *float32, s float32, n int)
-
-//go:noescape
-func squaredErrorGradF32AVX2(dst *float32, a *float32, b *float32, s float32, n int)
-
 // absErrorBlockF32 returns the sum of |a-b| over a block.
 func absErrorBlockF32(a, b []float32) (sum float32) {
 	b = b[:len(a)]
@@ -15843,6 +15811,136 @@ func huberBlockF32AVX512(a *float32, b *float32, limit float32, square float32, 
 
 //go:noescape
 func huberBlockF32AVX2(a *float32, b *float32, limit float32, square float32, slope float32, n int) (sum float32)
+
+// HuberErrorF32 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square.
+func HuberErrorF32(dst, a, b []float32, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorF32AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorF32AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorF32Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+}
+
+//go:noescape
+func huberErrorF32AVX512(dst *float32, a *float32, b *float32, limit float32, square float32, slope float32, n int)
+
+//go:noescape
+func huberErrorF32AVX2(dst *float32, a *float32, b *float32, limit float32, square float32, slope float32, n int)
+
+// HuberErrorBackwardF32 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit.
+func HuberErrorBackwardF32(dst, grad, a, b []float32, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardF32AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardF32AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorBackwardF32Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+}
+
+//go:noescape
+func huberErrorBackwardF32AVX512(dst *float32, grad *float32, a *float32, b *float32, limit float32, s float32, n int)
+
+//go:noescape
+func huberErrorBackwardF32AVX2(dst *float32, grad *float32, a *float32, b *float32, limit float32, s float32, n int)
+
+// HuberErrorF64 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square.
+func HuberErrorF64(dst, a, b []float64, limit, square, slope float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorF64AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorF64AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorF64Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+}
+
+//go:noescape
+func huberErrorF64AVX512(dst *float64, a *float64, b *float64, limit float64, square float64, slope float64, n int)
+
+//go:noescape
+func huberErrorF64AVX2(dst *float64, a *float64, b *float64, limit float64, square float64, slope float64, n int)
+
+// HuberErrorBackwardF64 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit.
+func HuberErrorBackwardF64(dst, grad, a, b []float64, limit, s float64) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardF64AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardF64AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorBackwardF64Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+}
+
+//go:noescape
+func huberErrorBackwardF64AVX512(dst *float64, grad *float64, a *float64, b *float64, limit float64, s float64, n int)
+
+//go:noescape
+func huberErrorBackwardF64AVX2(dst *float64, grad *float64, a *float64, b *float64, limit float64, s float64, n int)
 
 // HuberGradF32 sets dst[i] = s * (a[i] - b[i]), kept within limit.
 func HuberGradF32(dst, a, b []float32, s, limit float32) {
@@ -19763,6 +19861,136 @@ func leakyReLUBackwardBF16AVX512(dst *uint16, grad *uint16, x *uint16, slope flo
 
 //go:noescape
 func leakyReLUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+// HuberErrorF16 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square, on float16.
+func HuberErrorF16(dst, a, b []uint16, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorF16AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorF16Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+}
+
+//go:noescape
+func huberErrorF16AVX512(dst *uint16, a *uint16, b *uint16, limit float32, square float32, slope float32, n int)
+
+//go:noescape
+func huberErrorF16AVX2(dst *uint16, a *uint16, b *uint16, limit float32, square float32, slope float32, n int)
+
+// HuberErrorBF16 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square, on bfloat16.
+func HuberErrorBF16(dst, a, b []uint16, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBF16AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorBF16Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+}
+
+//go:noescape
+func huberErrorBF16AVX512(dst *uint16, a *uint16, b *uint16, limit float32, square float32, slope float32, n int)
+
+//go:noescape
+func huberErrorBF16AVX2(dst *uint16, a *uint16, b *uint16, limit float32, square float32, slope float32, n int)
+
+// HuberErrorBackwardF16 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit, on float16.
+func HuberErrorBackwardF16(dst, grad, a, b []uint16, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardF16AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorBackwardF16Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+}
+
+//go:noescape
+func huberErrorBackwardF16AVX512(dst *uint16, grad *uint16, a *uint16, b *uint16, limit float32, s float32, n int)
+
+//go:noescape
+func huberErrorBackwardF16AVX2(dst *uint16, grad *uint16, a *uint16, b *uint16, limit float32, s float32, n int)
+
+// HuberErrorBackwardBF16 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit, on bfloat16.
+func HuberErrorBackwardBF16(dst, grad, a, b []uint16, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardBF16AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			huberErrorBackwardBF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	huberErrorBackwardBF16Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+}
+
+//go:noescape
+func huberErrorBackwardBF16AVX512(dst *uint16, grad *uint16, a *uint16, b *uint16, limit float32, s float32, n int)
+
+//go:noescape
+func huberErrorBackwardBF16AVX2(dst *uint16, grad *uint16, a *uint16, b *uint16, limit float32, s float32, n int)
 
 // ShrinkBackwardF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on float16.
 func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {

@@ -9326,25 +9326,6 @@ func squaredErrorBlockF32(a, b []float32) (sum float32) {
 //go:noescape
 func squaredErrorBlockF32NEON(a *float32, b *float32, n int) (sum float32)
 
-// SquaredErrorGradF32 sets dst[i] = s * (a[i] - b[i]).
-func SquaredErrorGradF32(dst, a, b []float32, s float32) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	if !cpu.HasNEON {
-		squaredErrorGradF32Generic(dst, a, b, s)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		squaredErrorGradF32NEON(&dst[i], &a[i], &b[i], s, cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func squaredErrorGradF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
-
 // absErrorBlockF32 returns the sum of |a-b| over a block.
 func absErrorBlockF32(a, b []float32) (sum float32) {
 	b = b[:len(a)]
@@ -9387,6 +9368,84 @@ func huberBlockF32(a, b []float32, limit, square, slope float32) (sum float32) {
 
 //go:noescape
 func huberBlockF32NEON(a *float32, b *float32, limit float32, square float32, slope float32, n int) (sum float32)
+
+// HuberErrorF32 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square.
+func HuberErrorF32(dst, a, b []float32, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorF32Generic(dst, a, b, limit, square, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorF32NEON(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorF32NEON(dst *float32, a *float32, b *float32, limit float32, square float32, slope float32, n int)
+
+// HuberErrorBackwardF32 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit.
+func HuberErrorBackwardF32(dst, grad, a, b []float32, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorBackwardF32Generic(dst, grad, a, b, limit, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorBackwardF32NEON(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorBackwardF32NEON(dst *float32, grad *float32, a *float32, b *float32, limit float32, s float32, n int)
+
+// HuberErrorF64 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square.
+func HuberErrorF64(dst, a, b []float64, limit, square, slope float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorF64Generic(dst, a, b, limit, square, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorF64NEON(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorF64NEON(dst *float64, a *float64, b *float64, limit float64, square float64, slope float64, n int)
+
+// HuberErrorBackwardF64 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit.
+func HuberErrorBackwardF64(dst, grad, a, b []float64, limit, s float64) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorBackwardF64Generic(dst, grad, a, b, limit, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorBackwardF64NEON(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorBackwardF64NEON(dst *float64, grad *float64, a *float64, b *float64, limit float64, s float64, n int)
 
 // HuberGradF32 sets dst[i] = s * (a[i] - b[i]), kept within limit.
 func HuberGradF32(dst, a, b []float32, s, limit float32) {
@@ -11689,6 +11748,84 @@ func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
 
 //go:noescape
 func leakyReLUBackwardBF16NEON(dst *uint16, grad *uint16, x *uint16, slope float32, n int)
+
+// HuberErrorF16 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square, on float16.
+func HuberErrorF16(dst, a, b []uint16, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorF16Generic(dst, a, b, limit, square, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorF16NEON(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorF16NEON(dst *uint16, a *uint16, b *uint16, limit float32, square float32, slope float32, n int)
+
+// HuberErrorBF16 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square, on bfloat16.
+func HuberErrorBF16(dst, a, b []uint16, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorBF16Generic(dst, a, b, limit, square, slope)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorBF16NEON(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorBF16NEON(dst *uint16, a *uint16, b *uint16, limit float32, square float32, slope float32, n int)
+
+// HuberErrorBackwardF16 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit, on float16.
+func HuberErrorBackwardF16(dst, grad, a, b []uint16, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorBackwardF16Generic(dst, grad, a, b, limit, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorBackwardF16NEON(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorBackwardF16NEON(dst *uint16, grad *uint16, a *uint16, b *uint16, limit float32, s float32, n int)
+
+// HuberErrorBackwardBF16 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit, on bfloat16.
+func HuberErrorBackwardBF16(dst, grad, a, b []uint16, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		huberErrorBackwardBF16Generic(dst, grad, a, b, limit, s)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		huberErrorBackwardBF16NEON(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func huberErrorBackwardBF16NEON(dst *uint16, grad *uint16, a *uint16, b *uint16, limit float32, s float32, n int)
 
 // ShrinkBackwardF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on float16.
 func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {

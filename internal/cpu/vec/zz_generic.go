@@ -17498,19 +17498,6 @@ func squaredErrorBlockF32Generic(a, b []float32) (sum float32) {
 	return sums[0]
 }
 
-// squaredErrorGradF32Generic is the plain Go version of SquaredErrorGradF32.
-func squaredErrorGradF32Generic(dst, a, b []float32, s float32) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 - v1
-		v3 := float32(v2 * s)
-		dst[i] = v3
-	}
-}
-
 // absErrorBlockF32Generic is the plain Go version of absErrorBlockF32.
 func absErrorBlockF32Generic(a, b []float32) (sum float32) {
 	b = b[:len(a)]
@@ -17583,6 +17570,89 @@ func huberBlockF32Generic(a, b []float32, limit, square, slope float32) (sum flo
 		}
 	}
 	return sums[0]
+}
+
+// huberErrorF32Generic is the plain Go version of HuberErrorF32.
+func huberErrorF32Generic(dst, a, b []float32, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		var v4 float32
+		if nativeFMA {
+			v4 = -limit*0x1p-01 + v3
+		} else if sum64 := float64(-limit)*float64(0x1p-01) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-limit, 0x1p-01, v3)
+		}
+		v5 := float32(v4 * slope)
+		v6 := v3 > limit
+		v7 := float32(v3 * v3)
+		v8 := float32(v7 * square)
+		v9 := sel32(v6, v5, v8)
+		dst[i] = v9
+	}
+}
+
+// huberErrorBackwardF32Generic is the plain Go version of HuberErrorBackwardF32.
+func huberErrorBackwardF32Generic(dst, grad, a, b []float32, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(limit) ^ 0x80000000)
+		v3 := v0 - v1
+		v4 := sel32(v2 > v3, v2, v3)
+		v5 := sel32(limit < v4, limit, v4)
+		v6 := float32(v5 * s)
+		v7 := grad[i]
+		v8 := float32(v6 * v7)
+		dst[i] = v8
+	}
+}
+
+// huberErrorF64Generic is the plain Go version of HuberErrorF64.
+func huberErrorF64Generic(dst, a, b []float64, limit, square, slope float64) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := math.Float64frombits(math.Float64bits(v2) & 0x7fffffffffffffff)
+		v4 := math.FMA(-limit, 0x1p-01, v3)
+		v5 := float64(v4 * slope)
+		v6 := v3 > limit
+		v7 := float64(v3 * v3)
+		v8 := float64(v7 * square)
+		v9 := sel64(v6, v5, v8)
+		dst[i] = v9
+	}
+}
+
+// huberErrorBackwardF64Generic is the plain Go version of HuberErrorBackwardF64.
+func huberErrorBackwardF64Generic(dst, grad, a, b []float64, limit, s float64) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float64frombits(math.Float64bits(limit) ^ 0x8000000000000000)
+		v3 := v0 - v1
+		v4 := sel64(v2 > v3, v2, v3)
+		v5 := sel64(limit < v4, limit, v4)
+		v6 := float64(v5 * s)
+		v7 := grad[i]
+		v8 := float64(v6 * v7)
+		dst[i] = v8
+	}
 }
 
 // huberGradF32Generic is the plain Go version of HuberGradF32.
@@ -23289,6 +23359,118 @@ func leakyReLUBackwardBF16Generic(dst, grad, x []uint16, slope float32) {
 		v14 := sel32(v11, v12, v13)
 		v15 := int32(math.Float32bits(v14))
 		dst[i] = uint16(v15)
+	}
+}
+
+// huberErrorF16Generic is the plain Go version of HuberErrorF16.
+func huberErrorF16Generic(dst, a, b []uint16, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := v0 - v1
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		var v4 float32
+		if nativeFMA {
+			v4 = -limit*0x1p-01 + v3
+		} else if sum64 := float64(-limit)*float64(0x1p-01) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-limit, 0x1p-01, v3)
+		}
+		v5 := float32(v4 * slope)
+		v6 := v3 > limit
+		v7 := float32(v3 * v3)
+		v8 := float32(v7 * square)
+		v9 := sel32(v6, v5, v8)
+		dst[i] = F32ToF16(v9)
+	}
+}
+
+// huberErrorBF16Generic is the plain Go version of HuberErrorBF16.
+func huberErrorBF16Generic(dst, a, b []uint16, limit, square, slope float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := v0 - v1
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		var v4 float32
+		if nativeFMA {
+			v4 = -limit*0x1p-01 + v3
+		} else if sum64 := float64(-limit)*float64(0x1p-01) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-limit, 0x1p-01, v3)
+		}
+		v5 := float32(v4 * slope)
+		v6 := v3 > limit
+		v7 := float32(v3 * v3)
+		v8 := float32(v7 * square)
+		v9 := sel32(v6, v5, v8)
+		v10 := int32(math.Float32bits(v9))
+		v11 := int32(uint32(v10) >> 16)
+		v12 := v11 & 1
+		v13 := v10 + 32767
+		v14 := v13 + v12
+		v15 := int32(uint32(v14) >> 16)
+		v16 := v9 != v9
+		v17 := math.Float32frombits(0x7fc0)
+		v18 := math.Float32frombits(uint32(v15))
+		v19 := sel32(v16, v17, v18)
+		v20 := int32(math.Float32bits(v19))
+		dst[i] = uint16(v20)
+	}
+}
+
+// huberErrorBackwardF16Generic is the plain Go version of HuberErrorBackwardF16.
+func huberErrorBackwardF16Generic(dst, grad, a, b []uint16, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := F16ToF32(b[i])
+		v2 := math.Float32frombits(math.Float32bits(limit) ^ 0x80000000)
+		v3 := v0 - v1
+		v4 := sel32(v2 > v3, v2, v3)
+		v5 := sel32(limit < v4, limit, v4)
+		v6 := float32(v5 * s)
+		v7 := F16ToF32(grad[i])
+		v8 := float32(v6 * v7)
+		dst[i] = F32ToF16(v8)
+	}
+}
+
+// huberErrorBackwardBF16Generic is the plain Go version of HuberErrorBackwardBF16.
+func huberErrorBackwardBF16Generic(dst, grad, a, b []uint16, limit, s float32) {
+	grad = grad[:len(dst)]
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(uint32(b[i]) << 16)
+		v2 := math.Float32frombits(math.Float32bits(limit) ^ 0x80000000)
+		v3 := v0 - v1
+		v4 := sel32(v2 > v3, v2, v3)
+		v5 := sel32(limit < v4, limit, v4)
+		v6 := float32(v5 * s)
+		v7 := math.Float32frombits(uint32(grad[i]) << 16)
+		v8 := float32(v6 * v7)
+		v9 := int32(math.Float32bits(v8))
+		v10 := int32(uint32(v9) >> 16)
+		v11 := v10 & 1
+		v12 := v9 + 32767
+		v13 := v12 + v11
+		v14 := int32(uint32(v13) >> 16)
+		v15 := v8 != v8
+		v16 := math.Float32frombits(0x7fc0)
+		v17 := math.Float32frombits(uint32(v14))
+		v18 := sel32(v15, v16, v17)
+		v19 := int32(math.Float32bits(v18))
+		dst[i] = uint16(v19)
 	}
 }
 

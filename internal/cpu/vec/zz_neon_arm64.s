@@ -78596,94 +78596,6 @@ done:
 	FMOVS F0, sum+24(FP)
 	RET
 
-// squaredErrorGradF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, s scalar; R9=elements left.
-// Constants: V0-V0.
-TEXT ·squaredErrorGradF32NEON(SB), NOSPLIT, $0-40
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD n+32(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVS s+24(FP), F0
-	VDUP V0.S[0], V0.S4
-	CMP $16, R9
-	BLT single
-loop:
-	FMOVQ (R1), F1
-	FMOVQ (R2), F2
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
-	FMOVQ F1, (R0)
-	FMOVQ 16(R1), F1
-	FMOVQ 16(R2), F2
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
-	FMOVQ F1, 16(R0)
-	FMOVQ 32(R1), F1
-	FMOVQ 32(R2), F2
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
-	FMOVQ F1, 32(R0)
-	FMOVQ 48(R1), F1
-	FMOVQ 48(R2), F2
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
-	FMOVQ F1, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	ADD $64, R2
-	SUB $16, R9
-	CMP $16, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ (R1), F1
-	FMOVQ (R2), F2
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
-	FMOVQ F1, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD (R1), F1
-	TBZ $0, R9, l2
-	ADD $8, R1, R10
-	VLD1 (R10), V1.S[2]
-	JMP l2
-l1:
-	FMOVS (R1), F1
-l2:
-	TBZ $1, R9, l3
-	FMOVD (R2), F2
-	TBZ $0, R9, l4
-	ADD $8, R2, R10
-	VLD1 (R10), V2.S[2]
-	JMP l4
-l3:
-	FMOVS (R2), F2
-l4:
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
-	TBZ $1, R9, l5
-	FMOVD F1, (R0)
-	TBZ $0, R9, l6
-	ADD $8, R0, R10
-	VST1 V1.S[2], (R10)
-	JMP l6
-l5:
-	FMOVS F1, (R0)
-l6:
-done:
-	RET
-
 // absErrorBlockF32NEON: 4 lanes x 8. R0=a float32, R1=b float32; R9=elements left.
 // Accumulator sum: V0-V7.
 TEXT ·absErrorBlockF32NEON(SB), NOSPLIT, $0-28
@@ -79719,6 +79631,410 @@ done:
 	VEXT $4, V0.B16, V0.B16, V12.B16
 	WORD $0x4e2cd400 // fadd v0.4s, v0.4s, v12.4s
 	FMOVS F0, sum+40(FP)
+	RET
+
+// huberErrorF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, R2=b float32, limit scalar, square scalar, slope scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·huberErrorF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS slope+32(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS square+28(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVQ 80(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	FMOVQ F6, (R0)
+	FMOVQ 16(R1), F4
+	FMOVQ 16(R2), F5
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	FMOVQ F6, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	FMOVQ F6, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F4
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V4.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F4
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F5
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V5.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F5
+l4:
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	TBZ $1, R9, l5
+	FMOVD F6, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V6.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F6, (R0)
+l6:
+done:
+	RET
+
+// huberErrorBackwardF32NEON: 4 lanes x 2. R0=dst float32, R1=grad float32, R2=a float32, R3=b float32, limit scalar, s scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·huberErrorBackwardF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+32(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS s+36(FP), F1
+	VDUP V1.S[0], V1.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ (R1), F3
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	FMOVQ F2, (R0)
+	FMOVQ 16(R2), F2
+	FMOVQ 16(R3), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ 16(R1), F3
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	FMOVQ F2, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ (R1), F3
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F2
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F2
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R3), F3
+	TBZ $0, R9, l4
+	ADD $8, R3, R10
+	VLD1 (R10), V3.S[2]
+	JMP l4
+l3:
+	FMOVS (R3), F3
+l4:
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD (R1), F3
+	TBZ $0, R9, l6
+	ADD $8, R1, R10
+	VLD1 (R10), V3.S[2]
+	JMP l6
+l5:
+	FMOVS (R1), F3
+l6:
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	TBZ $1, R9, l7
+	FMOVD F2, (R0)
+	TBZ $0, R9, l8
+	ADD $8, R0, R10
+	VST1 V2.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F2, (R0)
+l8:
+done:
+	RET
+
+// huberErrorF64NEON: 2 lanes x 2. R0=dst float64, R1=a float64, R2=b float64, limit scalar, square scalar, slope scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·huberErrorF64NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+48(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD limit+24(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD slope+40(FP), F1
+	VDUP V1.D[0], V1.D2
+	FMOVD square+32(FP), F2
+	VDUP V2.D[0], V2.D2
+	FMOVQ 2528(R11), F3
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.D2, V0.D2, V5.D2
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6ee0e486 // fcmgt v6.2d, v4.2d, v0.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	VBSL V4.B16, V5.B16, V6.B16
+	FMOVQ F6, (R0)
+	FMOVQ 16(R1), F4
+	FMOVQ 16(R2), F5
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.D2, V0.D2, V5.D2
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6ee0e486 // fcmgt v6.2d, v4.2d, v0.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	VBSL V4.B16, V5.B16, V6.B16
+	FMOVQ F6, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.D2, V0.D2, V5.D2
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6ee0e486 // fcmgt v6.2d, v4.2d, v0.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	VBSL V4.B16, V5.B16, V6.B16
+	FMOVQ F6, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F4
+	FMOVD (R2), F5
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	WORD $0x4ee0f884 // fabs v4.2d, v4.2d
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.D2, V0.D2, V5.D2
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6ee0e486 // fcmgt v6.2d, v4.2d, v0.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	VBSL V4.B16, V5.B16, V6.B16
+	FMOVD F6, (R0)
+done:
+	RET
+
+// huberErrorBackwardF64NEON: 2 lanes x 2. R0=dst float64, R1=grad float64, R2=a float64, R3=b float64, limit scalar, s scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·huberErrorBackwardF64NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD n+48(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD limit+32(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD s+40(FP), F1
+	VDUP V1.D[0], V1.D2
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x6ee0f804 // fneg v4.2d, v0.2d
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	WORD $0x6ee2e483 // fcmgt v3.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ee0e462 // fcmgt v2.2d, v3.2d, v0.2d
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ (R1), F3
+	WORD $0x6e63dc42 // fmul v2.2d, v2.2d, v3.2d
+	FMOVQ F2, (R0)
+	FMOVQ 16(R2), F2
+	FMOVQ 16(R3), F3
+	WORD $0x6ee0f804 // fneg v4.2d, v0.2d
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	WORD $0x6ee2e483 // fcmgt v3.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ee0e462 // fcmgt v2.2d, v3.2d, v0.2d
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ 16(R1), F3
+	WORD $0x6e63dc42 // fmul v2.2d, v2.2d, v3.2d
+	FMOVQ F2, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R2), F2
+	FMOVQ (R3), F3
+	WORD $0x6ee0f804 // fneg v4.2d, v0.2d
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	WORD $0x6ee2e483 // fcmgt v3.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ee0e462 // fcmgt v2.2d, v3.2d, v0.2d
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVQ (R1), F3
+	WORD $0x6e63dc42 // fmul v2.2d, v2.2d, v3.2d
+	FMOVQ F2, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R2), F2
+	FMOVD (R3), F3
+	WORD $0x6ee0f804 // fneg v4.2d, v0.2d
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	WORD $0x6ee2e483 // fcmgt v3.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ee0e462 // fcmgt v2.2d, v3.2d, v0.2d
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e61dc42 // fmul v2.2d, v2.2d, v1.2d
+	FMOVD (R1), F3
+	WORD $0x6e63dc42 // fmul v2.2d, v2.2d, v3.2d
+	FMOVD F2, (R0)
+done:
 	RET
 
 // huberGradF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, s scalar, limit scalar; R9=elements left.
@@ -99978,6 +100294,584 @@ l4:
 l5:
 	VST1 V5.H[0], (R0)
 l6:
+done:
+	RET
+
+// huberErrorF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, limit scalar, square scalar, slope scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·huberErrorF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS slope+32(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS square+28(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVQ 80(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	FMOVD (R2), F5
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x0e2168c4 // fcvtn v4.4h, v6.4s
+	FMOVD F4, (R0)
+	FMOVD 8(R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	FMOVD 8(R2), F5
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x0e2168c4 // fcvtn v4.4h, v6.4s
+	FMOVD F4, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F4
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	FMOVD (R2), F5
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x0e2168c4 // fcvtn v4.4h, v6.4s
+	FMOVD F4, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F4
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V4.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V4.H[0]
+l2:
+	WORD $0x0e217884 // fcvtl v4.4s, v4.4h
+	TBZ $1, R9, l3
+	FMOVS (R2), F5
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V5.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V5.H[0]
+l4:
+	WORD $0x0e2178a5 // fcvtl v5.4s, v5.4h
+	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
+	WORD $0x4ea0f884 // fabs v4.4s, v4.4s
+	VORR V4.B16, V4.B16, V5.B16
+	VFMLS V3.S4, V0.S4, V5.S4
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD $0x6e22dc84 // fmul v4.4s, v4.4s, v2.4s
+	VBSL V4.B16, V5.B16, V6.B16
+	WORD $0x0e2168c4 // fcvtn v4.4h, v6.4s
+	TBZ $1, R9, l5
+	FMOVS F4, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V4.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V4.H[0], (R0)
+l6:
+done:
+	RET
+
+// huberErrorBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16, R2=b uint16, limit scalar, square scalar, slope scalar; R9=elements left.
+// Constants: V0-V6.
+TEXT ·huberErrorBF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS slope+32(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS square+28(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVQ 14448(R11), F3
+	FMOVQ 80(R11), F4
+	FMOVQ 1808(R11), F5
+	FMOVQ 14464(R11), F6
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	FMOVD (R2), F8
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	VORR V7.B16, V7.B16, V8.B16
+	VFMLS V4.S4, V0.S4, V8.S4
+	WORD $0x6e21dd08 // fmul v8.4s, v8.4s, v1.4s
+	WORD $0x6ea0e4e9 // fcmgt v9.4s, v7.4s, v0.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e22dce7 // fmul v7.4s, v7.4s, v2.4s
+	VBSL V7.B16, V8.B16, V9.B16
+	VUSHR $16, V9.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V9.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V3.B16, V8.B16, V9.B16
+	WORD $0x0e612927 // xtn v7.4h, v9.4s
+	FMOVD F7, (R0)
+	FMOVD 8(R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	FMOVD 8(R2), F8
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	VORR V7.B16, V7.B16, V8.B16
+	VFMLS V4.S4, V0.S4, V8.S4
+	WORD $0x6e21dd08 // fmul v8.4s, v8.4s, v1.4s
+	WORD $0x6ea0e4e9 // fcmgt v9.4s, v7.4s, v0.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e22dce7 // fmul v7.4s, v7.4s, v2.4s
+	VBSL V7.B16, V8.B16, V9.B16
+	VUSHR $16, V9.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V9.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V3.B16, V8.B16, V9.B16
+	WORD $0x0e612927 // xtn v7.4h, v9.4s
+	FMOVD F7, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F7
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	FMOVD (R2), F8
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	VORR V7.B16, V7.B16, V8.B16
+	VFMLS V4.S4, V0.S4, V8.S4
+	WORD $0x6e21dd08 // fmul v8.4s, v8.4s, v1.4s
+	WORD $0x6ea0e4e9 // fcmgt v9.4s, v7.4s, v0.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e22dce7 // fmul v7.4s, v7.4s, v2.4s
+	VBSL V7.B16, V8.B16, V9.B16
+	VUSHR $16, V9.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V9.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V3.B16, V8.B16, V9.B16
+	WORD $0x0e612927 // xtn v7.4h, v9.4s
+	FMOVD F7, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F7
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V7.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V7.H[0]
+l2:
+	WORD $0x2e6138e7 // shll v7.4s, v7.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R2), F8
+	TBZ $0, R9, l4
+	ADD $4, R2, R10
+	VLD1 (R10), V8.H[2]
+	JMP l4
+l3:
+	VLD1 (R2), V8.H[0]
+l4:
+	WORD $0x2e613908 // shll v8.4s, v8.4h, #16
+	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	VORR V7.B16, V7.B16, V8.B16
+	VFMLS V4.S4, V0.S4, V8.S4
+	WORD $0x6e21dd08 // fmul v8.4s, v8.4s, v1.4s
+	WORD $0x6ea0e4e9 // fcmgt v9.4s, v7.4s, v0.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD $0x6e22dce7 // fmul v7.4s, v7.4s, v2.4s
+	VBSL V7.B16, V8.B16, V9.B16
+	VUSHR $16, V9.S4, V7.S4
+	VAND V5.B16, V7.B16, V7.B16
+	VADD V6.S4, V9.S4, V8.S4
+	VADD V7.S4, V8.S4, V8.S4
+	VUSHR $16, V8.S4, V8.S4
+	WORD $0x4e29e529 // fcmeq v9.4s, v9.4s, v9.4s
+	VBSL V3.B16, V8.B16, V9.B16
+	WORD $0x0e612927 // xtn v7.4h, v9.4s
+	TBZ $1, R9, l5
+	FMOVS F7, (R0)
+	TBZ $0, R9, l6
+	ADD $4, R0, R10
+	VST1 V7.H[2], (R10)
+	JMP l6
+l5:
+	VST1 V7.H[0], (R0)
+l6:
+done:
+	RET
+
+// huberErrorBackwardF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=a uint16, R3=b uint16, limit scalar, s scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·huberErrorBackwardF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+32(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS s+36(FP), F1
+	VDUP V1.S[0], V1.S4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	FMOVD 8(R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD 8(R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVD 8(R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F2
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	FMOVD (R3), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVD (R1), F3
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	FMOVD F3, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F2
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V2.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V2.H[0]
+l2:
+	WORD $0x0e217842 // fcvtl v2.4s, v2.4h
+	TBZ $1, R9, l3
+	FMOVS (R3), F3
+	TBZ $0, R9, l4
+	ADD $4, R3, R10
+	VLD1 (R10), V3.H[2]
+	JMP l4
+l3:
+	VLD1 (R3), V3.H[0]
+l4:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6ea0f804 // fneg v4.4s, v0.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6ea2e483 // fcmgt v3.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V3.B16
+	WORD $0x6ea0e462 // fcmgt v2.4s, v3.4s, v0.4s
+	VBSL V3.B16, V0.B16, V2.B16
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVS (R1), F3
+	TBZ $0, R9, l6
+	ADD $4, R1, R10
+	VLD1 (R10), V3.H[2]
+	JMP l6
+l5:
+	VLD1 (R1), V3.H[0]
+l6:
+	WORD $0x0e217863 // fcvtl v3.4s, v3.4h
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	WORD $0x0e216843 // fcvtn v3.4h, v2.4s
+	TBZ $1, R9, l7
+	FMOVS F3, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V3.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V3.H[0], (R0)
+l8:
+done:
+	RET
+
+// huberErrorBackwardBF16NEON: 4 lanes x 2. R0=dst uint16, R1=grad uint16, R2=a uint16, R3=b uint16, limit scalar, s scalar; R9=elements left.
+// Constants: V0-V4.
+TEXT ·huberErrorBackwardBF16NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS limit+32(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS s+36(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVQ 14448(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 14464(R11), F4
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R3), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea0f807 // fneg v7.4s, v0.4s
+	WORD $0x4ea6d4a5 // fsub v5.4s, v5.4s, v6.4s
+	WORD $0x6ea5e4e6 // fcmgt v6.4s, v7.4s, v5.4s
+	VBSL V5.B16, V7.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	FMOVD F6, (R0)
+	FMOVD 8(R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD 8(R3), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea0f807 // fneg v7.4s, v0.4s
+	WORD $0x4ea6d4a5 // fsub v5.4s, v5.4s, v6.4s
+	WORD $0x6ea5e4e6 // fcmgt v6.4s, v7.4s, v5.4s
+	VBSL V5.B16, V7.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	FMOVD 8(R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	FMOVD F6, 8(R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R2), F5
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	FMOVD (R3), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea0f807 // fneg v7.4s, v0.4s
+	WORD $0x4ea6d4a5 // fsub v5.4s, v5.4s, v6.4s
+	WORD $0x6ea5e4e6 // fcmgt v6.4s, v7.4s, v5.4s
+	VBSL V5.B16, V7.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	FMOVD (R1), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	FMOVD F6, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R2), F5
+	TBZ $0, R9, l2
+	ADD $4, R2, R10
+	VLD1 (R10), V5.H[2]
+	JMP l2
+l1:
+	VLD1 (R2), V5.H[0]
+l2:
+	WORD $0x2e6138a5 // shll v5.4s, v5.4h, #16
+	TBZ $1, R9, l3
+	FMOVS (R3), F6
+	TBZ $0, R9, l4
+	ADD $4, R3, R10
+	VLD1 (R10), V6.H[2]
+	JMP l4
+l3:
+	VLD1 (R3), V6.H[0]
+l4:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6ea0f807 // fneg v7.4s, v0.4s
+	WORD $0x4ea6d4a5 // fsub v5.4s, v5.4s, v6.4s
+	WORD $0x6ea5e4e6 // fcmgt v6.4s, v7.4s, v5.4s
+	VBSL V5.B16, V7.B16, V6.B16
+	WORD $0x6ea0e4c5 // fcmgt v5.4s, v6.4s, v0.4s
+	VBSL V6.B16, V0.B16, V5.B16
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVS (R1), F6
+	TBZ $0, R9, l6
+	ADD $4, R1, R10
+	VLD1 (R10), V6.H[2]
+	JMP l6
+l5:
+	VLD1 (R1), V6.H[0]
+l6:
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	WORD $0x6e26dca5 // fmul v5.4s, v5.4s, v6.4s
+	VUSHR $16, V5.S4, V6.S4
+	VAND V3.B16, V6.B16, V6.B16
+	VADD V4.S4, V5.S4, V7.S4
+	VADD V6.S4, V7.S4, V7.S4
+	VUSHR $16, V7.S4, V7.S4
+	WORD $0x4e25e4a5 // fcmeq v5.4s, v5.4s, v5.4s
+	VBSL V2.B16, V7.B16, V5.B16
+	WORD $0x0e6128a6 // xtn v6.4h, v5.4s
+	TBZ $1, R9, l7
+	FMOVS F6, (R0)
+	TBZ $0, R9, l8
+	ADD $4, R0, R10
+	VST1 V6.H[2], (R10)
+	JMP l8
+l7:
+	VST1 V6.H[0], (R0)
+l8:
 done:
 	RET
 

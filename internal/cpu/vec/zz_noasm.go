@@ -2434,9 +2434,6 @@ func MaxTapGradRowsBF16(rows, cols int, dst []float32, lddst int, grad []uint16,
 // squaredErrorBlockF32 returns the sum of (a-b)² over a block.
 func squaredErrorBlockF32(a, b []float32) (sum float32) { return squaredErrorBlockF32Generic(a, b) }
 
-// SquaredErrorGradF32 sets dst[i] = s * (a[i] - b[i]).
-func SquaredErrorGradF32(dst, a, b []float32, s float32) { squaredErrorGradF32Generic(dst, a, b, s) }
-
 // absErrorBlockF32 returns the sum of |a-b| over a block.
 func absErrorBlockF32(a, b []float32) (sum float32) { return absErrorBlockF32Generic(a, b) }
 
@@ -2446,6 +2443,26 @@ func AbsErrorGradF32(dst, a, b []float32, s float32) { absErrorGradF32Generic(ds
 // huberBlockF32 returns the sum of square*z² where z = |a-b| is up to limit, else slope*(z - limit/2), over a block.
 func huberBlockF32(a, b []float32, limit, square, slope float32) (sum float32) {
 	return huberBlockF32Generic(a, b, limit, square, slope)
+}
+
+// HuberErrorF32 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square.
+func HuberErrorF32(dst, a, b []float32, limit, square, slope float32) {
+	huberErrorF32Generic(dst, a, b, limit, square, slope)
+}
+
+// HuberErrorBackwardF32 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit.
+func HuberErrorBackwardF32(dst, grad, a, b []float32, limit, s float32) {
+	huberErrorBackwardF32Generic(dst, grad, a, b, limit, s)
+}
+
+// HuberErrorF64 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square.
+func HuberErrorF64(dst, a, b []float64, limit, square, slope float64) {
+	huberErrorF64Generic(dst, a, b, limit, square, slope)
+}
+
+// HuberErrorBackwardF64 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit.
+func HuberErrorBackwardF64(dst, grad, a, b []float64, limit, s float64) {
+	huberErrorBackwardF64Generic(dst, grad, a, b, limit, s)
 }
 
 // HuberGradF32 sets dst[i] = s * (a[i] - b[i]), kept within limit.
@@ -2834,6 +2851,26 @@ func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
 // LeakyReLUBackwardBF16 sets dst[i] = grad[i] where x[i] > 0, else slope*grad[i], on bfloat16.
 func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
 	leakyReLUBackwardBF16Generic(dst, grad, x, slope)
+}
+
+// HuberErrorF16 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square, on float16.
+func HuberErrorF16(dst, a, b []uint16, limit, square, slope float32) {
+	huberErrorF16Generic(dst, a, b, limit, square, slope)
+}
+
+// HuberErrorBF16 sets dst[i] = square*z² where z = |a-b| is up to limit, else slope*(z - limit/2). A limit of 0 leaves |a-b|, one of +Inf the square, on bfloat16.
+func HuberErrorBF16(dst, a, b []uint16, limit, square, slope float32) {
+	huberErrorBF16Generic(dst, a, b, limit, square, slope)
+}
+
+// HuberErrorBackwardF16 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit, on float16.
+func HuberErrorBackwardF16(dst, grad, a, b []uint16, limit, s float32) {
+	huberErrorBackwardF16Generic(dst, grad, a, b, limit, s)
+}
+
+// HuberErrorBackwardBF16 sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit, on bfloat16.
+func HuberErrorBackwardBF16(dst, grad, a, b []uint16, limit, s float32) {
+	huberErrorBackwardBF16Generic(dst, grad, a, b, limit, s)
 }
 
 // ShrinkBackwardF16 sets dst[i] = 0 where -l <= x[i] <= l, else grad[i], on float16.

@@ -13,6 +13,17 @@ import (
 // Real is a type in which kernels compute: float64 for tensors of float64, float32 for all others.
 type Real interface{ float32 | float64 }
 
+// Index is where a 16-bit float stands in tables of kernels for both; -1 for other types.
+func Index(dt tensor.DType) int {
+	switch dt {
+	case tensor.Float16:
+		return 0
+	case tensor.BFloat16:
+		return 1
+	}
+	return -1
+}
+
 // memory is t's memory from element i on, n elements. t is contiguous, or dense and taken in the order of its memory.
 func memory[E any](t *tensor.Tensor, i, n int) []E {
 	if n == 0 {

@@ -20,22 +20,39 @@ func lossKernels() {
 			d := b.Sub(b.Load("a"), b.Load("b"))
 			b.AccOut(0, b.FMA(d, d, b.AccIn(0)))
 		}})
-	grad("SquaredError", "(a[i] - b[i])", nil, func(b *B, x, y *Value) *Value { return b.Mul(b.Sub(x, y), b.Load("s")) })
 	sum("absError", "|a-b|", nil, func(b *B, x, y *Value) *Value { return b.Abs(b.Sub(x, y)) })
 	grad("AbsError", "the sign of a[i] - b[i]; 0 for NaN", nil, func(b *B, x, y *Value) *Value {
 		d := b.Sub(x, y)
 		pos := b.Sel(b.Cmp(GT, d, b.C(0)), b.Load("s"), b.C(0))
 		return b.Sel(b.Cmp(LT, d, b.C(0)), b.Neg(b.Load("s")), pos)
 	})
-	huber := []Arg{Scalar("limit", F32), Scalar("square", F32), Scalar("slope", F32)}
-	sum("huber", "square*z² where z = |a-b| is up to limit, else slope*(z - limit/2),", huber, func(b *B, x, y *Value) *Value {
+	huberArgs := func(t Type) []Arg {
+		return []Arg{Scalar("limit", t), Scalar("square", t), Scalar("slope", t)}
+	}
+	huber := func(b *B, x, y *Value) *Value {
 		z := b.Abs(b.Sub(x, y))
 		far := b.Mul(b.FNMA(b.Load("limit"), b.C(0.5), z), b.Load("slope"))
 		return b.Sel(b.Cmp(GT, z, b.Load("limit")), far, b.Mul(b.Mul(z, z), b.Load("square")))
-	})
-	grad("Huber", "(a[i] - b[i]), kept within limit", huber[:1], func(b *B, x, y *Value) *Value {
+	}
+	within := func(b *B, x, y *Value) *Value {
 		l := b.Load("limit")
-		return b.Mul(b.MinX(l, b.MaxX(b.Neg(l), b.Sub(x, y))), b.Load("s"))
+		return b.MinX(l, b.MaxX(b.Neg(l), b.Sub(x, y)))
+	}
+	const huberDoc = "square*z² where z = |a-b| is up to limit, else slope*(z - limit/2)"
+	sum("huber", huberDoc+",", huberArgs(F32), huber)
+	for _, t := range []Type{F32, F64} {
+		add(Kernel{Name: "HuberError" + t.sfx(), Doc: "sets dst[i] = " + huberDoc + ". A limit of 0 leaves |a-b|, one of +Inf the square.", Lane: t,
+			Args: append([]Arg{Out("dst", t), In("a", t), In("b", t)}, huberArgs(t)...),
+			Body: func(b *B) { b.Store("dst", huber(b, b.Load("a"), b.Load("b"))) }})
+		add(Kernel{Name: "HuberErrorBackward" + t.sfx(), Doc: "sets dst[i] = s * grad[i] * (a[i] - b[i]), the difference kept within limit.", Lane: t,
+			Args: []Arg{Out("dst", t), In("grad", t), In("a", t), In("b", t), Scalar("limit", t), Scalar("s", t)},
+			Body: func(b *B) {
+				d := b.Mul(within(b, b.Load("a"), b.Load("b")), b.Load("s"))
+				b.Store("dst", b.Mul(d, b.Load("grad")))
+			}})
+	}
+	grad("Huber", "(a[i] - b[i]), kept within limit", []Arg{Scalar("limit", F32)}, func(b *B, x, y *Value) *Value {
+		return b.Mul(within(b, x, y), b.Load("s"))
 	})
 
 	// The logarithms of probabilities have a lower bound of -100. Numbers that are none are counted.
