@@ -141,51 +141,23 @@ func (g *job[T]) run() {
 func (g *job[T]) moveRows(a operand, buf unsafe.Pointer) {
 	es := g.es()
 	kk := g.k1 - g.k0
-	stride := roundUp(kk, 16) + 16
+	stride := rowStride(kk) * es
 	grain := max(1, packTask/kk)
 	if a.cs != es {
 		grain = max(64, grain) // whole vectors along the columns
 	}
 	par.For(g.m, grain, func(lo, hi int) {
-		to, from := unsafe.Add(buf, lo*stride*es), unsafe.Add(a.p, lo*a.rs+g.k0*a.cs)
-		if a.cs != es {
-			packPanel[T](g.pt, to, stride, from, a.cs, a.rs, kk, g.k-g.k0, hi-lo)
-			return
-		}
-		for r := range hi - lo {
-			copy(unsafe.Slice((*T)(unsafe.Add(to, r*stride*es)), kk), unsafe.Slice((*T)(unsafe.Add(from, r*a.rs)), kk))
-		}
+		from := operand{unsafe.Add(a.p, lo*a.rs+g.k0*a.cs), a.rs, a.cs}
+		packRows[T](g.pt, unsafe.Add(buf, lo*stride), stride, from, hi-lo, kk, g.k-g.k0)
 	})
-	g.a, g.ka = operand{buf, stride * es, es}, g.k0
+	g.a, g.ka = operand{buf, stride, es}, g.k0
 }
 
-// moveA copies A to where its rows, or columns, do not compete for the same
-// cache sets. Its orientation stays, unless it had none.
+// moveA is moveRows for all of A.
 func (g *job[T]) moveA() buffer {
-	es := g.es()
-	rows, cols, src := g.m, g.k, g.a
-	if g.a.rs == es {
-		rows, cols, src = g.k, g.m, g.a.t()
-	}
-	stride := roundUp(cols, 16) + 16
-	buf := getBuffer(rows * stride * es)
-	par.For(rows, max(1, packTask/cols), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			d, s := unsafe.Slice((*T)(unsafe.Add(buf.p, r*stride*es)), cols), unsafe.Add(src.p, r*src.rs)
-			if src.cs == es {
-				copy(d, unsafe.Slice((*T)(s), cols))
-				continue
-			}
-			for c := range d {
-				d[c] = *at[T](s, c*src.cs)
-			}
-		}
-	})
-	to := operand{buf.p, stride * es, es}
-	if g.a.rs == es {
-		to = to.t()
-	}
-	g.a = to
+	buf := getBuffer(g.m * rowStride(g.k) * g.es())
+	g.k0, g.k1 = 0, g.k
+	g.moveRows(g.a, buf.p)
 	return buf
 }
 
@@ -232,7 +204,7 @@ func (g *job[T]) runPanels() {
 	g.panels = buf.p
 	a, bufA := g.a, buffer{}
 	if g.packA == packShared {
-		bufA = getBuffer(g.m * (roundUp(kSpan, 16) + 16) * es)
+		bufA = getBuffer(g.m * rowStride(kSpan) * es)
 		defer bufA.put()
 	}
 	rounds, count := g.nb, 1

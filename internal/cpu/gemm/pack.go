@@ -78,6 +78,24 @@ func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b oper
 	}
 }
 
+// rowStride is the distance of rows of k elements that packRows writes: it
+// spreads them over the sets of the cache.
+func rowStride(k int) int { return roundUp(k, 16) + 16 }
+
+// packRows copies rows of A to rows that are contiguous along k, stride bytes
+// apart. avail says how many steps of k exist in memory.
+func packRows[T element](pt path, dst unsafe.Pointer, stride int, a operand, rows, k, avail int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	if a.cs != es {
+		packPanel[T](pt, dst, stride/es, a.p, a.cs, a.rs, k, avail, rows)
+		return
+	}
+	for r := range rows {
+		copy(unsafe.Slice(at[T](dst, r*stride), k), unsafe.Slice(at[T](a.p, r*a.rs), k))
+	}
+}
+
 // packScalar is packPanel for the steps [k0,k) of any matrix.
 func packScalar[T element](dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, k0, k int) {
 	if k0 == k {

@@ -13,7 +13,6 @@ const (
 // never from the number of threads.
 type plan struct {
 	mr, nr       int // largest tile
-	aw           int // elements per step of k in a packed tile of A
 	kc           int // block of k
 	mb, nbl      int // rows and columns of a task
 	nmb, nnb     int // how many tasks each way
@@ -66,7 +65,6 @@ func (g *job[T]) turn() bool {
 func (g *job[T]) makePlan() {
 	es := g.es()
 	g.mr, g.nr = tileSize[T](g.pt, g.m)
-	g.aw = roundUp(g.mr, max(8, lanes[T](g.pt)))
 	maxK := maxKC / es
 	nk := max(1, (g.k+maxK-1)/maxK)
 	g.kc = max(1, ((g.k+nk-1)/nk+3)&^3)
@@ -160,7 +158,7 @@ func (g *job[T]) packings() {
 	if g.packB == packShared && g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask {
 		g.packB = packLocal // matrices are the tasks
 	}
-	if g.n > 2*g.nr && g.k > 8 && g.m > 4 {
+	if (g.n > 2*g.nr || g.a.cs != es && g.n >= g.nr) && g.k > 8 && g.m > 4 {
 		switch {
 		case g.a.cs != es && g.a.rs != es:
 			g.packA = packLocal
@@ -170,7 +168,7 @@ func (g *job[T]) packings() {
 			}
 		case !g.down:
 			g.packA = packLocal
-		case g.a.cs%page == 0 && g.k >= 64:
+		case g.k >= 64 && g.n > 4*g.nr:
 			g.packA = packLocal
 		}
 		if g.down && g.packA == packLocal {

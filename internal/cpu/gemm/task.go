@@ -12,11 +12,11 @@ func (g *job[T]) task(matrix, t int) {
 	j1 := min(j0+g.nbl, g.j1)
 	offA, offB, offC := g.offsets(g.first + matrix)
 
-	// Scratch: a tile of A, a block (or, going down, a strip) of B, a block of
+	// Scratch: some tiles of A, a block (or, going down, a strip) of B, a block of
 	// Cᵀ.
 	sizeA, sizeB, sizeC := 0, 0, 0
 	if g.packA == packLocal {
-		sizeA = roundUp(max(g.aw*g.kc, g.mr*(g.kc+16))*es, 64)
+		sizeA = roundUp(g.tilesA()*g.mr, 4) * rowStride(g.kc) * es
 	}
 	if g.packB == packLocal {
 		sizeB = roundUp(j1-j0, g.nr) * g.kc * es
@@ -48,7 +48,7 @@ func (g *job[T]) task(matrix, t int) {
 	p.alpha, p.ldc = bits(g.alpha), ldc
 	for k0 := g.k0; k0 == g.k0 || k0 < g.k1; k0 += g.kc {
 		kk := min(g.kc, g.k1-k0)
-		p.k = kk
+		p.k, s.k0 = kk, k0
 		g.setFlags(p, k0, k0+kk)
 		s.a, s.ldA, s.kA = unsafe.Add(g.a.p, offA+(k0-g.ka)*g.a.cs), g.a.rs, g.a.cs
 		s.srcB, s.stepSrc = unsafe.Add(g.b.p, offB+j0*g.b.cs+k0*g.b.rs), g.nr*g.b.cs
@@ -123,7 +123,8 @@ type strips[T element] struct {
 	i0, i1, j0, j1 int
 	a              unsafe.Pointer // row 0 of A
 	ldA, kA        int            // A's strides
-	packA          unsafe.Pointer // room for a tile of A
+	packA          unsafe.Pointer // room for tiles of A
+	k0             int            // the block's first step
 	b              unsafe.Pointer // the first strip
 	stepB          int            // bytes from strip to strip
 	srcB           unsafe.Pointer // the same before packing
@@ -147,11 +148,9 @@ func (s *strips[T]) goAcross() {
 	full, edge := (s.j1-s.j0)/g.nr, (s.j1-s.j0)%g.nr
 	n := (s.i1 - s.i0 + g.mr - 1) / g.mr
 	p.rsA, p.csA = s.ldA, s.kA
+	group, packed := g.tilesA(), 0
 	if g.packA == packLocal {
-		p.rsA, p.csA = es, g.aw*es
-		if s.kA == es {
-			p.rsA, p.csA = (g.kc+16)*es, es
-		}
+		p.rsA, p.csA = rowStride(g.kc)*es, es
 	}
 	most := max(1, callMACs/(g.mr*g.nr*max(kk, 1)))
 	for t := range n {
@@ -159,8 +158,13 @@ func (s *strips[T]) goAcross() {
 		i += s.i0
 		src := unsafe.Add(s.a, i*s.ldA)
 		if g.packA == packLocal && kk > 0 {
-			s.packTile(src, rows, g.m-i)
-			src = s.packA
+			if t%group == 0 {
+				packed = i
+				end, _ := tile(min(t+group, n), n, s.i1-s.i0)
+				height := min(roundUp(s.i0+end-i, 4), g.m-i) // whole steps of the transposing kernels
+				packRows[T](g.pt, s.packA, p.rsA, operand{src, s.ldA, s.kA}, height, kk, g.k-s.k0)
+			}
+			src = unsafe.Add(s.packA, (i-packed)*p.rsA)
 		}
 		next := i + rows
 		for f := 0; f < full; {
@@ -267,18 +271,13 @@ func (s *strips[T]) at(a unsafe.Pointer, i, f int) {
 	}
 }
 
-// packTile copies a tile of A. Rows that are contiguous along k stay so: only
-// their distance changes, to one that spreads them over the cache's sets.
-func (s *strips[T]) packTile(src unsafe.Pointer, rows, avail int) {
-	g := s.job
-	es := g.es()
-	if s.kA == es {
-		for r := range rows {
-			copy(unsafe.Slice((*T)(unsafe.Add(s.packA, r*(g.kc+16)*es)), s.args.k), unsafe.Slice((*T)(unsafe.Add(src, r*s.ldA)), s.args.k))
-		}
-		return
+// tilesA is how many tiles of A a task packs at once. The columns of a
+// transposed A lie apart: of each, some cache lines are read together.
+func (g *job[T]) tilesA() int {
+	if g.a.cs == g.es() {
+		return 1
 	}
-	packPanel[T](g.pt, s.packA, g.aw, src, s.ldA, s.kA, rows, avail, s.args.k)
+	return max(1, 64/g.mr)
 }
 
 // noAhead is a run so long that nothing is fetched ahead.

@@ -127,15 +127,30 @@ func (g *gen) copyPanel(name string, s isa) {
 
 // wholeLines emits the part of transpose that takes a cache line of every row
 // at a time. Rows that lie a power of two apart share a cache set and would
-// evict each other if a line were visited four times.
+// evict each other if a line were visited four times. Where rows are long, the
+// hardware does not foresee the rows after these, which come next when a matrix
+// is transposed panel after panel: their lines in these columns are fetched.
+//
+//	R11 = n rows   R12 = a lane's pointer, n rows further
 func (g *gen) wholeLines(name string, s isa, ptr, idx []string) {
 	n := s.Lanes()
 	q := 16 / s.ES
+	g.I("MOVQ R8, R11")
+	g.I("SHLQ $%d, R11", map[int]int{16: 4, 8: 3}[n])
 	g.I("JMP %s_wtest", name)
 	g.L("%s_wloop:", name)
 	for r := range n {
 		g.I("VMOVUPS (%s)%s, Z%d", ptr[r/q], idx[r%q], r)
 	}
+	g.I("CMPQ R8, $2048")
+	g.I("JLT %s_near", name)
+	for r := range n {
+		if r%q == 0 {
+			g.I("LEAQ (%s)(R11*1), R12", ptr[r/q])
+		}
+		g.I("PREFETCHT1 (R12)%s", idx[r%q])
+	}
+	g.L("%s_near:", name)
 	// Inside lanes first: lane l of u[4i+c] gets column q*l+c of rows qi..qi+q-1.
 	u := make([]int, n)
 	for i := 0; i < n; i += 2 {
