@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -129,37 +128,6 @@ func pick[X any](first bool, a, b X) X {
 	return b
 }
 
-// argRow is the index of the extremum of a line: the first one, NaN before all.
-func argRow[E real](isMax bool) func(s []E) int {
-	var zero E
-	switch any(zero).(type) {
-	case float32:
-		return any(pick(isMax, vec.ArgMaxF32, vec.ArgMinF32)).(func(s []E) int)
-	case float64:
-		return any(pick(isMax, vec.ArgMaxF64, vec.ArgMinF64)).(func(s []E) int)
-	}
-	if isMax {
-		return func(s []E) int {
-			at := 0
-			for i, v := range s {
-				if v > s[at] {
-					at = i
-				}
-			}
-			return at
-		}
-	}
-	return func(s []E) int {
-		at := 0
-		for i, v := range s {
-			if v < s[at] {
-				at = i
-			}
-		}
-		return at
-	}
-}
-
 // better reports that v takes the place of the extremum so far, which stands before it.
 func better[E real](v, best E, isMax bool) bool {
 	if best != best {
@@ -181,161 +149,6 @@ func split(shape []int, dim int) (outer, n, inner int) {
 		}
 	}
 	return outer, n, inner
-}
-
-// argExt finds values and indices (either may be nil) of the extrema along dim of a contiguous array.
-func argExt[E real](src []E, shape []int, dim int, isMax bool, vals []E, idx []int64) {
-	outer, n, inner := split(shape, dim)
-	if outer*inner == 0 || n == 0 {
-		return
-	}
-	if inner == 1 {
-		f := argRow[E](isMax)
-		if outer == 1 && n > grain { // one long line: blocks, joined in order
-			best := make([]int, (n+grain-1)/grain)
-			par.For(n, grain, func(lo, hi int) { best[lo/grain] = lo + f(src[lo:hi]) })
-			at := best[0]
-			for _, b := range best[1:] {
-				if better(src[b], src[at], isMax) {
-					at = b
-				}
-			}
-			if vals != nil {
-				vals[0] = src[at]
-			}
-			if idx != nil {
-				idx[0] = int64(at)
-			}
-			return
-		}
-		par.For(outer, max(1, grain/n), func(lo, hi int) {
-			for r := lo; r < hi; r++ {
-				row := src[r*n:][:n]
-				at := f(row)
-				if vals != nil {
-					vals[r] = row[at]
-				}
-				if idx != nil {
-					idx[r] = int64(at)
-				}
-			}
-		})
-		return
-	}
-	if x, ok := any(src).([]float32); ok && n <= 1<<24 {
-		argColumns(x, outer, n, inner, isMax, idx, any(vals).([]float32))
-		return
-	}
-	const tile = 256
-	tiles := (inner + tile - 1) / tile
-	par.For(outer*tiles, max(1, grain/(n*min(inner, tile))), func(lo, hi int) {
-		var best [tile]E
-		var at [tile]int64
-		for u := lo; u < hi; u++ {
-			from := u % tiles * tile
-			w := min(tile, inner-from)
-			base := u/tiles*n*inner + from
-			copy(best[:w], src[base:])
-			clear(at[:])
-			for k := 1; k < n; k++ {
-				row := src[base+k*inner:][:w]
-				if isMax {
-					for j, v := range row {
-						if b := best[j]; v > b || v != v && b == b {
-							best[j], at[j] = v, int64(k)
-						}
-					}
-					continue
-				}
-				for j, v := range row {
-					if b := best[j]; v < b || v != v && b == b {
-						best[j], at[j] = v, int64(k)
-					}
-				}
-			}
-			p := u/tiles*inner + from
-			if vals != nil {
-				copy(vals[p:], best[:w])
-			}
-			if idx != nil {
-				copy(idx[p:], at[:w])
-			}
-		}
-	})
-}
-
-// argColumns is argExt for columns of float32: the vector kernel of maximum pooling keeps the extrema and where they stand, as float32,
-// which is exact up to 2^24.
-func argColumns(src []float32, outer, n, inner int, isMax bool, idx []int64, vals []float32) {
-	const tile = 256
-	tiles := (inner + tile - 1) / tile
-	par.For(outer*tiles, max(1, grain/(n*min(inner, tile))), func(lo, hi int) {
-		var best, at, neg [tile]float32
-		for u := lo; u < hi; u++ {
-			from := u % tiles * tile
-			w := min(tile, inner-from)
-			base := u/tiles*n*inner + from
-			row := func(k int) []float32 {
-				r := src[base+k*inner:][:w]
-				if !isMax {
-					vec.NegF32(neg[:w], r)
-					r = neg[:w]
-				}
-				return r
-			}
-			copy(best[:w], row(0))
-			clear(at[:])
-			for k := 1; k < n; k++ {
-				vec.MaxTapAtF32(best[:w], at[:w], row(k), float32(k))
-			}
-			p := u/tiles*inner + from
-			for j, b := range best[:w] {
-				k := int(at[j])
-				if b != b { // the first NaN, where the kernel takes the last one
-					for k = 0; src[base+k*inner+j] == src[base+k*inner+j]; k++ {
-					}
-				}
-				if vals != nil {
-					vals[p+j] = src[base+k*inner+j]
-				}
-				if idx != nil {
-					idx[p+j] = int64(k)
-				}
-			}
-		}
-	})
-}
-
-// argInto dispatches argExt; vals and idx may be nil.
-func argInto(vals, idx, t *T, dim int, isMax bool) {
-	var ix []int64
-	if idx != nil {
-		ix = raw[int64](idx)
-	}
-	switch dt := t.DType(); {
-	case dt == tensor.Float64:
-		argTyped[float64](vals, ix, t.Dense(), dim, isMax)
-	case dt.IsFloat():
-		argTyped[float32](vals, ix, t.DenseAs(tensor.Float32), dim, isMax)
-	case dt == tensor.Uint8 || dt == tensor.Bool:
-		argTyped[uint8](vals, ix, t.Dense(), dim, isMax)
-	default:
-		argTyped[int64](vals, ix, t.DenseAs(tensor.Int64), dim, isMax)
-	}
-}
-
-func argTyped[E real](vals *T, idx []int64, t *T, dim int, isMax bool) {
-	if vals == nil {
-		argExt(raw[E](t), t.Shape(), dim, isMax, nil, idx)
-		return
-	}
-	if vals.DType() == t.DType() {
-		argExt(raw[E](t), t.Shape(), dim, isMax, raw[E](vals), idx)
-		return
-	}
-	w := tensor.New(vals.Shape(), t.DType())
-	argExt(raw[E](t), t.Shape(), dim, isMax, raw[E](w), idx)
-	tensor.CopyRaw(vals, w)
 }
 
 // needSize refuses to reduce a dimension without elements, when the operator has no value for that.
