@@ -1,7 +1,6 @@
 package iter
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -173,11 +172,8 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 			Fill(d, d, nk, size)
 			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
 		}
-	case dk == size && sk == -size && nk > 8:
-		for range na {
-			reverse(d, s, nk, size)
-			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
-		}
+	case dk == size && sk == -size && nk*size >= 8:
+		vec.ReverseRows(d, da, unsafe.Add(s, (1-nk)*size), sa, na, nk, size)
 	case dk == size && sa == size && size == 4 && nk == 2 && da == 8 && na > 8 && sk%4 == 0:
 		vec.Interleave(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na), unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
 	case dk == size && sa == size && na >= 4 && nk >= 2:
@@ -219,31 +215,6 @@ func elementsT[T any](d unsafe.Pointer, dk int, s unsafe.Pointer, sk, n int) {
 	}
 	for k := 0; i < n; i, k = i+1, k+1 {
 		*(*T)(unsafe.Add(d, k*dk)) = *(*T)(unsafe.Add(s, k*sk))
-	}
-}
-
-// reverse copies n elements in reverse order; s is the last one in memory. Small elements go eight bytes at a time.
-func reverse(d, s unsafe.Pointer, n, size int) {
-	i := 0
-	switch size {
-	case 1:
-		for ; i+8 <= n; i += 8 {
-			*(*uint64)(unsafe.Add(d, i)) = bits.ReverseBytes64(*(*uint64)(unsafe.Add(s, -i-7)))
-		}
-	case 2:
-		const m = 0x00ff00ff00ff00ff
-		for ; i+4 <= n; i += 4 {
-			x := bits.ReverseBytes64(*(*uint64)(unsafe.Add(s, -2*i-6)))
-			*(*uint64)(unsafe.Add(d, 2*i)) = x&m<<8 | x>>8&m
-		}
-	case 4:
-		for ; i+8 <= n; i += 8 {
-			q, p := (*[4]uint64)(unsafe.Add(d, 4*i)), (*[4]uint64)(unsafe.Add(s, -4*i-28))
-			q[0], q[1], q[2], q[3] = bits.RotateLeft64(p[3], 32), bits.RotateLeft64(p[2], 32), bits.RotateLeft64(p[1], 32), bits.RotateLeft64(p[0], 32)
-		}
-	}
-	if i < n {
-		elements(unsafe.Add(d, i*size), size, unsafe.Add(s, -i*size), -size, n-i, size)
 	}
 }
 

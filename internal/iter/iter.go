@@ -439,18 +439,18 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 		if st == 0 && again && b.last[i] == p[i] {
 			continue // still filled with this value
 		}
-		src := p[i]
-		m := n
-		if st == 0 {
-			m = 1
-		} else if st != w.size[i] {
-			src = b.get(&b.raw, i, w.size[i])
-			gather(src, p[i], st, n, w.size[i])
-		}
-		if w.load[i] != nil {
-			w.load[i](c, src, m)
-		} else {
-			copyBytes(c, src, m*w.size[i])
+		src, load := p[i], w.load[i]
+		switch {
+		case st == 0:
+			b.take(i, c, src, 1, load, w.size[i])
+		case load == nil:
+			gather(c, src, st, n, w.size[i])
+		case st == w.size[i]:
+			load(c, src, n)
+		default:
+			raw := b.get(&b.raw, i, w.size[i])
+			gather(raw, src, st, n, w.size[i])
+			load(c, raw, n)
 		}
 		if st == 0 {
 			Fill(c, c, min(b.run, w.shape[k]), w.asSize[i]) // as much as any block of the row needs
@@ -551,15 +551,23 @@ func gather(d, s unsafe.Pointer, st, n, size int) {
 	switch {
 	case st == size:
 		copyBytes(d, s, n*size)
-	case size == 4 && st == 8 && n <= block:
-		var odd [block]float32
-		vec.Deinterleave(unsafe.Slice((*float32)(d), n), odd[:n], unsafe.Slice((*float32)(s), 2*n-1))
-	case size == 8 && st == 16 && n <= block:
-		var odd [block]float64
-		vec.Deinterleave(unsafe.Slice((*float64)(d), n), odd[:n], unsafe.Slice((*float64)(s), 2*n-1))
+	case size == 4 && st == 8:
+		second[float32](d, s, n)
+	case size == 8 && st == 16:
+		second[float64](d, s, n)
 	default:
 		elements(d, size, s, st, n, size)
 	}
+}
+
+// second gathers every second element.
+func second[E float32 | float64](d, s unsafe.Pointer, n int) {
+	var odd [512]E
+	dst, src := unsafe.Slice((*E)(d), n), unsafe.Slice((*E)(s), 2*n-1)
+	for ; len(dst) > len(odd); dst, src = dst[len(odd):], src[2*len(odd):] {
+		vec.Deinterleave(dst[:len(odd)], odd[:], src[:2*len(odd)])
+	}
+	vec.Deinterleave(dst, odd[:len(dst)-1], src)
 }
 
 func scatter(d, s unsafe.Pointer, st, n, size int) { elements(d, st, s, size, n, size) }

@@ -12,6 +12,7 @@ TEXT ·deinterleave8(SB), NOSPLIT, $0-32
 	TESTQ CX, CX
 	JEQ done
 loop:
+	PREFETCHT0 1024(DX)        // rows are often shorter than what the hardware needs to find the stream
 	VMOVUPS (DX), Y0
 	VMOVUPS 32(DX), Y1
 	VSHUFPS $0x88, Y1, Y0, Y2  // a0 a2 b0 b2 a4 a6 b4 b6
@@ -66,6 +67,7 @@ TEXT ·deinterleave4(SB), NOSPLIT, $0-32
 	TESTQ CX, CX
 	JEQ ddone
 dloop:
+	PREFETCHT0 1024(DX)
 	VMOVUPD (DX), Y0
 	VMOVUPD 32(DX), Y1
 	VUNPCKLPD Y1, Y0, Y2       // a0 b0 a2 b2

@@ -1,0 +1,114 @@
+// Written by hand: rows are turned round in vectors of bytes.
+
+//go:build !purego
+
+#include "textflag.h"
+
+// func reverseRows(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, n int, mask *[16]uint8)
+//
+// DI, R8=dst and its stride, SI, R9=src and its stride, CX=rows, DX=n, Y15=mask.
+// In a row AX is the place in dst, BX the end of what is left of src. The last
+// vector of a row that has at least one ends at the row's end, whatever of it
+// has been written before.
+TEXT ·reverseRows(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), R8
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R9
+	MOVQ rows+32(FP), CX
+	MOVQ n+40(FP), DX
+	MOVQ mask+48(FP), AX
+	VBROADCASTI128 (AX), Y15
+	CMPQ DX, $16
+	JB   short
+	CMPQ DX, $32
+	JB   half
+
+row:
+	MOVQ DI, AX
+	LEAQ (SI)(DX*1), BX
+	MOVQ DX, R10
+	SUBQ $128, R10
+	JB   ones
+
+fours:
+	VMOVDQU -32(BX), Y0
+	VMOVDQU -64(BX), Y1
+	VMOVDQU -96(BX), Y2
+	VMOVDQU -128(BX), Y3
+	VPSHUFB Y15, Y0, Y0
+	VPSHUFB Y15, Y1, Y1
+	VPSHUFB Y15, Y2, Y2
+	VPSHUFB Y15, Y3, Y3
+	VPERMQ  $0x4e, Y0, Y0
+	VPERMQ  $0x4e, Y1, Y1
+	VPERMQ  $0x4e, Y2, Y2
+	VPERMQ  $0x4e, Y3, Y3
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	ADDQ $128, AX
+	SUBQ $128, BX
+	SUBQ $128, R10
+	JAE  fours
+
+ones:
+	ADDQ $96, R10 // bytes left, less a vector
+	JLT  last
+
+one:
+	VMOVDQU -32(BX), Y0
+	VPSHUFB Y15, Y0, Y0
+	VPERMQ  $0x4e, Y0, Y0
+	VMOVDQU Y0, (AX)
+	ADDQ $32, AX
+	SUBQ $32, BX
+	SUBQ $32, R10
+	JGE  one
+
+last:
+	CMPQ R10, $-32
+	JEQ  next
+	VMOVDQU (SI), Y0
+	VPSHUFB Y15, Y0, Y0
+	VPERMQ  $0x4e, Y0, Y0
+	VMOVDQU Y0, -32(DI)(DX*1)
+
+next:
+	ADDQ R8, DI
+	ADDQ R9, SI
+	DECQ CX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// 16 to 31 bytes: two vectors of sixteen.
+half:
+	VMOVDQU -16(SI)(DX*1), X0
+	VMOVDQU (SI), X1
+	VPSHUFB X15, X0, X0
+	VPSHUFB X15, X1, X1
+	VMOVDQU X0, (DI)
+	VMOVDQU X1, -16(DI)(DX*1)
+	ADDQ R8, DI
+	ADDQ R9, SI
+	DECQ CX
+	JNE  half
+	VZEROUPPER
+	RET
+
+// 8 to 15 bytes: two vectors of eight, which the mask sends to the upper half.
+short:
+	VMOVQ -8(SI)(DX*1), X0
+	VMOVQ (SI), X1
+	VPSHUFB X15, X0, X0
+	VPSHUFB X15, X1, X1
+	VMOVHPS X0, (DI)
+	VMOVHPS X1, -8(DI)(DX*1)
+	ADDQ R8, DI
+	ADDQ R9, SI
+	DECQ CX
+	JNE  short
+	VZEROUPPER
+	RET
