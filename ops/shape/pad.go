@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -117,43 +118,61 @@ func newPadding(sh, pad []int, mode string, format tensor.MemoryFormat) *padding
 func (p *padding) inSize() int  { return p.in[0] * p.in[1] * p.in[2] * p.unit }
 func (p *padding) outSize() int { return p.out[0] * p.out[1] * p.out[2] * p.unit }
 
+// places lists, for a block of few places of one element each, which entry of its block each of them shows, -1 for none: where rows are
+// short, going from place to place costs less than what has to be done around a row. It is nil for other blocks.
+func (p *padding) places() []int32 {
+	if p.unit != 1 || p.outSize() > 4096 || p.out[2] > 64 {
+		return nil
+	}
+	list := make([]int32, 0, p.outSize())
+	for _, z := range p.index[0] {
+		for _, y := range p.index[1] {
+			for _, x := range p.index[2] {
+				k := -1
+				if z >= 0 && y >= 0 && x >= 0 {
+					k = (z*p.in[1]+y)*p.in[2] + x
+				}
+				list = append(list, int32(k))
+			}
+		}
+	}
+	return list
+}
+
 // padMove fills dst with what it shows of src, and with v where it shows nothing.
 func padMove[T any](p *padding, dst, src []T, v T) {
 	u := p.unit
 	row := p.out[2] * u
 	lines := p.out[0] * p.out[1]
-	x := p.index[2]
 	const grain = 32 << 10 // elements of a task
-	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
-		o, z, y := lo/lines, lo%lines/p.out[1], lo%p.out[1]
-		for r := lo; r < hi; r++ {
-			d := dst[r*row:][:row]
-			switch sz, sy := p.index[0][z], p.index[1][y]; {
-			case sz < 0 || sy < 0:
-				padFill(d, v)
-			case p.none:
-				s := src[((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u:][:p.in[2]*u]
-				padFill(d[:p.at*u], v)
-				copy(d[p.at*u:][:p.n*u], s[p.from*u:])
-				padFill(d[(p.at+p.n)*u:], v)
-			default:
-				s := src[((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u:][:p.in[2]*u]
-				if u == 1 {
-					for i, j := range x[:p.at] {
-						d[i] = s[j]
-					}
-					for i := p.at + p.n; i < len(d); i++ {
-						d[i] = s[x[i]]
-					}
-				} else {
-					for i, j := range x[:p.at] {
-						copy(d[i*u:][:u], s[j*u:])
-					}
-					for i := p.at + p.n; i < len(x); i++ {
-						copy(d[i*u:][:u], s[x[i]*u:])
+	if list := p.places(); list != nil {
+		isz, osz := p.inSize(), p.outSize()
+		par.For(p.outer, max(1, grain/osz), func(lo, hi int) {
+			for o := lo; o < hi; o++ {
+				s, d := src[o*isz:][:isz], dst[o*osz:][:len(list)]
+				for i, k := range list {
+					if k >= 0 {
+						d[i] = s[k]
+					} else {
+						d[i] = v
 					}
 				}
+			}
+		})
+		return
+	}
+	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
+		o, z, y := lo/lines, lo%lines/p.out[1], lo%p.out[1]
+		if p.none && hi > lo && row > 0 {
+			iter.Fill(unsafe.Pointer(&dst[lo*row]), unsafe.Pointer(&v), (hi-lo)*row, int(unsafe.Sizeof(v)))
+		}
+		for r := lo; r < hi; r++ {
+			if sz, sy := p.index[0][z], p.index[1][y]; sz >= 0 && sy >= 0 {
+				d, s := dst[r*row:][:row], src[((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u:][:p.in[2]*u]
 				copy(d[p.at*u:][:p.n*u], s[p.from*u:])
+				if !p.none {
+					padEnds(p, d, s)
+				}
 			}
 			if y++; y == p.out[1] {
 				y = 0
@@ -165,9 +184,23 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 	})
 }
 
-func padFill[T any](d []T, v T) {
-	for i := range d {
-		d[i] = v
+// padEnds fills the places of a row d around those that lie side by side in s.
+func padEnds[T any](p *padding, d, s []T) {
+	u, x := p.unit, p.index[2]
+	if u == 1 {
+		for i, j := range x[:p.at] {
+			d[i] = s[j]
+		}
+		for i := p.at + p.n; i < len(d); i++ {
+			d[i] = s[x[i]]
+		}
+		return
+	}
+	for i, j := range x[:p.at] {
+		copy(d[i*u:][:u], s[j*u:])
+	}
+	for i := p.at + p.n; i < len(x); i++ {
+		copy(d[i*u:][:u], s[x[i]*u:])
 	}
 }
 
@@ -175,13 +208,19 @@ func padFill[T any](d []T, v T) {
 func padAdd[E float32 | float64](p *padding, dst, g []E, add func(dst, a, b []E)) {
 	u, isz, osz := p.unit, p.inSize(), p.outSize()
 	row := p.out[2] * u
-	x := p.index[2]
+	x, list := p.index[2], p.places()
 	const grain = 32 << 10
 	par.For(p.outer, max(1, grain/max(1, osz)), func(lo, hi int) {
 		for o := lo; o < hi; o++ {
 			block := dst[o*isz:][:isz]
 			clear(block)
 			s := g[o*osz:][:osz]
+			for i, k := range list {
+				block[k] += s[i]
+			}
+			if list != nil {
+				continue
+			}
 			for _, z := range p.index[0] {
 				for _, y := range p.index[1] {
 					d := block[(z*p.in[1]+y)*p.in[2]*u:][:p.in[2]*u]
