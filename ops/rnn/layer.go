@@ -105,18 +105,29 @@ func (l *layer[E]) forward(cn []E) {
 		}
 		l.k.add(bias[:n], bias[:n], l.bhh[:n])
 	}
+	// A row of weights for every input, one for the bias, whose input is 1, and one for every unit, or the last only.
 	var ahead []E
+	F := I
 	if N < fewSamples {
 		ahead = l.temp(l.L * N * G * H)
 		gemm.GEMM(l.L*N, G*H, I, 1, l.x, I, 1, l.wih, 1, I, 0, ahead, G*H, 1, epilogue(bias, 0, G*H))
-		I = 0
+		I, F, bias = 0, 0, nil
+	} else if bias != nil {
+		F++
 	}
-	// Both weights transposed, block after block and gate after gate, once for all steps: K rows, one per input and one per unit. In the
-	// same way input and state of a step stand side by side, in one of two buffers.
-	K := I + H
+	// The weights are transposed, block after block and gate after gate, once for all steps. In the same way input, 1 and state of a step
+	// stand side by side, in one of two buffers.
+	K := F + H
 	w := l.temp(G * H * K)
 	var xh [2][]E
-	xh[0], xh[1] = l.temp(N*K), l.temp(N*K)
+	for i := range xh {
+		xh[i] = l.temp(N * K)
+		if F > I {
+			for r := range N {
+				xh[i][r*K+I] = 1
+			}
+		}
+	}
 	h, c := l.temp(N*H), []E(nil)
 	if l.mode == modeLSTM {
 		c = l.temp(N * H)
@@ -138,36 +149,42 @@ func (l *layer[E]) forward(cn []E) {
 			if I > 0 {
 				l.k.transpose(panel, n, l.wih[(g*H+u0)*I:], I, n, I)
 			}
-			l.k.transpose(panel[I*n:], n, l.whh[(g*H+u0)*H:], H, n, H)
+			if F > I {
+				copy(panel[I*n:][:n], bias[g*H+u0:])
+			}
+			l.k.transpose(panel[F*n:], n, l.whh[(g*H+u0)*H:], H, n, H)
 		}
 		l.gather(l.state(h, b), l.h0[u0:], H, n)
-		l.scatter(xh[0][I+u0:], l.state(h, b), K, n)
+		l.scatter(xh[0][F+u0:], l.state(h, b), K, n)
 		if c != nil {
 			l.gather(l.state(c, b), l.c0[u0:], H, n)
 		}
 		input(b, 0)
 	})
+	together := G // gates whose parts from input and state add up
+	if l.mode == modeGRU {
+		together = 2
+	}
 	for s := range l.L {
 		t, prev := l.at(s)
 		a := xh[s&1]
 		l.each(func(b int) {
 			u0, n := l.units(b)
 			hb := l.state(h, b)
-			for g := range G {
-				p, beta, ep := l.plane(t, b, g), E(0), epilogue(bias, g*H+u0, n)
-				if ahead != nil {
-					l.gather(p, ahead[t*N*G*H+g*H+u0:], G*H, n)
-					beta, ep = 1, nil
+			panels, planes, beta := w[u0*G*K:][:n*G*K], l.ws[t*l.wsStep+u0*l.planes*N:][:n*l.planes*N], E(0)
+			if ahead != nil {
+				beta = 1
+				for g := range G {
+					l.gather(l.plane(t, b, g), ahead[t*N*G*H+g*H+u0:], G*H, n)
 				}
-				panel := w[(u0*G+g*n)*K:][:n*K]
-				if l.mode == modeGRU && g == 2 { // the two parts of the new state stay apart
-					if ahead == nil {
-						gemm.GEMM(N, n, I, 1, a, K, 1, panel, n, 1, 0, p, n, 1, ep)
-					}
-					gemm.GEMM(N, n, H, 1, a[I:], K, 1, panel[I*n:], n, 1, 0, l.plane(t, b, 3), n, 1, epilogue(l.bhh, 2*H+u0, n))
-					continue
+			}
+			gemm.GEMMBatch([]gemm.BatchDim{{N: together, B: n * K, C: n * N}}, N, n, K, 1, a, K, 1, panels, n, 1, beta, planes, n, 1, nil)
+			if l.mode == modeGRU { // the two parts of the new state stay apart
+				panel := panels[2*n*K:]
+				if ahead == nil {
+					gemm.GEMM(N, n, F, 1, a, K, 1, panel, n, 1, 0, l.plane(t, b, 2), n, 1, nil)
 				}
-				gemm.GEMM(N, n, K, 1, a, K, 1, panel, n, 1, beta, p, n, 1, ep)
+				gemm.GEMM(N, n, H, 1, a[F:], K, 1, panel[F*n:], n, 1, 0, l.plane(t, b, 3), n, 1, epilogue(l.bhh, 2*H+u0, n))
 			}
 			p := func(i int) []E { return l.plane(t, b, i) }
 			switch l.mode {
@@ -185,7 +202,7 @@ func (l *layer[E]) forward(cn []E) {
 				l.k.gru(hb, p(0), p(1), p(2), p(3), hb)
 			}
 			l.scatter(l.out[t*N*H+u0:], hb, H, n)
-			l.scatter(xh[(s+1)&1][I+u0:], hb, K, n)
+			l.scatter(xh[(s+1)&1][F+u0:], hb, K, n)
 			input(b, s+1)
 		})
 	}
@@ -220,7 +237,7 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	if l.mode == modeGRU {
 		D = 4
 	}
-	ld := D * H
+	ld := D*H + 16 // rows a power of two apart would compete for the same sets of the cache
 	dg := l.temp(l.L * N * ld)
 	// columns of the state's weights, block after block
 	w := l.temp(G * H * H)
@@ -337,15 +354,21 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 			l.stateWeights(r.whh, 0, G*H, dg, ld)
 		}
 	}
+	both := G * H // where the biases have the same gradient
+	if l.mode == modeGRU {
+		both = 2 * H
+	}
 	if r.bih != nil {
 		l.sumRows(r.bih, dg, ld)
 	}
 	if r.bhh != nil {
-		if l.mode == modeGRU {
-			l.sumRows(r.bhh[:2*H], dg, ld)
-			l.sumRows(r.bhh[2*H:], dg[3*H:], ld)
+		if r.bih != nil {
+			copy(r.bhh[:both], r.bih)
 		} else {
-			l.sumRows(r.bhh, dg, ld)
+			l.sumRows(r.bhh[:both], dg, ld)
+		}
+		if l.mode == modeGRU {
+			l.sumRows(r.bhh[both:], dg[3*H:], ld)
 		}
 	}
 }
